@@ -44,7 +44,7 @@ final class Perf {
         }
         if (device.equals("host")) { return; }
         refused("perf write --device cuda:99", "none with 99", "--device", "cuda:99", "-p", "shm");
-        refused("perf write -p tcp --device " + device, "HMEM", "--device", device, "-p", "tcp");
+        refused("perf write -p tcp --device " + device, "takes no memory of devices", "--device", device, "-p", "tcp");
     }
 
     private void refused(String name, String words, String... options) {

@@ -42,17 +42,30 @@ final class ProviderChoice {
                 continue; // the next is less fast, but perhaps there
             }
         }
-        FabricInfo there = best(unmodelled());
+        FabricInfo there = ofAnyModel();
         throw new CommandFailure("Provider " + there.provider() + " does not offer"
                 + settings.threading().map(model -> " threading " + model).orElse("")
                 + settings.progress().map(model -> " progress " + model).orElse("")
                 + ": leave it out, and the fastest that there is will be used.");
     }
 
-    private FabricHints unmodelled() {
+    private FabricHints unmodelled() { return unmodelled(capabilities()); }
+
+    private FabricHints unmodelled(Capability... needed) {
         FabricHints hints = (settings.endpoint() == EndpointType.MSG ? FabricHints.connected() : FabricHints.rma())
-                .capabilities(capabilities()).provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
+                .capabilities(needed).provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
         return settings.domain().map(hints::domain).orElse(hints);
+    }
+
+    private FabricInfo ofAnyModel() {
+        try {
+            return best(unmodelled());
+        } catch (NoProviderException e) {
+            if (settings.memory().isEmpty()) { throw e; }
+            best(unmodelled(settings.operation().capabilities())); // if this is missing too, it says more
+            throw new CommandFailure("Provider " + settings.provider() + " takes no memory of devices (FI_HMEM): choose"
+                    + " another (-p), such as shm, or leave --device out.", e);
+        }
     }
 
     private Capability[] capabilities() {
