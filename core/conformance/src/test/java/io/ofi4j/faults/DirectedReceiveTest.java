@@ -27,7 +27,8 @@ class DirectedReceiveTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         if (has(provider, "tcp-directed-receives", "shm-directed-receives", "rxm-directed-receives")) {
-            assertThat(result.output()).contains("refused: ofi4j refuses receives of messages from one peer over " + provider);
+            assertThat(result.output())
+                    .contains("refused: ofi4j refuses receives of messages from one peer over " + provider);
         } else {
             assertThat(result.output()).contains("received [1] canceled [4, ", "closed");
         }
