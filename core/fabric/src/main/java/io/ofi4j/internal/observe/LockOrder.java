@@ -99,6 +99,7 @@ public final class LockOrder {
             Object its = one.lock.get();
             one.isTaken &= isHeld(its);
             if (one.isTaken) {
+                if (its == lock) { return; } // taken again
                 isFabricLocked |= one.rank == Rank.FABRIC_LOCK;
             } else if (its == lock && one.rank == rank) {
                 again = one;
@@ -108,7 +109,6 @@ public final class LockOrder {
         for (int index = 0; index < known.size(); index++) {
             Taken one = known.get(index);
             if (!one.isTaken) { continue; }
-            if (one.lock.refersTo(lock)) { return; } // taken again
             if (one.rank.compareTo(rank) > 0 || one.rank == rank && !mayHaveSeveral) {
                 throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + one.rank + " of "
                         + one.lock.get() + ", against the order of locks");
