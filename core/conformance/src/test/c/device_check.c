@@ -1,10 +1,13 @@
 /*
- * The C side of the device checks' figures: the calls that io.ofi4j.device.Bench makes in Java, over shm between two processes.
+ * The C side of the device checks' figures: the calls that io.ofi4j.device.Bench makes in Java, over shm between two
+ * processes.
  *
  * device_check peer|bench LIBFABRIC DEVICE LENGTH
  *
- * DEVICE is cuda:N, or host for memory of the host in its place. The bench starts the peer, reads commands, and answers each with a line:
- *   write|read LOCAL REMOTE staged|direct SIZE COUNT     LOCAL and REMOTE are host or gpu; answers: ok MICROSECONDS (the median)
+ * DEVICE is cuda:N, or host for memory of the host in its place. The bench starts the peer, reads commands, and answers
+ * each with a line:
+ *   write|read LOCAL REMOTE staged|direct SIZE COUNT
+ * LOCAL and REMOTE are host or gpu; the answer is: ok MICROSECONDS (the median)
  * It needs the C library alone: libfabric and the driver are loaded.
  */
 #define _GNU_SOURCE
@@ -261,7 +264,8 @@ static double once(int is_write, struct region *local, int remote, size_t size)
 	struct fi_rma_iov rma = { .addr = bases[remote], .len = size, .key = keys[remote] };
 	struct fi_context2 context = { 0 };
 	struct fi_msg_rma message = {
-		.msg_iov = &iov, .desc = &local->descriptor, .iov_count = 1, .addr = peer, .rma_iov = &rma, .rma_iov_count = 1,
+		.msg_iov = &iov, .desc = &local->descriptor, .iov_count = 1, .addr = peer,
+		.rma_iov = &rma, .rma_iov_count = 1,
 		.context = &context,
 	};
 	double start = now();

@@ -206,6 +206,7 @@ public final class Connection {
      * the connection has ended.
      *
      * @throws IllegalStateException also if the connection is not established yet, or aliases are open over sockets
+     *         or deferred work is queued there
      */
     public void shutdown() {
         endpoint.requireEnabled();
@@ -213,6 +214,7 @@ public final class Connection {
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             endpoint.aliases.requireNone(endpoint);
+            endpoint.lifeCycle.awaitDeferredWork();
             Event event = wasShutDown();
             endpoint.lifeCycle.closeWithConnection();
             queue.tell(event);

@@ -31,9 +31,6 @@ import java.util.function.Supplier;
  * {@link UnsupportedOperationException} if the provider does not offer the call.
  */
 public final class Counter implements AutoCloseable {
-    /** The lowest number of 32 bits, if added to what is not below 0. */
-    private static final long HALF_OF_32_BITS = 1L << 31;
-
     final ThreadGuard guard;
 
     /**
@@ -62,8 +59,6 @@ public final class Counter implements AutoCloseable {
     /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
     private final LifeCycle lifeCycle = new LifeCycle();
-    /** Whether it counts no more, because work of a closed endpoint waited for it. */
-    private volatile boolean spent;
 
     private Counter(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
         this.domain = domain;
@@ -233,15 +228,9 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    private void requireOpen() { if (!lifeCycle.isOpen() || spent) { requireUsable(); } }
-
-    /** @throws IllegalStateException if it is closed or spent; any thread may call this */
-    void requireUsable() {
+    /** @throws IllegalStateException if it is closed; any thread may call this */
+    void requireOpen() {
         lifeCycle.requireOpen(this);
-        if (spent) {
-            throw new IllegalStateException(this + " is spent, because deferred work of an endpoint that was closed"
-                    + " waited for it: open another");
-        }
     }
 
     /** Runs an action while nobody else uses or closes it. */
@@ -254,19 +243,8 @@ public final class Counter implements AutoCloseable {
     boolean isBelow(long threshold) { return ops.fi_cntr_read() < threshold; }
 
     /**
-     * Takes the count so far from every threshold that it never gets there, where it has 32 bits: nothing that waits for it starts any more.
-     *
-     * @return the count that it may have reached before
-     */
-    long spend() {
-        spent = true;
-        ops.fi_cntr_add(HALF_OF_32_BITS);
-        return (int) (ops.fi_cntr_read() ^ HALF_OF_32_BITS);
-    }
-
-    /**
      * Closes the counter; fi_close. Throws {@link IllegalStateException} naming the endpoints and regions bound to it that are
-     * open, and stays open then. After FabricException of fi_close it is closed; after anything else, such as a wait of
+     * open, and the deferred work that needs it, and stays open then. After FabricException of fi_close it is closed; after anything else, such as a wait of
      * another thread that does not end, it takes no calls, and another close goes on.
      */
     @Override
@@ -278,9 +256,6 @@ public final class Counter implements AutoCloseable {
             lifeCycle.begin();
         }
         int closeStatus = lifeCycle.finish(() -> {
-            try (var _ = guard.enter()) {
-                domain.queues.works.closing(this);
-            }
             blocking.awaitNobodyInside();
             int status = domain.closes.close(this::closeNatively);
             domain.forget(this);
@@ -291,9 +266,7 @@ public final class Counter implements AutoCloseable {
 
     private int closeNatively() {
         if (!lifeCycle.reachProvider()) { return 0; }
-        int status = FidOps.fi_close(handle);
-        domain.queues.works.closed(this);
-        return status;
+        return FidOps.fi_close(handle);
     }
 
     @Override

@@ -1,149 +1,201 @@
 package io.ofi4j;
 
+import io.ofi4j.DeferredOperation.State;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;
-import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Operations that wait at the provider until a counter reaches a threshold, and start without the program; fi_trigger(3). Returned by
- * {@link Domain#deferredWork}; needs {@link Capability#TRIGGER}, which of the software providers {@code sockets} has.
+ * Operations that wait at the provider until a counter reaches a threshold, and start without the program;
+ * fi_trigger(3). Returned by {@link Domain#deferredWork}; needs {@link Capability#TRIGGER}, which few providers have.
  *
  * <pre>{@code
  * // when two messages have come, send one on, and count it
  * domain.deferredWork().when(arrived, 2).send(message, sent, token);
  * }</pre>
  *
- * <p><b>Completions.</b> A work that succeeds adds one to its completion counter and gives no entry to a queue. One that fails adds
- * nothing: its error comes to the endpoint's queue, with its token; what waits for its count waits on. Poll for errors.
+ * <p><b>Completions.</b> An operation that succeeds adds one to its completion counter and gives no entry to a queue.
+ * One that fails adds nothing: its error comes to the endpoint's queue, with its token; what waits for its count waits
+ * on. Poll for errors.
  *
- * <p><b>Ownership.</b> Everything is copied: the message may be changed, posted or dropped at once. The regions are in use until the work
- * has ended, and close then; the counters and the endpoint's domain cannot be closed before. <b>Closing the endpoint</b> cancels its works,
- * each of which comes back with its token and {@code ECANCELED}. Where the provider cannot cancel, as {@code sockets}, a counter that one
- * still waits for is spent: all that waits for it is canceled, and its methods throw IllegalStateException. Works of counters end with the
- * counter that they wait for.
+ * <p><b>Ownership.</b> Everything is copied: the message may be changed, posted or dropped at once. The regions are in
+ * use until the operation has ended, and close then. <b>A counter</b> cannot be closed before, and <b>an endpoint</b>
+ * not while an operation of it waits for its counter: {@code close} throws IllegalStateException and names what is
+ * queued. Have the counter reach the threshold, or {@link DeferredOperation#cancel} it where the provider can. Closing
+ * an endpoint waits two seconds for what is under way; what has not ended then, such as a receive without a message,
+ * comes back with its token and {@code ECANCELED}, as other operations do.
  *
- * <p>Any thread that may use the endpoint may queue, except that a message belongs to the thread that made it. Queueing allocates.
+ * <p>Any thread that may use the endpoint may queue, except that a message belongs to the thread that made it. Queueing
+ * allocates.
  */
 public final class DeferredWork {
-    private final Domain domain;
-    private final WorkList list;
+    private static final String CALL = "fi_control(FI_QUEUE_WORK)";
+    /** What libfabric refers to, whatever the program forgets. */
+    private static final Set<DeferredOperation> HELD = ConcurrentHashMap.newKeySet();
 
-    /** What has become of a work. */
-    public enum State {
-        /** It waits for its counter, or is under way. */
-        QUEUED,
-        /** It has succeeded. */
-        DONE,
-        /** It has failed, and its error was polled. */
-        FAILED,
-        /** It did not end before its endpoint or the counter was closed, or was canceled. */
-        CANCELED
+    private final Domain domain;
+    /**
+     * What has not ended. Its monitor is taken last: inside guards and the domain's monitor, and none of them inside
+     * it.
+     */
+    private final Set<DeferredOperation> queued = new LinkedHashSet<>();
+    /** Why high thresholds are refused, and what would never end, or null. */
+    private final String highThresholds;
+    private final String nestedLocks;
+    /** At how many it is looked next which have ended, so that those do not pile up. */
+    private int full = 64;
+
+    DeferredWork(Domain domain) {
+        this.domain = domain;
+        this.highThresholds = domain.quirks.refusal(Fact.COUNTERS_HAVE_32_BITS);
+        this.nestedLocks = domain.quirks.refusal(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
     }
 
-    DeferredWork(Domain domain, WorkList list) {
-        this.domain = domain;
-        this.list = list;
+    /** @throws UnsupportedOperationException if what was opened with this info lacks the capability */
+    DeferredWork requireOffered(Object opened, long capabilities) {
+        if ((capabilities & Capability.TRIGGER.bit()) == 0) {
+            throw new UnsupportedOperationException(
+                    CALL + " is not offered by the provider " + domain.info().provider() + " here: " + opened
+                            + " was opened without Capability.TRIGGER, for which FabricHints.capabilities asks");
+        }
+        return this;
     }
 
     /**
-     * {@return what can be queued to start once a counter has reached a threshold; at once if it has} It may be used again and again.
+     * {@return what can be queued to start once a counter has reached a threshold; at once if it has} It may be used
+     * again and again.
      *
      * @param threshold 0 or more
-     * @throws IllegalArgumentException if the threshold is below 0 or more than the provider counts, or the counter is of another domain
-     * @throws IllegalStateException if the counter is closed or spent
+     * @throws IllegalArgumentException if the threshold is below 0 or more than the provider counts, or the counter is
+     *         of another domain
+     * @throws IllegalStateException if the counter is closed
      * @throws WrongThreadException where the threading model gives the domain to another thread
      */
     public When when(Counter counter, long threshold) {
-        list.requireCounter(counter);
-        list.requireThreshold(threshold);
+        requireCounter(counter);
+        long limit = highThresholds == null ? Long.MAX_VALUE : Integer.MAX_VALUE;
+        if (threshold < 0 || threshold > limit) {
+            throw new IllegalArgumentException("a threshold is 0 to " + limit + " here, not " + threshold
+                    + (threshold < 0 ? "" : ": " + highThresholds));
+        }
         return new When(counter, threshold);
     }
 
+    private void requireCounter(Counter counter) {
+        if (counter.domain() != domain) {
+            throw new IllegalArgumentException(counter + " is of another domain than the deferred work");
+        }
+        domain.checkThread();
+        counter.requireOpen();
+    }
+
     /**
-     * Queues works for one counter and one threshold; FI_QUEUE_WORK of fi_control(3). Each method takes a prepared operation, the counter
-     * that counts its success, and the token of its error. It makes progress until the provider accepts the work.
+     * Queues operations for one counter and one threshold; FI_QUEUE_WORK of fi_control(3). Each method takes a prepared
+     * operation, the counter that counts its success, and the token of its error. It makes progress until the provider
+     * accepts it.
      *
-     * <p>All throw what the posting method of the message throws; IllegalArgumentException also if its endpoint or the completion counter
-     * is of another domain, or its flags have INJECT; IllegalStateException also if a counter is closed or spent;
-     * UnsupportedOperationException if the endpoint was opened without {@link Capability#TRIGGER}, the provider lacks the operation, or would
-     * hang: on {@code sockets} what counts a send must not start a transmit of the same endpoint, what counts a receive no receive of it,
-     * and no change of a counter may lead back to it;
-     * WrongThreadException where the threading model gives the domain to another thread.
+     * <p>All throw what the posting method of the message throws; IllegalArgumentException also if its endpoint or the
+     * completion counter is of another domain, or its flags have INJECT; IllegalStateException also if a counter is
+     * closed; UnsupportedOperationException if the endpoint was opened without {@link Capability#TRIGGER}, the provider
+     * lacks the operation, or would hang: where operations start inside the locks of what causes them, what counts a
+     * send must not start a transmit of the same endpoint, what counts a receive no receive of it, and no change of a
+     * counter may lead back to it; WrongThreadException where the threading model gives the domain to another thread.
      */
     public final class When {
-        private final Counter trigger;
-        private final long threshold;
+        final Counter trigger;
+        final long threshold;
 
         private When(Counter trigger, long threshold) {
             this.trigger = trigger;
             this.threshold = threshold;
         }
 
+        DeferredWork list() { return DeferredWork.this; }
+
         /** Sends a message, with a tag if it was made by {@link Tagged#message}; FI_OP_SEND, FI_OP_TSEND. */
-        public Work send(PreparedMessage message, Counter completion, long token) {
+        public DeferredOperation send(PreparedMessage message, Counter completion, long token) {
             return message(PreparedMessage.Call.SEND, message, completion, token);
         }
 
         /** Posts a receive, as {@link #send}; FI_OP_RECV, FI_OP_TRECV. */
-        public Work receive(PreparedMessage message, Counter completion, long token) {
+        public DeferredOperation receive(PreparedMessage message, Counter completion, long token) {
             return message(PreparedMessage.Call.RECEIVE, message, completion, token);
         }
 
-        private Work message(PreparedMessage.Call call, PreparedMessage message, Counter completion, long token) {
-            Endpoint endpoint = list.requireUsable(message.endpoint(), message.flags);
+        private DeferredOperation message(PreparedMessage.Call call, PreparedMessage message, Counter completion,
+                long token) {
+            Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
             message.requireSuits(call);
-            Work work = work(call.operation, endpoint, completion, token).using(message.regionsInUse(), message.peer);
-            work.isTransmit = !call.isReceive;
-            work.endsInside = true;
-            if (call.isReceive) { work.queue = endpoint.bindings.receiveQueue(); }
-            work.struct = DeferredWorkStruct.of(call.isReceive, endpoint.handle, message.struct, message.flags);
-            return list.queue(work, () -> message.requirePostable(call));
+            return queue(new DeferredOperation(this, call.operation, call.isReceive, endpoint, completion, token,
+                    DeferredWorkStruct.of(call.isReceive, endpoint.handle, message.struct, message.flags),
+                    message.regionsInUse(), message.peer), () -> message.requirePostable(call));
         }
 
         /** Writes; FI_OP_WRITE. */
-        public Work write(PreparedRma message, Counter completion, long token) {
+        public DeferredOperation write(PreparedRma message, Counter completion, long token) {
             return rma(PreparedRma.Call.WRITE, message, completion, token);
         }
 
         /** Reads; FI_OP_READ. */
-        public Work read(PreparedRma message, Counter completion, long token) {
+        public DeferredOperation read(PreparedRma message, Counter completion, long token) {
             return rma(PreparedRma.Call.READ, message, completion, token);
         }
 
-        private Work rma(PreparedRma.Call call, PreparedRma message, Counter completion, long token) {
-            Endpoint endpoint = list.requireUsable(message.endpoint(), message.flags);
+        private DeferredOperation rma(PreparedRma.Call call, PreparedRma message, Counter completion, long token) {
+            Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
             message.requireSuits(call);
-            Work work = work(call.operation, endpoint, completion, token).using(message.regionsInUse(), message.peer);
-            work.struct = DeferredWorkStruct.of(call.isRead, endpoint.handle, message.struct, message.flags);
-            return list.queue(work, message::requireOpen);
+            return queue(new DeferredOperation(this, call.operation, false, endpoint, completion, token,
+                    DeferredWorkStruct.of(call.isRead, endpoint.handle, message.struct, message.flags),
+                    message.regionsInUse(), message.peer), message::requireOpen);
         }
 
         /** Changes the target; FI_OP_ATOMIC. */
-        public Work execute(AtomicOperation operation, PreparedAtomic message, Counter completion, long token) {
+        public DeferredOperation execute(AtomicOperation operation, PreparedAtomic message, Counter completion,
+                long token) {
             return atomic(Form.BASE, operation, message, completion, token);
         }
 
         /** As {@link #execute}, and also brings the previous values; FI_OP_FETCH_ATOMIC. */
-        public Work fetch(AtomicOperation operation, PreparedAtomic message, Counter completion, long token) {
+        public DeferredOperation fetch(AtomicOperation operation, PreparedAtomic message, Counter completion,
+                long token) {
             return atomic(Form.FETCH, operation, message, completion, token);
         }
 
         /** As {@link #fetch}, and also takes comparands; FI_OP_COMPARE_ATOMIC. */
-        public Work compare(AtomicOperation operation, PreparedAtomic message, Counter completion, long token) {
+        public DeferredOperation compare(AtomicOperation operation, PreparedAtomic message, Counter completion,
+                long token) {
             return atomic(Form.COMPARE, operation, message, completion, token);
         }
 
-        private Work atomic(Form form, AtomicOperation operation, PreparedAtomic message, Counter completion,
-                long token) {
-            Endpoint endpoint = list.requireUsable(message.endpoint(), message.flags);
-            DeferredWorkStruct struct = message.deferred(form, operation);
-            Work work = work(form.call(true), endpoint, completion, token).using(message.regionsInUse(form),
-                    message.peer);
-            work.struct = struct;
-            return list.queue(work, () -> message.requireOpen(form));
+        private DeferredOperation atomic(Form form, AtomicOperation operation, PreparedAtomic message,
+                Counter completion, long token) {
+            Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
+            return queue(
+                    new DeferredOperation(this, form.call(true), false, endpoint, completion, token,
+                            message.deferred(form, operation), message.regionsInUse(form), message.peer),
+                    () -> message.requireOpen(form));
         }
 
         /**
@@ -152,101 +204,244 @@ public final class DeferredWork {
          * @param target a counter of this domain
          * @param value 0 or more
          */
-        public Work set(Counter target, long value) { return count(true, target, value); }
+        public DeferredOperation set(Counter target, long value) {
+            return count("fi_cntr_set", true, target, value);
+        }
 
         /** As {@link #set}, but adds to the counter; FI_OP_CNTR_ADD. */
-        public Work add(Counter target, long value) {
-            return count(false, target, value);
+        public DeferredOperation add(Counter target, long value) {
+            return count("fi_cntr_add", false, target, value);
         }
 
-        private Work count(boolean sets, Counter target, long value) {
+        private DeferredOperation count(String call, boolean sets, Counter target, long value) {
             if (value < 0) { throw new IllegalArgumentException("a count must be 0 or more, not " + value); }
-            Work work = work(sets ? "fi_cntr_set" : "fi_cntr_add", null, target, 0);
-            work.struct = DeferredWorkStruct.count(sets, target.handle(), value);
-            return list.queue(work, () -> {});
+            requireCounter(trigger);
+            requireCounter(target);
+            return queue(
+                    new DeferredOperation(this, call, false, null, target, 0,
+                            DeferredWorkStruct.count(sets, target.handle(), value), new MemoryRegion[0], null),
+                    () -> {});
         }
 
-        private Work work(String operation, Endpoint endpoint, Counter counted, long token) {
-            list.requireCounter(trigger);
-            list.requireCounter(counted);
-            Work work = new Work(list, operation, endpoint, trigger, threshold, counted, token);
-            work.isTransmit = endpoint != null;
-            work.queue = endpoint == null ? null : endpoint.bindings.transmitQueue();
-            return work;
+        private Endpoint requireUsable(Endpoint endpoint, long flags, Counter completion) {
+            if (endpoint.domain != domain) {
+                throw new IllegalArgumentException(
+                        "the message is of " + endpoint + ", which is of another domain than the deferred work");
+            }
+            requireOffered(endpoint, endpoint.info().capabilityBits());
+            if ((flags & OperationFlag.INJECT.bit()) != 0) {
+                throw new IllegalArgumentException("deferred work takes no INJECT: its bytes are read when it starts");
+            }
+            endpoint.requireEnabled();
+            requireCounter(trigger);
+            requireCounter(completion);
+            return endpoint;
         }
 
         @Override
         public String toString() { return "once " + trigger + " has reached " + threshold; }
     }
 
-    /** A queued work. It need not be kept. */
-    public static final class Work {
-        final WorkList list;
-        final String operation;
-        /** Null if it changes a counter. */
-        final Endpoint endpoint;
-        final Counter trigger;
-        final long threshold;
-        /** What counts its success, or what it changes. */
-        final Counter counted;
-        final long token;
-        MemoryRegion[] regions = {};
-        Peer peer;
-        boolean isTransmit;
-        /** Whether the provider may count it while it holds what starting its like takes. */
-        boolean endsInside;
-        /** Where its error comes to, or null. */
-        CompletionQueue queue;
-        DeferredWorkStruct struct;
-        /**
-         * Says when this has ended: a counter of its own, which a transfer adds one to, and from which another work adds to the program's
-         * counter. A work that changes a counter has another behind it, which adds one to this.
-         */
-        Handle ended;
-        CntrOps endedOps;
-        DeferredWorkStruct second;
-        State state = State.QUEUED;
-
-        private Work(WorkList list, String operation, Endpoint endpoint, Counter trigger, long threshold,
-                Counter counted, long token) {
-            this.list = list;
-            this.operation = operation;
-            this.endpoint = endpoint;
-            this.trigger = trigger;
-            this.threshold = threshold;
-            this.counted = counted;
-            this.token = token;
+    /** Queues an operation. The checks are made inside the guard of its queue. */
+    private DeferredOperation queue(DeferredOperation one, Runnable checks) {
+        one.counted.bind(one); // from now on the domain is open
+        try {
+            one.trigger().bind(one);
+            prepare(one);
+            if (one.endpoint == null) {
+                one.trigger().undisturbed(() -> tryQueue(one, checks));
+            } else {
+                one.queue.dropSilent(); // polls that find nothing see what has ended
+                check(one.second.queue(domain.handle()));
+                if (!tryQueueInside(one, checks)) {
+                    PostRetry.until(one.endpoint, one.queue, CALL, one.peer, () -> tryQueueInside(one, checks));
+                }
+            }
+        } catch (Throwable t) {
+            end(one, State.CANCELED);
+            throw t;
         }
+        return one;
+    }
 
-        private Work using(MemoryRegion[] its, Peer whom) {
-            regions = its;
-            peer = whom;
-            return this;
+    /** Makes what says that it has ended. */
+    private void prepare(DeferredOperation one) {
+        Opened out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
+        Status.check(out.status(), "fi_cntr_open", domain.info().provider());
+        HELD.add(one);
+        boolean isTransfer = one.endpoint != null;
+        one.ended = out.handle();
+        one.endedOps = new CntrOps(one.ended, false);
+        one.struct.when(one.trigger().handle(), one.threshold(), isTransfer ? one.ended : null);
+        one.second = isTransfer
+                ? DeferredWorkStruct.count(false, one.counted.handle(), 1).when(one.ended, 1, null)
+                : DeferredWorkStruct.count(false, one.ended, 1).when(one.trigger().handle(), one.threshold(), null);
+    }
+
+    private boolean tryQueueInside(DeferredOperation one, Runnable checks) {
+        ThreadGuard guard = one.queue.guard;
+        boolean entered = ThreadGuard.enter(guard, guard.unlocked());
+        try {
+            return one.trigger().undisturbed(() -> tryQueue(one, checks));
+        } finally {
+            ThreadGuard.exit(guard, entered);
         }
+    }
 
-        /**
-         * {@return what has become of it} It works after close.
-         *
-         * @throws WrongThreadException while it is queued, where the threading model gives the domain to another thread
-         */
-        public State state() { return list.stateOf(this); }
-
-        /**
-         * Takes it back; FI_CANCEL_WORK of fi_control(3). One that is under way may end as if this was not called. Nothing happens if it
-         * has ended.
-         *
-         * @return whether it was canceled, and has no error to be polled
-         * @throws UnsupportedOperationException if the provider cannot, as {@code sockets}: close its endpoint, or the counter
-         * @throws FabricException if the provider reports an error
-         * @throws WrongThreadException as {@link #state}
-         */
-        public boolean cancel() { return list.cancel(this); }
-
-        @Override
-        public String toString() {
-            return "deferred " + operation + (endpoint == null ? "" : " of " + endpoint) + " for " + threshold + " on "
-                    + trigger;
+    /** Inside the guard of its counter, so that nobody closes that meanwhile. */
+    private boolean tryQueue(DeferredOperation one, Runnable checks) {
+        checks.run();
+        one.trigger().requireOpen();
+        add(one);
+        int status = one.struct.queue(domain.handle());
+        if (status == -Errno.EAGAIN) {
+            remove(one);
+            return false;
         }
+        check(status);
+        // Starts behind it; if it does not, the operation counts as queued for ever.
+        if (one.endpoint == null) { one.second.queue(domain.handle()); }
+        return true;
+    }
+
+    private void check(int status) { Status.checkOffered(status, CALL, domain.info().provider()); }
+
+    private synchronized void add(DeferredOperation one) {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
+        requireEnds(one);
+        if (queued.size() >= full) {
+            endDone();
+            full = Math.max(full, 2 * queued.size());
+        }
+        queued.add(one);
+        if (one.queue != null) { one.queue.contexts.outside(one.struct.context(), one.token); }
+    }
+
+    private synchronized void remove(DeferredOperation one) {
+        queued.remove(one);
+        if (one.queue != null) { one.queue.contexts.endOutside(one.struct.context()); }
+    }
+
+    /** @throws UnsupportedOperationException if it would, with what is queued, wait for a lock of its own cause */
+    private void requireEnds(DeferredOperation one) {
+        if (nestedLocks == null || !hangsWith(one)) { return; }
+        endDone();
+        if (hangsWith(one)) { throw new UnsupportedOperationException(one + ": " + nestedLocks); }
+    }
+
+    private boolean hangsWith(DeferredOperation added) {
+        List<DeferredOperation.Step> steps = Stream.concat(queued.stream(), Stream.of(added))
+                .flatMap(DeferredOperation::steps).distinct().toList();
+        return steps.stream().filter(one -> one.held() != null)
+                .anyMatch(one -> steps.stream().anyMatch(next -> one.held().equals(next.takes())
+                        && leads(steps, one.counted(), next.trigger(), new HashSet<>())));
+    }
+
+    /** Whether changes of counters lead from one to another. */
+    private static boolean leads(List<DeferredOperation.Step> steps, Counter from, Counter to, Set<Counter> seen) {
+        return from == to || seen.add(from) && steps.stream()
+                .anyMatch(one -> one.isChange() && one.trigger() == from && leads(steps, one.counted(), to, seen));
+    }
+
+    /** Ends what has ended at the provider. */
+    synchronized void endDone() {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
+        for (DeferredOperation one : List.copyOf(queued)) {
+            if (one.endedOps.fi_cntr_read() != 0) {
+                end(one, State.DONE);
+            } else if (one.queue != null && !one.queue.contexts.isOutside(one.struct.context())) {
+                end(one, State.FAILED);
+            }
+        }
+    }
+
+    /** The provider refers to it no more. Closing the counter first waits for who is inside. */
+    private synchronized void end(DeferredOperation one, State how) {
+        if (one.state != State.QUEUED) { return; }
+        one.state = how;
+        if (one.ended != null) {
+            if (how != State.DONE) { one.second.cancel(domain.handle()); }
+            FidOps.fi_close(one.ended);
+        }
+        remove(one);
+        one.counted.unbind(one);
+        one.trigger().unbind(one);
+        HELD.remove(one);
+    }
+
+    synchronized State stateOf(DeferredOperation one) {
+        if (one.state == State.QUEUED) {
+            domain.checkThread();
+            endDone();
+        }
+        return one.state;
+    }
+
+    synchronized boolean cancel(DeferredOperation one) {
+        if (stateOf(one) != State.QUEUED) { return false; }
+        if (one.isReceive && !one.waits()) { // it is as any other receive is
+            EndpointOps.fi_cancel(one.endpoint.handle, one.struct.context());
+            return false;
+        }
+        int status = one.struct.cancel(domain.handle());
+        if (status == -Errno.ENOENT) { return false; } // it is under way
+        Status.checkOffered(status, "fi_control(FI_CANCEL_WORK)", domain.info().provider());
+        end(one, State.CANCELED);
+        return true;
+    }
+
+    synchronized int inFlight(MemoryRegion region) {
+        if (queued.isEmpty()) { return 0; }
+        endDone();
+        return (int) queued.stream()
+                .filter(one -> Arrays.stream(one.regions).anyMatch(its -> its.number == region.number)).count();
+    }
+
+    /**
+     * Before an endpoint closes: waits for what it has under way, until the deadline.
+     *
+     * @throws IllegalStateException as {@link #requireNoneWaiting}
+     */
+    void awaitNone(Endpoint closing, Duration timeout) {
+        Waiting.YIELD.tryUntil(() -> {
+            List<DeferredOperation> left = of(closing);
+            boolean isDone = left.stream().allMatch(one -> one.isReceive)
+                    || left.stream().anyMatch(DeferredOperation::waits);
+            if (!isDone) { domain.queues.progress(); }
+            return isDone;
+        }, timeout);
+        requireNoneWaiting(closing);
+    }
+
+    /** @throws IllegalStateException naming what waits for its counter and would start on an endpoint that is closed */
+    void requireNoneWaiting(Endpoint closing) {
+        List<DeferredOperation> waiting = of(closing).stream().filter(DeferredOperation::waits).toList();
+        if (!waiting.isEmpty()) {
+            throw new IllegalStateException("these wait for their counters, and must end before " + closing
+                    + " is closed: " + waiting.stream().map(Object::toString).collect(Collectors.joining(", "))
+                    + ". Have the counters reach the thresholds, or cancel them");
+        }
+    }
+
+    /** Reports what an endpoint had under way that the provider has closed. */
+    void closed(Endpoint endpoint) {
+        for (DeferredOperation one : of(endpoint)) {
+            end(one, State.CANCELED);
+            one.queue.failed(new CompletionError(one.token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0,
+                    one + ": the endpoint was closed", new byte[0], domain.info().provider()));
+            endpoint.canceled++;
+        }
+    }
+
+    /** What an endpoint has queued, or through an alias of it. */
+    private synchronized List<DeferredOperation> of(Endpoint endpoint) {
+        if (queued.isEmpty()) { return List.of(); }
+        domain.checkThread();
+        endDone();
+        return queued.stream()
+                .filter(one -> one.endpoint == endpoint
+                        || one.endpoint != null && endpoint.original == null && one.endpoint.number == endpoint.number)
+                .toList();
     }
 
     @Override

@@ -303,7 +303,7 @@ public final class Domain implements AutoCloseable {
      */
     public DeferredWork deferredWork() {
         requireOpen();
-        return queues.works.open();
+        return queues.works.requireOffered(this, info.capabilityBits());
     }
 
     <T> T adopt(T child) {

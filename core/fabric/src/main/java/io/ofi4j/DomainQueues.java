@@ -28,13 +28,13 @@ final class DomainQueues {
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private ProgressThread progressThread;
     /** The deferred work of the domain. */
-    final WorkList works;
+    final DeferredWork works;
 
     DomainQueues(Domain domain, ThreadGuard domainGuard) {
         this.domain = domain;
         this.info = domain.info();
         this.domainGuard = domainGuard;
-        this.works = new WorkList(domain);
+        this.works = new DeferredWork(domain);
     }
 
     /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */

@@ -381,6 +381,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     /** As {@link Endpoint#close}. */
     void close() {
+        if (state.mayClose()) { awaitDeferredWork(); }
         synchronized (endpoint) {
             if (!state.mayClose()) { return; }
             bindings.requireClosable();
@@ -403,6 +404,11 @@ final class EndpointLifeCycle implements EndpointView {
         Status.check(closeStatus, "fi_close(endpoint)", info.provider());
     }
 
+    /** @throws IllegalStateException naming what is queued and waits for its counter */
+    void awaitDeferredWork() {
+        domain.queues.works.awaitNone(endpoint, DRAIN_TIMEOUT);
+    }
+
     private void finish() {
         if (whole != this) {
             finishAlias();
@@ -420,7 +426,7 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void finishAlias() {
-        domain.queues.works.closing(endpoint);
+        domain.queues.works.requireNoneWaiting(endpoint); // no more can come
         if (present != null) { closeIt(); }
         endpoint.original.aliases.remove(endpoint);
         become(State.CLOSED);
@@ -448,13 +454,12 @@ final class EndpointLifeCycle implements EndpointView {
     private void drain() {
         CompletionQueue queue = bindings.transmitQueue();
         Quirks quirks = endpoint.quirks;
-        domain.queues.works.closing(endpoint);
+        domain.queues.works.requireNoneWaiting(endpoint); // no more can come
         queue.drain();
         if (!wasEnabled()) { return; }
         if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(CONNECTIONS_TIMEOUT, () -> false); }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
-            progress(DRAIN_TIMEOUT, () -> queue.transmitsInFlight(endpoint) == 0
-                    && domain.queues.works.transmitsInFlight(endpoint) == 0);
+            progress(DRAIN_TIMEOUT, () -> queue.transmitsInFlight(endpoint) == 0);
         } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
             progress(DRAIN_TIMEOUT, () -> queue.readsInFlight(endpoint) == 0);
         }

@@ -65,7 +65,9 @@ final class Flush implements AutoCloseable {
         boolean isInOrder = endpoint.quirks.has(Fact.FLUSHES_IN_ORDER);
         if (!isInOrder) { requireOrder(endpoint.info()); }
         if (hasAtomics(endpoint) && (!isInOrder || endpoint.quirks.has(Fact.ATOMICS_GO_APART))) { return Means.FETCH; }
-        return isInOrder && !endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG) ? Means.WRITE : Means.READ;
+        boolean isAnswered = isInOrder && !endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG)
+                && !endpoint.quirks.has(Fact.EMPTY_DELIVERIES_OVERTAKE);
+        return isAnswered ? Means.WRITE : Means.READ;
     }
 
     private static boolean hasAtomics(Endpoint endpoint) {

@@ -17,9 +17,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * What to register, and how; {@code struct fi_mr_attr}, fi_mr(3), for {@link Domain#register(MemoryRegionAttributes)}. Immutable:
- * each method returns a changed copy. The default key is random. The field {@code offset} is left out because libfabric requires it
- * to be 0: register a slice instead.
+ * What to register, and how; {@code struct fi_mr_attr}, fi_mr(3), for {@link Domain#register(MemoryRegionAttributes)}.
+ * Immutable: each method returns a changed copy. The default key is random. The field {@code offset} is left out
+ * because libfabric requires it to be 0: register a slice instead.
  */
 public final class MemoryRegionAttributes implements Cloneable {
     private List<MemorySegment> segments;
@@ -45,8 +45,9 @@ public final class MemoryRegionAttributes implements Cloneable {
     /**
      * {@return attributes of a region of this memory}
      *
-     * @param segments off-heap memory, at least one segment. Several segments, up to {@link DomainAttributes#memoryRegionIovLimit},
-     *         make one region with one descriptor for local use; see {@link MemoryRegion#parts}
+     * @param segments off-heap memory, at least one segment. Several segments, up to {@link
+     *         DomainAttributes#memoryRegionIovLimit}, make one region with one descriptor for local use; see {@link
+     *         MemoryRegion#parts}
      * @throws IllegalArgumentException if there is none
      * @throws NullPointerException if one of them is null
      */
@@ -58,14 +59,14 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return attributes of a region of a device's memory} The program allocates it with the device's own calls, and frees it after
-     * the region is closed. It is named by its address: this process does not read or write it, so that the region has no
-     * {@link MemoryRegion#segment}. Needs {@link Capability#HMEM}.
+     * {@return attributes of a region of a device's memory} The program allocates it with the device's own calls, and
+     * frees it after the region is closed. It is named by its address: this process does not read or write it, so that
+     * the region has no {@link MemoryRegion#segment}. Needs {@link Capability#HMEM}.
      *
-     * <p>An operation on memory that was freed throws IllegalStateException, where the driver can be asked, as that of CUDA can. If a
-     * peer uses memory that was freed, this process ends with a signal, as a C program does. Registering throws
-     * UnsupportedOperationException if device or driver are missing, and IllegalArgumentException if the address is not that device's
-     * memory, or there is less of it.
+     * <p>An operation on memory that was freed throws IllegalStateException, where the driver can be asked, as that of
+     * CUDA can. If a peer uses memory that was freed, this process ends with a signal, as a C program does. Registering
+     * throws UnsupportedOperationException if device or driver are missing, and IllegalArgumentException if the address
+     * is not that device's memory, or there is less of it.
      *
      * @param whose the device's interface, not {@link DeviceInterface#SYSTEM}
      * @param device the number of the device, 0 or more, as its interface counts them
@@ -88,11 +89,12 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy that tells the provider of the memory as part of a DMA-buf, as some network devices want it of a device's memory;
-     * FI_MR_DMABUF} The memory of these attributes is where that part is mapped: the device's pointer, or a segment of the system's. Needs
-     * {@link Capability#HMEM} and libfabric 2; registering throws UnsupportedOperationException where one is missing, or the provider
-     * takes no DMA-bufs, IllegalArgumentException if the descriptor is not open, or is no DMA-buf, and IndexOutOfBoundsException if the
-     * DMA-buf has fewer bytes. Descriptor and mapping stay yours: keep them until the region is closed.
+     * {@return a copy that tells the provider of the memory as part of a DMA-buf, as some network devices want it of a
+     * device's memory; FI_MR_DMABUF} The memory of these attributes is where that part is mapped: the device's pointer,
+     * or a segment of the system's. Needs {@link Capability#HMEM} and libfabric 2; registering throws
+     * UnsupportedOperationException where one is missing, or the provider takes no DMA-bufs, IllegalArgumentException
+     * if the descriptor is not open, or is no DMA-buf, and IndexOutOfBoundsException if the DMA-buf has fewer bytes.
+     * Descriptor and mapping stay yours: keep them until the region is closed.
      *
      * @param descriptor the file descriptor, as a device's driver or {@code /dev/udmabuf} exports it
      * @param offset where in the DMA-buf the memory begins, in bytes
@@ -112,10 +114,11 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy that says that the host can never touch this memory of a device; FI_HMEM_DEVICE_ONLY} True of memory from
-     * {@code cuMemAlloc}, not of managed memory. The provider may then have another process map the memory and copy directly, and not
-     * through memory of the host. It counts at the end that posts an operation, for the local region. An operation between two
-     * endpoints of one process may fail with {@code EIO} then: a process cannot map its own memory.
+     * {@return a copy that says that the host can never touch this memory of a device; FI_HMEM_DEVICE_ONLY} True of
+     * memory from {@code cuMemAlloc}, not of managed memory. The provider may then have another process map the memory
+     * and copy directly, and not through memory of the host. It counts at the end that posts an operation, for the
+     * local region. An operation between two endpoints of one process may fail with {@code EIO} then: a process cannot
+     * map its own memory.
      *
      * @throws IllegalArgumentException if it is no memory of a device
      */
@@ -134,8 +137,9 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy that asks for this key, where the provider leaves keys to the application} A peer that guesses it can use the
-     * region. It has up to {@link DomainAttributes#keySize} bytes, and is not -1, libfabric's value for no key (FI_KEY_NOTAVAIL).
+     * {@return a copy that asks for this key, where the provider leaves keys to the application} A peer that guesses it
+     * can use the region. It has up to {@link DomainAttributes#keySize} bytes, and is not -1, libfabric's value for no
+     * key (FI_KEY_NOTAVAIL).
      */
     public MemoryRegionAttributes requestedKey(long key) {
         if (key == Registration.NO_KEY) {
@@ -150,14 +154,14 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy for persistent memory, whose writes {@link OperationFlag#COMMIT_COMPLETE} makes durable; FI_RMA_PMEM} Needs
-     * {@link Capability#RMA_PMEM}.
+     * {@return a copy for persistent memory, whose writes {@link OperationFlag#COMMIT_COMPLETE} makes durable;
+     * FI_RMA_PMEM} Needs {@link Capability#RMA_PMEM}.
      */
     public MemoryRegionAttributes persistent() { return with(copy -> copy.persistent = true); }
 
     /**
-     * {@return a copy that binds the region to this endpoint of the same domain, where the provider demands one (FI_MR_ENDPOINT)}
-     * The default is the domain's first enabled endpoint. Other providers ignore it.
+     * {@return a copy that binds the region to this endpoint of the same domain, where the provider demands one
+     * (FI_MR_ENDPOINT)} The default is the domain's first enabled endpoint. Other providers ignore it.
      */
     public MemoryRegionAttributes endpoint(Endpoint owner) {
         return with(copy -> copy.endpoint = Optional.of(owner));

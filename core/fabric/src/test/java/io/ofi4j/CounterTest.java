@@ -271,7 +271,7 @@ class CounterTest {
             first.enable();
             if (provider.equals("tcp")) {
                 assertThatIllegalStateException().isThrownBy(second::enable)
-                        .withMessageContaining("endpoints of one completion queue");
+                        .withMessageContaining("different queues");
             } else {
                 second.enable();
             }

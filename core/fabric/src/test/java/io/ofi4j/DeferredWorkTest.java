@@ -7,9 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.DeferredWork.State;
+import io.ofi4j.DeferredOperation.State;
 import io.ofi4j.DeferredWork.When;
-import io.ofi4j.DeferredWork.Work;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
@@ -122,7 +121,7 @@ class DeferredWorkTest {
     private enum Kind {
         SEND {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 s.pair.farEndpoint.messages().receive(s.there, 0, LENGTH, TOKEN);
                 return when.send(s.message(), s.done, TOKEN);
             }
@@ -132,7 +131,7 @@ class DeferredWorkTest {
         },
         TAGGED_SEND {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 s.pair.farEndpoint.tagged().receive(s.there, 0, LENGTH, 0x11, 0, TOKEN);
                 return when.send(
                         s.pair.endpoint.tagged().message().peer(s.pair.far).segment(s.here, 0, LENGTH).tag(0x11),
@@ -144,9 +143,9 @@ class DeferredWorkTest {
         },
         RECEIVE {
             @Override
-            Work queue(Stage s, When when) {
-                Work work = when.receive(s.pair.farEndpoint.messages().message().segment(s.there, 0, LENGTH / 2)
-                        .segment(s.there, LENGTH / 2, LENGTH / 2), s.done, TOKEN);
+            DeferredOperation queue(Stage s, When when) {
+                DeferredOperation work = when.receive(s.pair.farEndpoint.messages().message()
+                        .segment(s.there, 0, LENGTH / 2).segment(s.there, LENGTH / 2, LENGTH / 2), s.done, TOKEN);
                 s.pair.endpoint.messages().send(s.here, 0, LENGTH, s.pair.far, 1);
                 return work;
             }
@@ -156,9 +155,9 @@ class DeferredWorkTest {
         },
         TAGGED_RECEIVE {
             @Override
-            Work queue(Stage s, When when) {
-                Work work = when.receive(s.pair.farEndpoint.tagged().message().segment(s.there, 0, LENGTH).tag(0x22),
-                        s.done, TOKEN);
+            DeferredOperation queue(Stage s, When when) {
+                DeferredOperation work = when.receive(
+                        s.pair.farEndpoint.tagged().message().segment(s.there, 0, LENGTH).tag(0x22), s.done, TOKEN);
                 s.pair.endpoint.tagged().send(s.here, 0, LENGTH, s.pair.far, 0x22, 1);
                 return work;
             }
@@ -168,10 +167,10 @@ class DeferredWorkTest {
         },
         WRITE {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 PreparedRma message = s.rma().clear().local(s.here, 0, 8).local(s.here, 8, LENGTH - 8)
                         .remote(s.there.remote(), 0, 16).remote(s.there.remote(), 16, LENGTH - 16);
-                Work work = when.write(message, s.done, TOKEN);
+                DeferredOperation work = when.write(message, s.done, TOKEN);
                 message.clear(); // it was copied
                 return work;
             }
@@ -181,21 +180,23 @@ class DeferredWorkTest {
         },
         READ {
             @Override
-            Work queue(Stage s, When when) { return when.read(s.rma(), s.done, TOKEN); }
+            DeferredOperation queue(Stage s, When when) { return when.read(s.rma(), s.done, TOKEN); }
 
             @Override
             boolean hasHappened(Stage s) { return s.has(s.here, 2); }
         },
         ATOMIC {
             @Override
-            Work queue(Stage s, When when) { return when.execute(AtomicOperation.SUM, atomic(s), s.done, TOKEN); }
+            DeferredOperation queue(Stage s, When when) {
+                return when.execute(AtomicOperation.SUM, atomic(s), s.done, TOKEN);
+            }
 
             @Override
             boolean hasHappened(Stage s) { return number(s.there, 0) == ONES + TWOS; }
         },
         FETCH_ATOMIC {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 return when.fetch(AtomicOperation.SUM, atomic(s).result(s.here, 16, 1), s.done, TOKEN);
             }
 
@@ -204,7 +205,7 @@ class DeferredWorkTest {
         },
         COMPARE_ATOMIC {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 s.here.segment().set(JAVA_LONG, 24, TWOS);
                 return when.compare(AtomicOperation.CSWAP, atomic(s).result(s.here, 16, 1).comparand(s.here, 24, 1),
                         s.done, TOKEN);
@@ -215,7 +216,7 @@ class DeferredWorkTest {
         },
         COUNTER_SET {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 s.done.add(9);
                 return when.set(s.done, 5);
             }
@@ -225,7 +226,7 @@ class DeferredWorkTest {
         },
         COUNTER_ADD {
             @Override
-            Work queue(Stage s, When when) {
+            DeferredOperation queue(Stage s, When when) {
                 s.done.add(9);
                 return when.add(s.done, 5);
             }
@@ -237,7 +238,7 @@ class DeferredWorkTest {
         static final long ONES = 0x0101010101010101L;
         static final long TWOS = 0x0202020202020202L;
 
-        abstract Work queue(Stage s, When when);
+        abstract DeferredOperation queue(Stage s, When when);
 
         abstract boolean hasHappened(Stage s);
 
@@ -260,7 +261,7 @@ class DeferredWorkTest {
     @MethodSource("kinds")
     void workRunsAtItsThresholdAndNotBefore(String provider, Kind kind) {
         try (Stage s = new Stage(provider)) {
-            Work work = kind.queue(s, s.deferred.when(s.trigger, 2));
+            DeferredOperation work = kind.queue(s, s.deferred.when(s.trigger, 2));
             s.trigger.add(1);
             System.gc();
             s.pause();
@@ -281,7 +282,7 @@ class DeferredWorkTest {
     void workWhoseThresholdIsReachedRunsAtOnce(Kind kind) {
         try (Stage s = new Stage(PROVIDER)) {
             s.trigger.set(3);
-            Work work = kind.queue(s, s.deferred.when(s.trigger, 3));
+            DeferredOperation work = kind.queue(s, s.deferred.when(s.trigger, 3));
             s.await(() -> kind.hasHappened(s) && work.state() == State.DONE);
         }
     }
@@ -291,7 +292,7 @@ class DeferredWorkTest {
         try (Stage s = new Stage(PROVIDER); Counter middle = s.pair.domain.openCounter()) {
             MemoryRegion back = s.pair.domain.allocate(LENGTH, ALL);
             // writes to the far end, then reads it back from there, then counts
-            Work last = s.deferred.when(middle, 1).read(
+            DeferredOperation last = s.deferred.when(middle, 1).read(
                     s.pair.rma().message().peer(s.pair.far).local(back, 0, LENGTH).remote(s.there.remote(), 0, LENGTH),
                     s.done, 2);
             s.deferred.when(s.trigger, 1).write(s.rma(), middle, 1);
@@ -391,7 +392,7 @@ class DeferredWorkTest {
         try (Stage s = new Stage(PROVIDER)) {
             RemoteRegion theirs = s.there.remote();
             RemoteRegion forged = new RemoteRegion(theirs.base(), LENGTH, theirs.key() + 1, Access.REMOTE_WRITE.bit());
-            Work work = s.deferred.when(s.trigger, 1).write(
+            DeferredOperation work = s.deferred.when(s.trigger, 1).write(
                     s.pair.rma().message().peer(s.pair.far).local(s.here, 0, LENGTH).remote(forged, 0, LENGTH), s.done,
                     TOKEN);
             s.trigger.add(1);
@@ -405,42 +406,62 @@ class DeferredWorkTest {
     }
 
     @Test
-    void closingTheEndpointCancelsWhatWaitsAndSpendsItsCounter() {
+    void anEndpointWhoseWorkWaitsForItsCounterIsNotClosedAndNamesIt() {
         try (Stage s = new Stage(PROVIDER)) {
-            Counter target = s.pair.openCounter(WaitObject.NONE);
-            Work write = s.deferred.when(s.trigger, 1).write(s.rma(), s.done, TOKEN);
-            Work of = s.deferred.when(s.trigger, 2)
-                    .receive(s.pair.farEndpoint.messages().message().segment(s.there, 0, LENGTH), s.done, 8);
-            Work change = s.deferred.when(s.trigger, 3).add(target, 1);
+            DeferredOperation write = s.deferred.when(s.trigger, 1).write(s.rma(), s.done, TOKEN);
             assertThatThrownBy(write::cancel).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("fi_control(FI_CANCEL_WORK)").hasMessageContaining(PROVIDER);
             assertThatIllegalStateException().isThrownBy(s.trigger::close)
                     .withMessageContaining("deferred fi_writemsg");
-            assertThatIllegalStateException().isThrownBy(s.done::close).withMessageContaining("deferred fi_recvmsg");
-            s.pair.endpoint.close();
+            assertThatIllegalStateException().isThrownBy(s.done::close).withMessageContaining("deferred fi_writemsg");
+            assertThatIllegalStateException().isThrownBy(s.pair.endpoint::close)
+                    .withMessageContaining("deferred fi_writemsg").withMessageContaining("for 1 on Counter");
+            assertThat(write.state()).isEqualTo(State.QUEUED);
+            assertThat(s.inFlight()).isPositive();
 
-            assertThat(List.of(write.state(), of.state(), change.state())).containsOnly(State.CANCELED);
-            s.await(() -> s.pair.errors.size() + s.pair.farErrors.size() > 1);
+            s.pair.rma().write(s.here, 0, 8, s.pair.far, s.there.remote(), 8, 2); // it is open
+            s.trigger.add(1);
+            s.pair.endpoint.close(); // which waits for what is under way
+            assertThat(write.state()).isEqualTo(State.DONE);
+            assertThat(s.has(s.there, 1)).isTrue();
+            assertThat(s.inFlight()).isZero();
+            assertThat(s.pair.errors).isEmpty();
+        }
+    }
+
+    @Test
+    void aReceiveThatIsUnderWayIsCanceledAsOthersAre() {
+        try (Stage s = new Stage(PROVIDER)) {
+            PreparedMessage message = s.pair.endpoint.messages().message().segment(s.here, 0, LENGTH);
+            DeferredOperation receive = s.deferred.when(s.trigger, 0).receive(message, s.done, TOKEN);
+            assertThat(receive.cancel()).isFalse();
+            s.await(() -> !s.pair.errors.isEmpty());
             assertThat(s.pair.errors).extracting(CompletionError::token).containsExactly(TOKEN);
+            assertThat(s.pair.errors.removeFirst().errno()).isEqualTo(125);
+            assertThat(receive.state()).isEqualTo(State.FAILED);
+
+            DeferredOperation another = s.deferred.when(s.trigger, 0).receive(message, s.done, 8);
+            s.pair.endpoint.close();
+            assertThat(another.state()).isEqualTo(State.CANCELED);
+            s.await(() -> !s.pair.errors.isEmpty());
+            assertThat(s.pair.errors).extracting(CompletionError::token).containsExactly(8L);
             assertThat(s.pair.errors.getFirst().errno()).isEqualTo(125);
-            assertThat(s.pair.farErrors).extracting(CompletionError::token).containsExactly(8L);
-            assertThatIllegalStateException().isThrownBy(() -> s.trigger.add(9)).withMessageContaining("is spent");
-            assertThatIllegalStateException().isThrownBy(s.trigger::read).withMessageContaining("is spent");
-            assertThatIllegalStateException().isThrownBy(() -> s.deferred.when(s.trigger, 1));
             assertThat(s.done.read()).isZero();
             assertThat(s.inFlight()).isZero();
         }
     }
 
     @Test
-    void changesOfCountersEndWithTheCounterThatTheyWaitFor() {
+    void aCounterThatChangesWaitForIsNotClosedAndNamesThem() {
         try (Stage s = new Stage(PROVIDER)) {
             Counter trigger = s.pair.domain.openCounter();
-            Work work = s.deferred.when(trigger, 1).add(s.done, 5);
+            DeferredOperation work = s.deferred.when(trigger, 1).add(s.done, 5);
             assertThatIllegalStateException().isThrownBy(s.done::close).withMessageContaining("deferred fi_cntr_add");
+            assertThatIllegalStateException().isThrownBy(trigger::close).withMessageContaining("deferred fi_cntr_add");
+            trigger.add(1);
+            assertThat(s.done.read()).isEqualTo(5);
             trigger.close();
-            assertThat(work.state()).isEqualTo(State.CANCELED);
-            assertThat(s.done.read()).isZero();
+            assertThat(work.state()).isEqualTo(State.DONE);
         }
     }
 
@@ -463,11 +484,15 @@ class DeferredWorkTest {
             s.deferred.when(sent, 1).add(s.done, 1);
             assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).send(s.message(), sent, 2))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("the same endpoint");
-            s.deferred.when(s.trigger, 1).receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), sent, 3);
+            DeferredOperation receive = s.deferred.when(s.trigger, 1)
+                    .receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), sent, 3);
             assertThatThrownBy(() -> s.deferred.when(sent, 1)
                     .receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), s.trigger, 4))
                     .isInstanceOf(UnsupportedOperationException.class);
-            s.pair.endpoint.close(); // with what waits for the counter that its own work would count
+            s.trigger.add(1);
+            receive.cancel();
+            sent.add(1); // the counters and endpoints are closed after all of it
+            s.await(() -> s.inFlight() == 0);
         }
     }
 
@@ -514,10 +539,19 @@ class DeferredWorkTest {
 
         private ClosesUnderWork() {}
 
+        private static void requireRefused(Runnable close) {
+            try {
+                close.run();
+            } catch (IllegalStateException e) {
+                return;
+            }
+            throw new AssertionError("an endpoint was closed under work that waits");
+        }
+
         public static void main(String[] arguments) {
             for (int round = 0; round < ROUNDS; round++) {
                 try (Stage s = new Stage(arguments[0])) {
-                    List<Work> works = new ArrayList<>();
+                    List<DeferredOperation> works = new ArrayList<>();
                     for (int i = 0; i < 8; i++) {
                         works.add(s.deferred.when(s.trigger, i + 2).write(s.rma(), s.done, i));
                         works.add(s.deferred.when(s.trigger, i + 2).send(s.message(), s.done, i));
@@ -525,15 +559,19 @@ class DeferredWorkTest {
                                 .receive(s.pair.endpoint.messages().message().segment(s.here, 0, LENGTH), s.done, i));
                     }
                     Counter hand = s.pair.openCounter(WaitObject.NONE);
-                    Work driver = s.deferred.when(hand, 1).add(s.trigger, 50); // what the provider does, whatever is closed here
+                    // what the provider does, whatever is closed here
+                    DeferredOperation driver = s.deferred.when(hand, 1).add(s.trigger, 50);
                     if (round % 2 == 1) { s.trigger.add(4); }
-                    s.pair.endpoint.close();
+                    requireRefused(s.pair.endpoint::close);
                     hand.add(1);
+                    s.await(() -> driver.state() == State.DONE);
+                    s.pair.endpoint.close();
+                    s.trigger.add(1);
                     s.pause();
                     if (works.stream().anyMatch(work -> work.state() == State.QUEUED)) {
-                        throw new AssertionError("round " + round + ": " + works.stream().map(Work::state).toList());
+                        throw new AssertionError(
+                                "round " + round + ": " + works.stream().map(DeferredOperation::state).toList());
                     }
-                    if (driver.state() != State.DONE) { throw new AssertionError("the driver is " + driver.state()); }
                 }
             }
             System.out.println("done");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.PackagePrivate;
 import io.ofi4j.Counter;
-import io.ofi4j.DeferredWork;
+import io.ofi4j.DeferredOperation;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Waiting;
@@ -52,14 +52,14 @@ final class CounterTrials {
         all.put("fi_control(FI_QUEUE_WORK)", deferred((t, work, trigger) -> {
             trigger.add(1);
             t.awaitWritten();
-            t.await(() -> work.state() == DeferredWork.State.DONE);
+            t.await(() -> work.state() == DeferredOperation.State.DONE);
         }));
         all.put("fi_control(FI_CANCEL_WORK)", deferred((t, work, trigger) -> assertThat(work.cancel()).isTrue()));
     }
 
     /** What is tried on a write that waits for a counter. */
     private interface OfWork {
-        void run(Trial t, DeferredWork.Work work, Counter trigger);
+        void run(Trial t, DeferredOperation work, Counter trigger);
     }
 
     private static CallTrial deferred(OfWork body) {
@@ -67,7 +67,13 @@ final class CounterTrials {
             try (Counter trigger = t.pair.domain.openCounter();
                     Counter done = t.pair.domain.openCounter();
                     Endpoint _ = t.pair.endpoint) {
-                body.run(t, t.pair.domain.deferredWork().when(trigger, 1).write(t.message(), done, TOKEN), trigger);
+                DeferredOperation work = t.pair.domain.deferredWork().when(trigger, 1).write(t.message(), done, TOKEN);
+                try {
+                    body.run(t, work, trigger);
+                } finally { // the endpoint and the counters close after it
+                    trigger.add(1);
+                    t.await(() -> work.state() != DeferredOperation.State.QUEUED);
+                }
             }
         });
     }

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How long one operation over shm takes, in turns: in Java, in a C program that makes the same calls, and a copy by the driver alone. One
- * operation is in flight, and a write is over when its bytes are in the target (DELIVERY_COMPLETE).
+ * How long one operation over shm takes, in turns: in Java, in a C program that makes the same calls, and a copy by the
+ * driver alone. One operation is in flight, and a write is over when its bytes are in the target (DELIVERY_COMPLETE).
  */
 final class Bench implements AutoCloseable {
     private static final long[] SIZES = {8, 4096, 1 << 20, 256L << 20};

@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 
-/** Random bytes, the same in every process, of which each seed takes other ones; and a place to fetch a device's bytes to. */
+/**
+ * Random bytes, the same in every process, of which each seed takes other ones; and a place to fetch a device's bytes
+ * to.
+ */
 final class Contents {
     private static final int SEEDS = 1024;
 

@@ -21,16 +21,21 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs the checks of device memory, each group in a process of its own with a deadline, prints a row for each, and writes them as JSON.
- * A process that dies or hangs costs the row that it was at: what is left of its group goes on in another one. The exit status is 0 if
- * every row is as it should be, 1 if not, and 77 where there is no device.
+ * Runs the checks of device memory, each group in a process of its own with a deadline, prints a row for each, and
+ * writes them as JSON. A process that dies or hangs costs the row that it was at: what is left of its group goes on in
+ * another one. The exit status is 0 if every row is as it should be, 1 if not, and 77 where there is no device.
  *
- * <p>Options: {@code --out FOLDER} for the JSON and logs, {@code --device N}, {@code --program FILE} for the C program, {@code --only
- * GROUP} (may be repeated), {@code --deadline SECONDS}, and {@code --rehearse BYTES}: memory of the host takes the device's place, and a
- * transfer has that many bytes at most. The system property {@code io.ofi4j.library} names libfabric.
+ * <p>Options: {@code --out FOLDER} for the JSON and logs, {@code --device N}, {@code --program FILE} for the C program,
+ * {@code --only GROUP} (may be repeated), {@code --deadline SECONDS}, and {@code --rehearse BYTES}: memory of the host
+ * takes the device's place, and a transfer has that many bytes at most. The system property {@code io.ofi4j.library}
+ * names libfabric.
  */
 public final class DeviceCheck {
     private static final int SKIPPED = 77;
+    private static final int MISUSED = 2;
+    private static final List<String> NUMBERS = List.of("--device", "--rehearse", "--deadline");
+    private static final List<String> OPTIONS = List.of("--out", "--program", "--only", "--device", "--rehearse",
+            "--deadline");
     private static final long LONGEST = 256L << 20;
     private static final int DEADLINE_SECONDS = 225;
     private static final int MISUSES_AT_ONCE = 6;
@@ -96,10 +101,33 @@ public final class DeviceCheck {
             group(arguments);
             System.exit(0);
         }
+        String wrong = wrong(arguments);
+        if (!wrong.isEmpty()) {
+            System.out.println("device-check: " + wrong);
+            System.exit(MISUSED);
+        }
         System.exit(new DeviceCheck(arguments).run());
     }
 
-    // ---- the processes of groups ----------------------------------------------------------------------------------------------------
+    /** {@return what is wrong with the options; empty if nothing is} */
+    private static String wrong(String[] arguments) {
+        for (int at = 0; at < arguments.length; at += 2) {
+            if (!OPTIONS.contains(arguments[at])) {
+                return "there is no option " + arguments[at] + ": there are " + String.join(", ", OPTIONS);
+            }
+            if (at + 1 == arguments.length) { return arguments[at] + " needs a value"; }
+            String value = arguments[at + 1];
+            if (arguments[at].equals("--only") && !GROUPS.containsKey(value) && !value.equals("misuse")) {
+                return "there is no group " + value + ": there are misuse, " + String.join(", ", GROUPS.keySet());
+            }
+            if (NUMBERS.contains(arguments[at]) && !value.matches("[0-9]{1,9}")) {
+                return arguments[at] + " needs a number, not " + value;
+            }
+        }
+        return "";
+    }
+
+    // ---- the processes of groups --------------------------------------------------------------------------------
 
     /** {@code group NAME DEVICE LONGEST SKIP PROGRAM}. */
     private static void group(String[] arguments) throws Exception {
@@ -163,7 +191,7 @@ public final class DeviceCheck {
         }
     }
 
-    // ---- the process that starts them -----------------------------------------------------------------------------------------------
+    // ---- the process that starts them ---------------------------------------------------------------------------
 
     private boolean isRehearsal() { return options.containsKey("--rehearse"); }
 

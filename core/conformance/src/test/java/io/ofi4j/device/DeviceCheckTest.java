@@ -70,6 +70,16 @@ class DeviceCheckTest {
     }
 
     @Test
+    void wrongOptionsAreSaid(@TempDir Path folder) throws Exception {
+        Ended option = run(folder, "--all", "1");
+        assertThat(option.output).contains("there is no option --all").contains("--only");
+        assertThat(option.status).isEqualTo(2);
+        Ended group = run(folder, "--only", "verbs");
+        assertThat(group.output).contains("there is no group verbs", "tcp;ofi_rxm");
+        assertThat(group.status).isEqualTo(2);
+    }
+
+    @Test
     void withoutADeviceItSaysWhyAndEndsWith77(@TempDir Path folder) throws Exception {
         assumeTrue(!Files.exists(Path.of("/dev/nvidia0")), "this machine has a device");
         Ended ended = run(folder);

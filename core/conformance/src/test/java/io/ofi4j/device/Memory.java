@@ -21,7 +21,10 @@ final class Memory implements AutoCloseable {
     final long length;
     final MemoryRegion host;
     final long gpu;
-    /** The device's memory, which a provider copies through the host's; null where the provider has no memory of devices. */
+    /**
+     * The device's memory, which a provider copies through the host's; null where the provider has no memory of
+     * devices.
+     */
     final MemoryRegion staged;
     /** The same memory, which other processes may map. */
     final MemoryRegion direct;

@@ -32,8 +32,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * What is not meant to be done with memory of a device, and what is seldom done. Each runs in a process of its own, and must end in an
- * exception with a name, or in a result that can be written down: never in a signal.
+ * What is not meant to be done with memory of a device, and what is seldom done. Each runs in a process of its own, and
+ * must end in an exception with a name, or in a result that can be written down: never in a signal.
  */
 final class Misuses {
     private static final String SHM = "shm";
@@ -237,7 +237,10 @@ final class Misuses {
         String run(Memory memory, OtherProcess other, long length, int seed);
     }
 
-    /** Between two places of the device: a completion says that the source may be changed, and of a read that the bytes are there. */
+    /**
+     * Between two places of the device: a completion says that the source may be changed, and of a read that the bytes
+     * are there.
+     */
     private void early(String how, Adder adder) {
         for (long length : new long[]{LENGTH, LONG}) {
             String end = ", direct, " + Transfers.text(length) + how;

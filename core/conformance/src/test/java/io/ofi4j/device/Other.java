@@ -20,8 +20,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The other process: it has the memory that the checks move to and from, makes progress, and does what it is told by lines on its
- * standard input. It ends with the one that started it.
+ * The other process: it has the memory that the checks move to and from, makes progress, and does what it is told by
+ * lines on its standard input. It ends with the one that started it.
  */
 final class Other {
     static final int RECEIVE = 1;

@@ -4,8 +4,8 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /**
- * The rows of a group, which runs in a process of its own: each is said before it begins, so that whoever reads along knows what was
- * going on when the process died. The first so many rows can be left out.
+ * The rows of a group, which runs in a process of its own: each is said before it begins, so that whoever reads along
+ * knows what was going on when the process died. The first so many rows can be left out.
  */
 final class Rows {
     static final String BEGIN = "begin\t";

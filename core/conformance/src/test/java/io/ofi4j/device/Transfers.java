@@ -20,8 +20,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Moves bytes between this process and another, of the host and of the device at either end, and looks whether every byte is where it
- * belongs. Where the provider knows no device, the program copies between it and registered memory of the host itself.
+ * Moves bytes between this process and another, of the host and of the device at either end, and looks whether every
+ * byte is where it belongs. Where the provider knows no device, the program copies between it and registered memory of
+ * the host itself.
  */
 final class Transfers implements AutoCloseable {
     private static final Capability[] SHM = {Capability.RMA, Capability.MSG, Capability.TAGGED, Capability.HMEM};
@@ -32,7 +33,10 @@ final class Transfers implements AutoCloseable {
     private static final long INITIAL = 40;
     private static final long OPERAND = 2;
 
-    /** How bytes of the device go: by another process's mapping of it, through the provider's buffers, or by the program. */
+    /**
+     * How bytes of the device go: by another process's mapping of it, through the provider's buffers, or by the
+     * program.
+     */
     enum Path {
         direct, staged, program
     }
@@ -128,7 +132,10 @@ final class Transfers implements AutoCloseable {
         return path == Path.program ? other.host : other.remote(place);
     }
 
-    /** Bytes of the device that the provider does not know go to the host before they leave, and to the device when they have come. */
+    /**
+     * Bytes of the device that the provider does not know go to the host before they leave, and to the device when they
+     * have come.
+     */
     private void beforeLeaving(Path path, Place place, long size) {
         if (path == Path.program && place == Place.gpu) { memory.toHost(size); }
     }
@@ -320,7 +327,9 @@ final class Transfers implements AutoCloseable {
         return wrong.isEmpty() ? Result.good("") : Result.bad(wrong);
     }
 
-    /** A domain with memory of devices takes no injects over shm, of any memory: it says that they have 0 bytes at most. */
+    /**
+     * A domain with memory of devices takes no injects over shm, of any memory: it says that they have 0 bytes at most.
+     */
     private void injects() {
         long size = Long.BYTES;
         for (Place here : Place.values()) {

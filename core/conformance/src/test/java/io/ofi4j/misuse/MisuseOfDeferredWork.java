@@ -8,6 +8,7 @@ import io.ofi4j.DeferredWork;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PreparedMessage;
 import io.ofi4j.PreparedRma;
+import io.ofi4j.Waiting;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
@@ -32,8 +33,23 @@ final class MisuseOfDeferredWork {
             Counter trigger = stage.opened(pair.domain.openCounter());
             Counter done = stage.opened(pair.domain.openCounter());
             MemoryRegion region = stage.opened(pair.domain.allocate(64, Access.values()));
-            stage.opened(pair.endpoint); // before its counters: it cancels what waits
-            return new Parts(stage, pair, region, trigger, done);
+            stage.opened(pair.endpoint); // before its counters
+            Parts parts = new Parts(stage, pair, region, trigger, done);
+            stage.opened((AutoCloseable) parts::runWhatWaits);
+            return parts;
+        }
+
+        /** Endpoints and counters are closed after their work. */
+        private void runWhatWaits() {
+            try {
+                trigger.add(1);
+            } catch (IllegalStateException e) {
+                return; // closed: nothing waits for it
+            }
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return region.operationsInFlight() == 0;
+            }, Pair.DEADLINE);
         }
 
         static Pair open(MisuseStage stage) {
@@ -87,10 +103,12 @@ final class MisuseOfDeferredWork {
                 }), on("closing a counter that work will count with", STATE, "deferred fi_sendmsg", p -> {
                     p.when().send(p.send(), p.done, 1);
                     p.done.close();
-                }), on("a counter that was spent", STATE, "is spent", p -> {
+                }), on("closing an endpoint whose work waits", STATE, "deferred fi_writemsg", p -> {
                     p.when().write(p.write(), p.done, 1);
                     p.pair.endpoint.close();
-                    p.trigger.add(1);
+                }), on("closing a counter that a change waits for", STATE, "deferred fi_cntr_add", p -> {
+                    p.when().add(p.done, 1);
+                    p.trigger.close();
                 }));
     }
 

@@ -185,7 +185,8 @@ final class SaveLink implements AutoCloseable {
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion memory,
             MemoryRegion goesWith) {
-        try (goesWith; memory; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
+        // the last first, whatever one of them throws; null is left out
+        try (goesWith; memory; queue; vector; endpoint) {
             return;
         }
     }

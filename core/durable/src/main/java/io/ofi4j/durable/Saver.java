@@ -34,7 +34,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The saves of one endpoint: what it has written to peers becomes durable there, and it is told. The peers have a {@link SaveService}.
+ * The saves of one endpoint: what it has written to peers becomes durable there, and it is told. The peers have a
+ * {@link SaveService}.
  *
  * <pre>{@code
  * Saver saver = new Saver(domain, endpoint, queue);
@@ -44,23 +45,26 @@ import java.util.function.BooleanSupplier;
  * saver.poll(handler, 64);
  * }</pre>
  *
- * <p><b>What a save does.</b> It flushes the peer ({@link Rma#tryFlush}), and asks the service when the flush has completed. Writes that are
- * posted behind a save do not wait for it, and cost what they cost without. 64 saves may be under way at once.
+ * <p><b>What a save does.</b> It flushes the peer ({@link Rma#tryFlush}), and asks the service when the flush has
+ * completed. Writes that are posted behind a save do not wait for it, and cost what they cost without. 64 saves may be
+ * under way at once.
  *
- * <p><b>Completions.</b> A save has one completion, with the token that it was begun with. Its flags are those of a write, and its data is
- * the number ({@link Enum#ordinal}) of the {@link Durability} reached, at least the one asked for. If it fails, its error has the number
- * {@code ENOKEY} (126) if the owner has no such region any more, {@code EINVAL} (22) if the bytes are not all inside, {@code EKEYREJECTED}
- * (129) if peers may not write it, {@code EOPNOTSUPP} (95) if its memory does not last so long, {@code EIO} (5) if the owner could not write
- * its file, {@code ENOSPC} (28) if the owner serves as many writers as it can, {@code ECANCELED} (125) if this saver or the endpoint was
- * closed, or that of the flush or the message that failed. A save whose owner is gone may never come back, as other operations; closing
- * the saver ends it.
+ * <p><b>Completions.</b> A save has one completion, with the token that it was begun with. Its flags are those of a
+ * write, and its data is the number ({@link Enum#ordinal}) of the {@link Durability} reached, at least the one asked
+ * for. If it fails, its error has the number {@code ENOKEY} (126) if the owner has no such region any more,
+ * {@code EINVAL} (22) if the bytes are not all inside, {@code EKEYREJECTED} (129) if peers may not write it,
+ * {@code EOPNOTSUPP} (95) if its memory does not last so long, {@code EIO} (5) if the owner could not write its file,
+ * {@code ENOSPC} (28) if the owner serves as many writers as it can, {@code ECANCELED} (125) if this saver or the
+ * endpoint was closed, or that of the flush or the message that failed. A save whose owner is gone may never come back,
+ * as other operations; closing the saver ends it.
  *
- * <p><b>Polling.</b> {@link #poll} polls the queue, goes on with saves, and hands out the completions of both. Somebody must call it: nothing
- * else goes on with saves. Whoever polls the queue himself, because others share it, passes {@link #handler} and calls {@link #poll} as
- * well. Tokens of the saver begin with the bytes 0x5341.
+ * <p><b>Polling.</b> {@link #poll} polls the queue, goes on with saves, and hands out the completions of both. Somebody
+ * must call it: nothing else goes on with saves. Whoever polls the queue himself, because others share it, passes
+ * {@link #handler} and calls {@link #poll} as well. Tokens of the saver begin with the bytes 0x5341.
  *
- * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call it, otherwise the one that the endpoint belongs to; others get
- * {@link WrongThreadException}. {@link #saveThrough} and the saves throw IllegalStateException once it is closed.
+ * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call it, otherwise the one that the endpoint
+ * belongs to; others get {@link WrongThreadException}. {@link #saveThrough} and the saves throw IllegalStateException
+ * once it is closed.
  */
 public final class Saver implements AutoCloseable {
     /** How many saves may be under way at once. */
@@ -449,7 +453,8 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * {@return a handler for polls of the queue that takes the completions of this saver's flushes, and passes all others on}
+     * {@return a handler for polls of the queue that takes the completions of this saver's flushes, and passes all
+     * others on}
      * For who polls the queue himself. It works after close.
      *
      * @param program what gets the others; if it is a {@link DetailedCompletionHandler}, so is the result

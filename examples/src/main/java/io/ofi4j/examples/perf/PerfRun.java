@@ -76,8 +76,8 @@ abstract class PerfRun implements Callable<Integer> {
     private String domain;
 
     @Option(names = "--device", paramLabel = "DEVICE", converter = MemoryChoice.Converter.class,
-            description = "Whose memory this side has: cuda or cuda:N, a GPU's by its number, or host beside another side that has "
-                    + "a GPU's. Give it at both. Without it memory of the host, at both.")
+            description = "Whose memory this side has: cuda or cuda:N, a GPU's by its number, or host beside "
+                    + "another side that has a GPU's. Give it at both. Without it memory of the host, at both.")
     private MemoryChoice memory;
 
     @Parameters(arity = "0..1", paramLabel = "HOST", description = "Where a server runs ('ofi4j perf ${COMMAND-NAME} "

@@ -1,13 +1,10 @@
 package io.ofi4j.internal.ffi;
 
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_deferred_work;
-import io.ofi4j.bindings.fi_msg;
-import io.ofi4j.bindings.fi_msg_atomic;
-import io.ofi4j.bindings.fi_msg_compare;
-import io.ofi4j.bindings.fi_msg_fetch;
-import io.ofi4j.bindings.fi_msg_rma;
-import io.ofi4j.bindings.fi_msg_tagged;
 import io.ofi4j.bindings.fi_op_atomic;
 import io.ofi4j.bindings.fi_op_cntr;
 import io.ofi4j.bindings.fi_op_compare_atomic;
@@ -16,7 +13,10 @@ import io.ofi4j.bindings.fi_op_msg;
 import io.ofi4j.bindings.fi_op_rma;
 import io.ofi4j.bindings.fi_op_tagged;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
+import java.util.stream.Stream;
 
 /**
  * A {@code struct fi_deferred_work} with a copy of the operation that it starts. libfabric refers to it until the work
@@ -25,121 +25,93 @@ import java.lang.foreign.MemorySegment;
 public final class DeferredWorkStruct {
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment work = fi_deferred_work.allocate(arena);
+    private final boolean isMessage;
+    private final MemoryLayout layout;
+    private final MemorySegment operation;
 
-    private DeferredWorkStruct(int type) { fi_deferred_work.op_type(work, type); }
+    private DeferredWorkStruct(int type, MemoryLayout layout, boolean isMessage) {
+        this.isMessage = isMessage;
+        this.layout = layout;
+        this.operation = arena.allocate(layout);
+        fi_deferred_work.op_type(work, type);
+        fi_deferred_work.op.msg(fi_deferred_work.op(work), operation); // a union of pointers
+    }
+
+    /** Of an operation of an endpoint, with a copy of its message but for what that points to. */
+    private DeferredWorkStruct(int type, MemoryLayout layout, boolean isMessage, Handle endpoint, long flags,
+            MemorySegment message) {
+        this(type, layout, isMessage);
+        long bytes = layout.select(groupElement("msg")).byteSize();
+        MemorySegment.copy(message, 0, operation, at("msg"), bytes);
+        put(endpoint.pointer().address(), "ep");
+        put(flags, "flags");
+        put(work.address(), "msg", "context");
+    }
+
+    private long at(String... path) {
+        return layout.byteOffset(Stream.of(path).map(PathElement::groupElement).toArray(PathElement[]::new));
+    }
+
+    private DeferredWorkStruct put(long value, String... path) {
+        operation.set(JAVA_LONG, at(path), value);
+        return this;
+    }
+
+    /** Copies what a field points to. */
+    private DeferredWorkStruct copy(MemorySegment array, String... path) {
+        return put(arena.allocate(array.byteSize(), Long.BYTES).copyFrom(array).address(), path);
+    }
 
     /** A send or a receive, with a tag if the message has one. */
     public static DeferredWorkStruct of(boolean receives, Handle endpoint, MessageStruct message, long flags) {
-        return message.tagged ? tagged(receives, endpoint, message, flags) : plain(receives, endpoint, message, flags);
-    }
-
-    private static DeferredWorkStruct plain(boolean receives, Handle endpoint, MessageStruct message, long flags) {
-        DeferredWorkStruct made = new DeferredWorkStruct(receives ? fabric_h.FI_OP_RECV() : fabric_h.FI_OP_SEND());
-        MemorySegment operation = fi_op_msg.allocate(made.arena);
-        MemorySegment copy = fi_op_msg.msg(operation);
-        copy.copyFrom(message.message.asSlice(0, fi_msg.sizeof()));
-        fi_msg.msg_iov(copy, made.copy(message.segments));
-        fi_msg.desc(copy, made.copy(message.descriptors));
-        fi_msg.context(copy, made.work);
-        fi_op_msg.ep(operation, endpoint.pointer());
-        fi_op_msg.flags(operation, flags);
-        return made.doing(operation);
-    }
-
-    private static DeferredWorkStruct tagged(boolean receives, Handle endpoint, MessageStruct message, long flags) {
-        DeferredWorkStruct made = new DeferredWorkStruct(receives ? fabric_h.FI_OP_TRECV() : fabric_h.FI_OP_TSEND());
-        MemorySegment operation = fi_op_tagged.allocate(made.arena);
-        MemorySegment copy = fi_op_tagged.msg(operation);
-        copy.copyFrom(message.message);
-        fi_msg_tagged.msg_iov(copy, made.copy(message.segments));
-        fi_msg_tagged.desc(copy, made.copy(message.descriptors));
-        fi_msg_tagged.context(copy, made.work);
-        fi_op_tagged.ep(operation, endpoint.pointer());
-        fi_op_tagged.flags(operation, flags);
-        return made.doing(operation);
+        DeferredWorkStruct made = message.tagged
+                ? new DeferredWorkStruct(receives ? fabric_h.FI_OP_TRECV() : fabric_h.FI_OP_TSEND(),
+                        fi_op_tagged.layout(), true, endpoint, flags, message.message)
+                : new DeferredWorkStruct(receives ? fabric_h.FI_OP_RECV() : fabric_h.FI_OP_SEND(), fi_op_msg.layout(),
+                        true, endpoint, flags, message.message);
+        return made.copy(message.segments, "msg", "msg_iov").copy(message.descriptors, "msg", "desc");
     }
 
     /** A write or a read. */
     public static DeferredWorkStruct of(boolean reads, Handle endpoint, RmaMessageStruct message, long flags) {
-        DeferredWorkStruct made = new DeferredWorkStruct(reads ? fabric_h.FI_OP_READ() : fabric_h.FI_OP_WRITE());
-        MemorySegment operation = fi_op_rma.allocate(made.arena);
-        MemorySegment copy = fi_op_rma.msg(operation);
-        copy.copyFrom(message.message);
-        fi_msg_rma.msg_iov(copy, made.copy(message.locals));
-        fi_msg_rma.desc(copy, made.copy(message.descriptors));
-        fi_msg_rma.rma_iov(copy, made.copy(message.remotes));
-        fi_msg_rma.context(copy, made.work);
-        fi_op_rma.ep(operation, endpoint.pointer());
-        fi_op_rma.flags(operation, flags);
-        return made.doing(operation);
+        return new DeferredWorkStruct(reads ? fabric_h.FI_OP_READ() : fabric_h.FI_OP_WRITE(), fi_op_rma.layout(), false,
+                endpoint, flags, message.message).copy(message.locals, "msg", "msg_iov")
+                .copy(message.descriptors, "msg", "desc").copy(message.remotes, "msg", "rma_iov");
     }
 
     /** An atomic operation on what {@link AtomicMessageStruct#prepare} has prepared, that brings nothing. */
     public static DeferredWorkStruct execute(Handle endpoint, AtomicMessageStruct message, long flags) {
-        DeferredWorkStruct made = new DeferredWorkStruct(fabric_h.FI_OP_ATOMIC());
-        MemorySegment operation = fi_op_atomic.allocate(made.arena);
-        made.copy(message, fi_op_atomic.msg(operation));
-        fi_op_atomic.ep(operation, endpoint.pointer());
-        fi_op_atomic.flags(operation, flags);
-        return made.doing(operation);
+        return atomic(fabric_h.FI_OP_ATOMIC(), fi_op_atomic.layout(), endpoint, message, flags);
     }
 
     /** As {@link #execute}, but brings the previous values. */
     public static DeferredWorkStruct fetch(Handle endpoint, AtomicMessageStruct message, long flags) {
-        DeferredWorkStruct made = new DeferredWorkStruct(fabric_h.FI_OP_FETCH_ATOMIC());
-        MemorySegment operation = fi_op_fetch_atomic.allocate(made.arena);
-        made.copy(message, fi_op_fetch_atomic.msg(operation));
-        made.copyResults(message.result, fi_op_fetch_atomic.fetch(operation));
-        fi_op_fetch_atomic.ep(operation, endpoint.pointer());
-        fi_op_fetch_atomic.flags(operation, flags);
-        return made.doing(operation);
+        return atomic(fabric_h.FI_OP_FETCH_ATOMIC(), fi_op_fetch_atomic.layout(), endpoint, message, flags)
+                .vector(message.result, "fetch");
     }
 
     /** As {@link #fetch}, with comparands. */
     public static DeferredWorkStruct compare(Handle endpoint, AtomicMessageStruct message, long flags) {
-        DeferredWorkStruct made = new DeferredWorkStruct(fabric_h.FI_OP_COMPARE_ATOMIC());
-        MemorySegment operation = fi_op_compare_atomic.allocate(made.arena);
-        made.copy(message, fi_op_compare_atomic.msg(operation));
-        made.copyResults(message.result, fi_op_compare_atomic.fetch(operation));
-        MemorySegment compare = fi_op_compare_atomic.compare(operation);
-        fi_msg_compare.msg_iov(compare, made.copy(message.compare.segments));
-        fi_msg_compare.desc(compare, made.copy(message.compare.descriptors));
-        fi_msg_compare.iov_count(compare, message.compare.count);
-        fi_op_compare_atomic.ep(operation, endpoint.pointer());
-        fi_op_compare_atomic.flags(operation, flags);
-        return made.doing(operation);
+        return atomic(fabric_h.FI_OP_COMPARE_ATOMIC(), fi_op_compare_atomic.layout(), endpoint, message, flags)
+                .vector(message.result, "fetch").vector(message.compare, "compare");
+    }
+
+    private static DeferredWorkStruct atomic(int type, MemoryLayout layout, Handle endpoint,
+            AtomicMessageStruct message, long flags) {
+        return new DeferredWorkStruct(type, layout, false, endpoint, flags, message.message)
+                .copy(message.operand.segments, "msg", "msg_iov").copy(message.operand.descriptors, "msg", "desc")
+                .copy(message.remotes, "msg", "rma_iov");
+    }
+
+    private DeferredWorkStruct vector(SegmentVector vector, String name) {
+        return copy(vector.segments, name, "msg_iov").copy(vector.descriptors, name, "desc").put(vector.count, name,
+                "iov_count");
     }
 
     /** Sets a counter, or adds to it. */
     public static DeferredWorkStruct count(boolean sets, Handle counter, long value) {
-        DeferredWorkStruct made = new DeferredWorkStruct(sets ? fabric_h.FI_OP_CNTR_SET() : fabric_h.FI_OP_CNTR_ADD());
-        MemorySegment operation = fi_op_cntr.allocate(made.arena);
-        fi_op_cntr.cntr(operation, counter.pointer());
-        fi_op_cntr.value(operation, value);
-        return made.doing(operation);
-    }
-
-    private void copy(AtomicMessageStruct message, MemorySegment copy) {
-        copy.copyFrom(message.message);
-        fi_msg_atomic.msg_iov(copy, copy(message.operand.segments));
-        fi_msg_atomic.desc(copy, copy(message.operand.descriptors));
-        fi_msg_atomic.rma_iov(copy, copy(message.remotes));
-        fi_msg_atomic.context(copy, work);
-    }
-
-    private void copyResults(SegmentVector result, MemorySegment fetch) {
-        fi_msg_fetch.msg_iov(fetch, copy(result.segments));
-        fi_msg_fetch.desc(fetch, copy(result.descriptors));
-        fi_msg_fetch.iov_count(fetch, result.count);
-    }
-
-    private MemorySegment copy(MemorySegment array) {
-        return arena.allocate(array.byteSize(), Long.BYTES).copyFrom(array);
-    }
-
-    private DeferredWorkStruct doing(MemorySegment operation) {
-        fi_deferred_work.op.msg(fi_deferred_work.op(work), operation); // a union of pointers
-        return this;
+        return new DeferredWorkStruct(sets ? fabric_h.FI_OP_CNTR_SET() : fabric_h.FI_OP_CNTR_ADD(), fi_op_cntr.layout(),
+                false).put(counter.pointer().address(), "cntr").put(value, "value");
     }
 
     /** When it starts, and the counter that it adds one to when it is done, or null as for {@link #count}. */
@@ -149,6 +121,9 @@ public final class DeferredWorkStruct {
         fi_deferred_work.completion_cntr(work, completion == null ? MemorySegment.NULL : completion.pointer());
         return this;
     }
+
+    /** Whether it is a send or a receive. */
+    public boolean isMessage() { return isMessage; }
 
     /** FI_QUEUE_WORK. */
     public int queue(Handle domain) {

@@ -53,10 +53,23 @@ public final class LockOrder {
 
     private static final ThreadLocal<LockOrder> OF_THREAD = ThreadLocal.withInitial(LockOrder::new);
 
-    /** What a thread took. Weak, for an object that nobody refers to any more is to be found as a leak. */
-    private record Taken(Rank rank, WeakReference<Object> lock) {}
+    /** So many locks a thread remembers that it holds no more. */
+    private static final int MAX_RELEASED = 16;
 
-    private final List<Taken> taken = new ArrayList<>();
+    /** A lock that a thread took. Weak, for an object that nobody refers to any more is to be found as a leak. */
+    private static final class Taken {
+        final Rank rank;
+        final WeakReference<Object> lock;
+        /** Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here. */
+        boolean isTaken = true;
+
+        Taken(Rank rank, Object lock) {
+            this.rank = rank;
+            this.lock = new WeakReference<>(lock);
+        }
+    }
+
+    private final List<Taken> known = new ArrayList<>();
 
     private LockOrder() {}
 
@@ -78,17 +91,34 @@ public final class LockOrder {
     }
 
     private void note(Rank rank, Object lock) {
-        taken.removeIf(one -> !isHeld(one.lock().get()));
-        boolean isFabricLocked = taken.stream().anyMatch(one -> one.rank() == Rank.FABRIC_LOCK);
+        Taken again = null;
+        boolean isFabricLocked = false;
+        int released = 0;
+        for (int index = known.size() - 1; index >= 0; index--) {
+            Taken one = known.get(index);
+            Object its = one.lock.get();
+            one.isTaken &= isHeld(its);
+            if (one.isTaken) {
+                if (its == lock) { return; } // taken again
+                isFabricLocked |= one.rank == Rank.FABRIC_LOCK;
+            } else if (its == lock && one.rank == rank) {
+                again = one;
+            } else if (its == null || ++released > MAX_RELEASED) { known.remove(index); }
+        }
         boolean mayHaveSeveral = isFabricLocked && (rank == Rank.QUEUE || rank == Rank.COUNTER);
-        for (Taken one : taken) {
-            if (one.lock().refersTo(lock)) { return; } // taken again
-            if (one.rank().compareTo(rank) > 0 || one.rank() == rank && !mayHaveSeveral) {
-                throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + one.rank() + " of "
-                        + one.lock().get() + ", against the order of locks");
+        for (int index = 0; index < known.size(); index++) {
+            Taken one = known.get(index);
+            if (!one.isTaken) { continue; }
+            if (one.rank.compareTo(rank) > 0 || one.rank == rank && !mayHaveSeveral) {
+                throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + one.rank + " of "
+                        + one.lock.get() + ", against the order of locks");
             }
         }
-        taken.add(new Taken(rank, new WeakReference<>(lock)));
+        if (again != null) {
+            again.isTaken = true;
+        } else {
+            known.add(new Taken(rank, lock));
+        }
     }
 
     private static boolean isHeld(Object lock) {

@@ -41,8 +41,9 @@ public final class DeviceDrivers {
     }
 
     /**
-     * What keeps memory from being that device's, as the end of a sentence; empty if nothing is known against it. libfabric
-     * believes what it is told, and then reads addresses that are not there. Only of CUDA is there a way to ask.
+     * What keeps memory from being that device's, as the end of a sentence; empty if nothing is known against it.
+     * libfabric believes what it is told, and then reads addresses that are not there. Only of CUDA is there a way to
+     * ask.
      */
     public static String whyNot(DeviceInterface whose, int device, long address) {
         return whose == DeviceInterface.CUDA ? Cuda.whyNot(device, address) : "";
@@ -54,8 +55,8 @@ public final class DeviceDrivers {
     }
 
     /**
-     * Has the driver's plain copies of this memory end before their calls do; CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Those inside a device
-     * go on after the call otherwise.
+     * Has the driver's plain copies of this memory end before their calls do; CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Those
+     * inside a device go on after the call otherwise.
      */
     public static void endCopiesInCalls(DeviceInterface whose, long address) {
         if (whose == DeviceInterface.CUDA) { Cuda.synchronizeCopies(address); }
@@ -105,7 +106,8 @@ public final class DeviceDrivers {
             if (SET.isEmpty()) { return; }
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment on = arena.allocateFrom(JAVA_INT, 1);
-                LibC.call(() -> (int) SET.orElseThrow().invokeExact(on, SYNC_MEMOPS, address)); // managed memory has it not
+                // of managed memory it is refused, which changes nothing
+                LibC.call(() -> (int) SET.orElseThrow().invokeExact(on, SYNC_MEMOPS, address));
             }
         }
 

@@ -57,8 +57,8 @@ public final class NativeMemory {
     }
 
     /**
-     * Whether this process can read at an address, without the signal that finds out otherwise: rt_sigprocmask(2) copies the set of
-     * signals before it refuses what it is asked to do with it.
+     * Whether this process can read at an address, without the signal that finds out otherwise: rt_sigprocmask(2)
+     * copies the set of signals before it refuses what it is asked to do with it.
      */
     public static boolean isReadable(long address) {
         try (Arena arena = Arena.ofConfined()) {

@@ -32,6 +32,8 @@ public enum Fact {
     DESCRIPTOR_RESET_BY_READ,
     /** A read of no bytes never completes. */
     EMPTY_READS_HANG,
+    /** A write of no bytes with DELIVERY_COMPLETE may complete before earlier writes are in the peer's memory. */
+    EMPTY_DELIVERIES_OVERTAKE,
     /** A write of no bytes with DELIVERY_COMPLETE never completes. */
     EMPTY_DELIVERIES_HANG("writes and messages of no bytes with DELIVERY_COMPLETE", "never completes them",
             "leave the flag or the operation out, or use libfabric 2"),

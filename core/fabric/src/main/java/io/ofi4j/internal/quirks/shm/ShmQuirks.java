@@ -52,7 +52,7 @@ public final class ShmQuirks {
                 new Quirk("shm-order", provider -> provider.is("shm"), Tested.ALL,
                         "Operations are carried out one after the other, whatever their lengths, which fi_getinfo"
                                 + " does not promise.",
-                        "FlushTest", Fact.FLUSHES_IN_ORDER),
+                        "FlushTest", Fact.FLUSHES_IN_ORDER, Fact.EMPTY_DELIVERIES_OVERTAKE),
                 new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
                         "A poll or a receive that meets a message longer than its buffer may never return.",
                         "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
