@@ -270,8 +270,7 @@ class CounterTest {
                 Endpoint second = domain.openEndpoint().bind(vector).bind(another).bind(counter, CounterEvent.WRITE)) {
             first.enable();
             if (provider.equals("tcp")) {
-                assertThatIllegalStateException().isThrownBy(second::enable)
-                        .withMessageContaining("different queues");
+                assertThatIllegalStateException().isThrownBy(second::enable).withMessageContaining("different queues");
             } else {
                 second.enable();
             }
