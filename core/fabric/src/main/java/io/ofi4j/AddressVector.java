@@ -12,7 +12,7 @@ import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.PeerPlaces;
+import io.ofi4j.internal.quirks.PeerSlots;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.VectorView;
 import java.util.ArrayList;
@@ -47,7 +47,7 @@ public final class AddressVector implements AutoCloseable {
     /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
     /** Null if the provider does not limit peers. */
-    private final PeerPlaces places;
+    private final PeerSlots places;
     private final VectorView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
     /** Whether an endpoint has joined a group of peers. */

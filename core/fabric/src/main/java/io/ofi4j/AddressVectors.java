@@ -5,7 +5,7 @@ import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
 
@@ -17,7 +17,7 @@ final class AddressVectors {
         FabricInfo info = domain.info();
         AddressVectorType type = type(info, attributes.type());
         requireShareable(info, attributes);
-        Opened out = DomainOps.fi_av_open(domain.handle(),
+        OpenResult out = DomainOps.fi_av_open(domain.handle(),
                 new DomainOps.VectorAttributes(type.value(), domain.quirks.vectorCount(attributes.count()),
                         attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
                         attributes.isReadOnly()));

@@ -1,17 +1,17 @@
 package io.ofi4j;
 
-import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Collective;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CollectiveOps;
 import io.ofi4j.internal.ffi.EqOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -164,7 +164,7 @@ public final class Collectives extends PostPath {
         }
     }
 
-    private Handle opened(Opened out, String call) {
+    private Handle opened(OpenResult out, String call) {
         Status.checkOffered(out.status(), call, provider);
         return out.handle();
     }

@@ -14,9 +14,9 @@ import io.ofi4j.internal.engine.BoundEndpoints;
 import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
 import io.ofi4j.internal.engine.ContextSlab;
-import io.ofi4j.internal.engine.LatencyCounts;
+import io.ofi4j.internal.engine.DataReceives;
+import io.ofi4j.internal.engine.LatencyHistogram;
 import io.ofi4j.internal.engine.LifeCycle;
-import io.ofi4j.internal.engine.QueueReceives;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
@@ -51,7 +51,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final WaitObject waitObject;
     private final Arena arena;
     private final BoundEndpoints endpoints = new BoundEndpoints();
-    private final QueueReceives dataReceives = new QueueReceives();
+    private final DataReceives dataReceives = new DataReceives();
     private final QueueView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
     private final CompletionReader completions;
@@ -112,7 +112,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     Domain domain() { return domain; }
 
-    QueueReceives dataReceives() { return dataReceives; }
+    DataReceives dataReceives() { return dataReceives; }
 
     BoundEndpoints endpoints() { return endpoints; }
 
@@ -234,14 +234,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
         return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
-                endpoint.timesFull, LatencyCounts.latencies(endpoint.bindings.latencies)));
+                endpoint.timesFull, LatencyHistogram.latencies(endpoint.bindings.latencies)));
     }
 
     /** Begins anew, or ends. */
     void recordLatencies(Endpoint endpoint, boolean on) {
         asAnyone(() -> {
             if (endpoint.isClosed()) { throw endpoint.closed(); }
-            if (on) { endpoint.bindings.latencies = new LatencyCounts(); }
+            if (on) { endpoint.bindings.latencies = new LatencyHistogram(); }
             contexts.record(endpoint.number, on ? endpoint.bindings.latencies : null);
             return null;
         });

@@ -2,7 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ConnectionData;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.InfoHandle;
 
 /**
@@ -30,7 +30,7 @@ public final class ConnectionRequest implements AutoCloseable {
     ConnectionRequest(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
-        FoundInfo listening = FoundInfo.of(passiveEndpoint.info());
+        NativeFabricInfo listening = NativeFabricInfo.of(passiveEndpoint.info());
         handle.shareAs(listening.handle());
         this.info = listening.with(handle.withoutRequest(listening.handle()));
         this.data = data;

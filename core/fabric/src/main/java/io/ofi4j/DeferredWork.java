@@ -12,7 +12,7 @@ import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
@@ -266,7 +266,7 @@ public final class DeferredWork {
 
     /** Makes what says that it has ended. */
     private void prepare(DeferredOperation one) {
-        Opened out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
+        OpenResult out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         Status.check(out.status(), "fi_cntr_open", domain.info().provider());
         HELD.add(one);
         boolean isTransfer = one.endpoint != null;

@@ -10,12 +10,12 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
-import io.ofi4j.internal.engine.ClosingRegions;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.FileMapping;
-import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.PendingDeregistrations;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -24,8 +24,8 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -46,7 +46,7 @@ public final class Domain implements AutoCloseable {
     /** Used under the monitor. */
     final DomainRegions regions;
     /** Set by {@link #regions}. */
-    final ClosingRegions closingRegions = new ClosingRegions(this::finishIdleRegions);
+    final PendingDeregistrations closingRegions = new PendingDeregistrations(this::finishIdleRegions);
     final Quirks quirks;
     /** Closes the native objects of this domain in order. */
     final CloseOrder closes = new CloseOrder();
@@ -62,7 +62,7 @@ public final class Domain implements AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.info = info;
-        this.quirks = FoundInfo.of(info).chosenQuirks();
+        this.quirks = NativeFabricInfo.of(info).chosenQuirks();
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN
                 ? ThreadGuard.owned("DOMAIN")
                 : ThreadGuard.exclusive();

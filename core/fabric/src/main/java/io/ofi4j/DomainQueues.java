@@ -9,7 +9,7 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -72,7 +72,7 @@ final class DomainQueues {
         requireOffered(attributes.waitObject());
         int size = attributes.size().orElse(Math.clamp(info.transmit().size(), MINIMUM_SIZE, MAXIMUM_DEFAULT_SIZE));
         // Leaves room for the completions of peers' writes with data.
-        Opened out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
+        OpenResult out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
                 attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
         Status.check(out.status(), "fi_cq_open", info.provider());
         CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes,
@@ -83,7 +83,7 @@ final class DomainQueues {
 
     Counter open(CounterAttributes attributes) {
         requireOffered(attributes.waitObject());
-        Opened out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
+        OpenResult out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
         Status.check(out.status(), "fi_cntr_open", info.provider());
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard(LockOrder.Rank.COUNTER));
     }

@@ -13,7 +13,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
@@ -81,7 +81,7 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.number = domain.nextNumber();
-        this.quirks = FoundInfo.of(info).chosenQuirks();
+        this.quirks = NativeFabricInfo.of(info).chosenQuirks();
         this.original = null;
         this.bindings = bindings.apply(this);
         this.lifeCycle = new EndpointLifeCycle(this, this.bindings, null);

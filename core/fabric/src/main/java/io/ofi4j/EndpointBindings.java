@@ -6,7 +6,7 @@ import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.engine.LatencyCounts;
+import io.ofi4j.internal.engine.LatencyHistogram;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
@@ -58,7 +58,7 @@ final class EndpointBindings {
     final OpenChildren sharers = new OpenChildren();
 
     /** What was recorded last, or null; changed inside the transmit queue's guard. */
-    LatencyCounts latencies;
+    LatencyHistogram latencies;
 
     private final Endpoint endpoint;
     private final ConnectionRequest request;

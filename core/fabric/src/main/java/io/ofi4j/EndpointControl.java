@@ -5,7 +5,7 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Status;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -86,7 +86,7 @@ public final class EndpointControl {
     Handle alias(Set<OperationFlag> levels) {
         endpoint.bindings.requireWhole("aliases");
         long wanted = requireLevels(levels);
-        Opened out = endpoint.whileOpen(true,
+        OpenResult out = endpoint.whileOpen(true,
                 handle -> EndpointOps.fi_ep_alias(handle, wanted | Direction.TRANSMIT.bit()));
         check(out.status(), "fi_ep_alias");
         return out.handle();

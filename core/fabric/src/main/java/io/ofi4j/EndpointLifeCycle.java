@@ -10,14 +10,14 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.DataReceiveCount;
-import io.ofi4j.internal.engine.UnboundClose;
+import io.ofi4j.internal.engine.UnboundEndpoint;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
@@ -340,7 +340,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** Something native that goes with this endpoint, after it. */
     void own(Handle object) { whole.owned.push(object); }
 
-    private Handle opened(Opened out, String operation) {
+    private Handle opened(OpenResult out, String operation) {
         Status.check(out.status(), operation, info.provider());
         return out.handle();
     }
@@ -550,7 +550,7 @@ final class EndpointLifeCycle implements EndpointView {
             return domain.queues.undisturbed(bindings, this::closeBound);
         }
         return domain.fabric().lock.alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()
-                ? UnboundClose.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
+                ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
                         this::closeIt)
                 : closeIt());
     }

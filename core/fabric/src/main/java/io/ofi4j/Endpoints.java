@@ -6,12 +6,12 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.engine.DataReceiveCount;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 
@@ -22,7 +22,7 @@ final class Endpoints {
     private Endpoints() {}
 
     static Endpoint open(Domain domain, FabricInfo info) {
-        FoundInfo found = FoundInfo.ofSameDomain(info, domain.info());
+        NativeFabricInfo found = NativeFabricInfo.ofSameDomain(info, domain.info());
         EndpointType type = info.endpoint().type();
         if (type == EndpointType.OTHER) {
             throw new UnsupportedOperationException("endpoints of the type that " + info.provider()
@@ -55,7 +55,7 @@ final class Endpoints {
         boolean needsMore = (info.capabilityBits() & RECEIVES) != 0
                 && domain.quirks.has(Fact.INSERTS_NEED_DIRECTED_RECEIVES);
         InfoHandle asked = needsMore ? reserved.withCapabilities(Capability.DIRECTED_RECV.bit()) : reserved;
-        Opened out = domain.fabric().lock.alone(() -> DomainOps.fi_endpoint(domain.handle(), asked));
+        OpenResult out = domain.fabric().lock.alone(() -> DomainOps.fi_endpoint(domain.handle(), asked));
         Status.check(out.status(), "fi_endpoint", info.provider());
         return adopt(domain, out.handle(), info, Role.WHOLE, request, null);
     }
@@ -81,7 +81,7 @@ final class Endpoints {
     static Endpoint openSharedReceive(Domain domain) {
         FabricInfo info = domain.info();
         requireOffered(info, info.domain().sharedReceiveContexts() > 0, "shared receive contexts");
-        Opened out = DomainOps.fi_srx_context(domain.handle(), FoundInfo.of(info).handle());
+        OpenResult out = DomainOps.fi_srx_context(domain.handle(), NativeFabricInfo.of(info).handle());
         Status.checkOffered(out.status(), "fi_srx_context", info.provider());
         return adopt(domain, out.handle(), info, Role.SHARED_RECEIVE, null, null);
     }
@@ -89,7 +89,7 @@ final class Endpoints {
     static SharedTransmitContext openSharedTransmit(Domain domain) {
         FabricInfo info = domain.info();
         requireOffered(info, info.domain().sharedTransmitContexts() > 0, "shared transmit contexts");
-        Opened out = DomainOps.fi_stx_context(domain.handle(), FoundInfo.of(info).handle());
+        OpenResult out = DomainOps.fi_stx_context(domain.handle(), NativeFabricInfo.of(info).handle());
         Status.checkOffered(out.status(), "fi_stx_context", info.provider());
         return new SharedTransmitContext(domain, out.handle());
     }
@@ -103,8 +103,8 @@ final class Endpoints {
         if (info.domain().dataProgress() == ProgressModel.MANUAL) {
             domain.quirks.require(Fact.CLOSED_CONTEXTS_ARE_VISITED);
         }
-        Opened out = domain.fabric().lock
-                .alone(() -> DomainOps.fi_scalable_ep(domain.handle(), FoundInfo.of(info).handle()));
+        OpenResult out = domain.fabric().lock
+                .alone(() -> DomainOps.fi_scalable_ep(domain.handle(), NativeFabricInfo.of(info).handle()));
         Status.checkOffered(out.status(), "fi_scalable_ep", info.provider());
         return new ScalableEndpoint(domain, out.handle(), info);
     }

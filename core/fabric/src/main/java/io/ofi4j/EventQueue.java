@@ -15,7 +15,7 @@ import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
@@ -68,7 +68,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
-        Opened out = fabric.lock.alone(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
+        OpenResult out = fabric.lock.alone(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
         boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
         if (isRefused && attributes.waitObject() == WaitObject.YIELD) {

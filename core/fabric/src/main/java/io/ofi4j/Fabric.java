@@ -7,13 +7,13 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
 import io.ofi4j.internal.engine.FabricLock;
-import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
@@ -67,9 +67,9 @@ public final class Fabric implements AutoCloseable {
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         requireHandled(domainInfo);
-        FoundInfo found = FoundInfo.ofSameFabric(domainInfo, info);
+        NativeFabricInfo found = NativeFabricInfo.ofSameFabric(domainInfo, info);
         found.chosenQuirks().beforeDomain(found.identity());
-        Opened out = lock.alone(() -> FabricOps.fi_domain(handle, found.handle()));
+        OpenResult out = lock.alone(() -> FabricOps.fi_domain(handle, found.handle()));
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -165,7 +165,8 @@ public final class Fabric implements AutoCloseable {
         }
         int status = lifeCycle.finish(() -> closes.close(this::closeNatively));
         LeakReport.closed(this);
-        boolean seemsBusy = status == -Errno.EBUSY && FoundInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
+        boolean seemsBusy = status == -Errno.EBUSY
+                && NativeFabricInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
         if (!seemsBusy) { Status.check(status, "fi_close(fabric)", info.provider()); }
     }
 

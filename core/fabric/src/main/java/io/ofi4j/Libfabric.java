@@ -10,13 +10,13 @@ import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
 import io.ofi4j.internal.engine.DataReceiveCount;
-import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.MismatchReport;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.NativeLibrary;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
@@ -134,7 +134,7 @@ public final class Libfabric {
 
     /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
-        return found.infos().stream().map(handle -> (FabricInfo) new FoundInfo(handle, version))
+        return found.infos().stream().map(handle -> (FabricInfo) new NativeFabricInfo(handle, version))
                 .filter(info -> !DataReceiveCount.isLacking(info)) // FI_RX_CQ_DATA holds only for endpoints with receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
@@ -185,7 +185,7 @@ public final class Libfabric {
 
     /** Opens the fabric of an info; fi_fabric(3). The caller closes it. */
     public Fabric openFabric(FabricInfo info) {
-        Opened out = FabricCalls.fi_fabric(FoundInfo.of(info).handle(), info.provider());
+        OpenResult out = FabricCalls.fi_fabric(NativeFabricInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());
         Fabric fabric = new Fabric(out.handle(), info);
         LeakReport.opened(fabric);

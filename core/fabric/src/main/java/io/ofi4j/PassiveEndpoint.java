@@ -4,15 +4,15 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.FabricLock;
-import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.ListeningSocket;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -58,14 +58,14 @@ public final class PassiveEndpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.maximumDataSize = EndpointOps.connectionDataSize(handle);
-        Quirks quirks = FoundInfo.of(info).chosenQuirks();
+        Quirks quirks = NativeFabricInfo.of(info).chosenQuirks();
         this.chosen = new ChosenAddress(info, quirks);
         this.staysAfterClose = quirks.has(Fact.PASSIVE_ENDPOINTS_STAY);
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
-        FoundInfo found = FoundInfo.ofSameFabric(info, fabric.info());
-        Opened out = fabric.lock.alone(() -> FabricOps.fi_passive_ep(fabric.handle(), found.handle()));
+        NativeFabricInfo found = NativeFabricInfo.ofSameFabric(info, fabric.info());
+        OpenResult out = fabric.lock.alone(() -> FabricOps.fi_passive_ep(fabric.handle(), found.handle()));
         Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);

@@ -10,7 +10,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.internal.os.Errno;
@@ -203,7 +203,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     private Handle register() {
         OptionalLong requested = wanted.requestedKey();
         requested.ifPresent(domain.regions.quarantine::freeKey);
-        Opened out = register(requested.orElseGet(this::randomKey));
+        OpenResult out = register(requested.orElseGet(this::randomKey));
         boolean isRandom = requested.isEmpty(); // a random key may be in use
         for (int tried = 1; isRandom && out.status() == -Errno.ENOKEY && tried < KEY_TRIES; tried++) {
             out = register(randomKey());
@@ -222,7 +222,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         return out.handle();
     }
 
-    private Opened register(long key) {
+    private OpenResult register(long key) {
         boolean isCounted = wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT);
         long flags = (wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0)
                 | (wanted.isDeviceOnly() ? FabricConstants.FI_HMEM_DEVICE_ONLY : 0)

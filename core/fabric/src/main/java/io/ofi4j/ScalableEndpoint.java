@@ -6,13 +6,13 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Status;
 import java.util.ArrayList;
@@ -103,7 +103,7 @@ public final class ScalableEndpoint implements AutoCloseable {
     }
 
     private interface Opening {
-        Opened open(Handle scalable, int index, InfoHandle info);
+        OpenResult open(Handle scalable, int index, InfoHandle info);
     }
 
     private Endpoint open(Role role, int index, long count, String call, Opening opening) {
@@ -112,7 +112,8 @@ public final class ScalableEndpoint implements AutoCloseable {
         if (contexts.stream().anyMatch(one -> one.index == index && one.endpoint.bindings.role == role)) {
             throw new IllegalStateException(role + " " + index + " of " + this + " is open");
         }
-        Opened out = domain.fabric().lock.alone(() -> opening.open(handle, index, FoundInfo.of(info).handle()));
+        OpenResult out = domain.fabric().lock
+                .alone(() -> opening.open(handle, index, NativeFabricInfo.of(info).handle()));
         Status.check(out.status(), call, info.provider());
         Endpoint context = domain.adopt(Endpoints.context(domain, out.handle(), info, role, this));
         Context opened = new Context(context, index);

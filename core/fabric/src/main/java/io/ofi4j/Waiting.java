@@ -2,9 +2,9 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.internal.engine.BackoffWaiting;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.Interrupts;
-import io.ofi4j.internal.engine.StandardWaiting;
 import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
 import java.util.Arrays;
@@ -26,14 +26,14 @@ import java.util.function.BooleanSupplier;
 @FunctionalInterface
 public interface Waiting {
     /** Polls again at once: the shortest delay, for a thread with its own processor. */
-    Waiting SPIN = new StandardWaiting("Waiting.SPIN", Integer.MAX_VALUE, 0, 0, 0);
+    Waiting SPIN = new BackoffWaiting("Waiting.SPIN", Integer.MAX_VALUE, 0, 0, 0);
     /** Polls many times at once, then yields the processor between polls. */
-    Waiting YIELD = new StandardWaiting("Waiting.YIELD", StandardWaiting.SPINS, Integer.MAX_VALUE, 0, 0);
+    Waiting YIELD = new BackoffWaiting("Waiting.YIELD", BackoffWaiting.SPINS, Integer.MAX_VALUE, 0, 0);
     /**
      * Spins 1,000 times, yields 1,000 times, and then sleeps, first 10 microseconds, then twice as long each time, up to 500: a
      * wait that lasts uses about a hundredth of a processor, and notices its end within a millisecond.
      */
-    Waiting BACKOFF = new StandardWaiting("Waiting.BACKOFF", StandardWaiting.SPINS, StandardWaiting.SPINS, 10_000,
+    Waiting BACKOFF = new BackoffWaiting("Waiting.BACKOFF", BackoffWaiting.SPINS, BackoffWaiting.SPINS, 10_000,
             500_000);
 
     /**
@@ -53,7 +53,7 @@ public interface Waiting {
      * @throws IllegalArgumentException if a number is negative, or not {@code 0 < shortest <= longest}
      */
     static Waiting backoff(int spins, int yields, Duration shortest, Duration longest) {
-        return StandardWaiting.backoff(spins, yields, shortest, longest);
+        return BackoffWaiting.backoff(spins, yields, shortest, longest);
     }
 
     /**
@@ -64,10 +64,10 @@ public interface Waiting {
     static Waiting blocking(Waitable... objects) {
         Waitable[] all = List.of(objects).toArray(Waitable[]::new); // none of them null
         return turn -> {
-            if (turn < StandardWaiting.SPINS) {
+            if (turn < BackoffWaiting.SPINS) {
                 Thread.onSpinWait();
             } else {
-                block(StandardWaiting.SLICE, all);
+                block(BackoffWaiting.SLICE, all);
             }
         };
     }
@@ -91,8 +91,8 @@ public interface Waiting {
             if (left <= 0) { return false; }
             Interrupts.check("poll");
             if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
-                LockSupport.parkNanos(Math.min(left, StandardWaiting.VIRTUAL_PARK_NANOS));
-            } else if (Descriptors.poll(StandardWaiting.millisOf(left), descriptors) > 0) { return true; }
+                LockSupport.parkNanos(Math.min(left, BackoffWaiting.VIRTUAL_PARK_NANOS));
+            } else if (Descriptors.poll(BackoffWaiting.millisOf(left), descriptors) > 0) { return true; }
         }
         return true;
     }
@@ -123,14 +123,14 @@ public interface Waiting {
         boolean found;
         int turn = 0;
         while (!(found = condition.getAsBoolean())) {
-            if (StandardWaiting.isClockDue(this, turn)) {
+            if (BackoffWaiting.isClockDue(this, turn)) {
                 if (System.nanoTime() - start >= limit) { break; }
                 recording = recording == null ? RECORDER.waiting() : recording;
             }
             pause(turn);
             turn = turn + 1 & Integer.MAX_VALUE;
         }
-        if (recording != null) { RECORDER.waited(recording, StandardWaiting.name(this), found); }
+        if (recording != null) { RECORDER.waited(recording, BackoffWaiting.name(this), found); }
         return found;
     }
 }

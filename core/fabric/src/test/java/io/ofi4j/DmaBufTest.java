@@ -12,7 +12,7 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.support.DmaBufFile;
 import io.ofi4j.support.ForEachProvider;
@@ -122,7 +122,7 @@ class DmaBufTest {
                 DmaBufFile file = DmaBufFile.inMemory(LENGTH);
                 MemoryRegion source = pair.domain.allocate(4096, Access.WRITE)) {
             MemorySegment part = file.memory().asSlice(offset, 4096);
-            Opened out = MrOps.fi_mr_regattr(pair.domain.handle(), new MrOps.OnDevice(0, 0, part, part.byteSize()),
+            OpenResult out = MrOps.fi_mr_regattr(pair.domain.handle(), new MrOps.OnDevice(0, 0, part, part.byteSize()),
                     new MrOps.DmaBuf(file.descriptor(), offset), Access.REMOTE_WRITE.bit(), 77, 0);
             assertThat(out.status()).isZero();
             Handle region = out.handle();

@@ -10,12 +10,12 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.ffi.Forged;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.internal.ffi.Forged;
-import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Field;
 import java.util.Arrays;
@@ -37,7 +37,8 @@ class MemoryRegionDemandsTest {
     private final Forged forged = new Forged(new byte[]{5, 6, 7, 8, 9, 10, 11, 12, 13});
 
     private static FabricInfo demanding(MemoryRegionMode mode) {
-        return new FoundInfo(Forged.demanding(FoundInfo.of(TestProviders.info("shm")).handle(), mode.bit()),
+        return new NativeFabricInfo(
+                Forged.demanding(NativeFabricInfo.of(TestProviders.info("shm")).handle(), mode.bit()),
                 Libfabric.load().version());
     }
 

@@ -7,17 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.info.FabricInfo;
-import io.ofi4j.internal.ffi.Forged;
-import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.ffi.Forged;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -364,7 +364,7 @@ class MemoryRegionTest {
     @ParameterizedTest
     @EnumSource(MemoryRegionMode.class)
     void everyDemandOfAProviderIsMetOrRefusedByName(MemoryRegionMode mode) {
-        FoundInfo shm = FoundInfo.of(TestProviders.info("shm"));
+        NativeFabricInfo shm = NativeFabricInfo.of(TestProviders.info("shm"));
         FabricInfo demanding = shm.with(Forged.demanding(shm.handle(), mode.bit()));
         try (Fabric fabric = Libfabric.load().openFabric(demanding)) {
             if (mode.isHandled()) {

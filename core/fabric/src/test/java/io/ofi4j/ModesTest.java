@@ -6,8 +6,8 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.DataReceiveCount;
-import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.MismatchReport;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.support.ForEachProvider;
@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A mode of fi_getinfo(3) is a promise of the application: an info is used only where this library keeps what it demands. */
 class ModesTest {
-    private static FoundInfo demandingReceives(String provider) {
-        FoundInfo info = FoundInfo.of(TestProviders.info(provider));
+    private static NativeFabricInfo demandingReceives(String provider) {
+        NativeFabricInfo info = NativeFabricInfo.of(TestProviders.info(provider));
         return info.with(Forged.withMode(info.handle(), FabricConstants.FI_RX_CQ_DATA));
     }
 

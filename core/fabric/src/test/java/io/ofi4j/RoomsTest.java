@@ -15,7 +15,7 @@ import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Version;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,7 +69,7 @@ class RoomsTest {
                 belongToAnyOf(FabricException.class, CompletionError.class, CompletionHandler.class,
                         DetailedCompletionHandler.class, Waitable.class, Waiting.class))
                 // The one class outside its room that a value names: who implements it.
-                .ignoreDependency(FabricInfo.class, FoundInfo.class).ensureAllClassesAreContainedInArchitecture()
+                .ignoreDependency(FabricInfo.class, NativeFabricInfo.class).ensureAllClassesAreContainedInArchitecture()
                 .check(classes);
     }
 

@@ -4,7 +4,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.Patience;
 import java.io.IOException;
@@ -63,7 +63,7 @@ final class ModelDescriptors {
         keepsSockets = info.provider().equals("tcp;ofi_rxm")
                 || info.provider().equals("tcp") && Libfabric.load().version().major() < 2
                 || info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG;
-        keepsFabrics = FoundInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
+        keepsFabrics = NativeFabricInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
         before = kinds();
         judged = count();
     }

@@ -1,7 +1,7 @@
 package io.ofi4j.info;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -10,7 +10,7 @@ import java.util.Set;
  * A provider on a network through a device, as {@link Libfabric#info} found it; {@code struct fi_info}, fi_getinfo(3). An
  * immutable copy that needs no closing.
  */
-public sealed interface FabricInfo permits FoundInfo {
+public sealed interface FabricInfo permits NativeFabricInfo {
 
     /** {@return the provider's name, such as {@code shm} or {@code tcp;ofi_rxm}} */
     String provider();

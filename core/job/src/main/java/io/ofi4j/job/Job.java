@@ -5,7 +5,7 @@ import io.ofi4j.job.internal.Deadlines;
 import io.ofi4j.job.internal.Launcher;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Launchers;
-import io.ofi4j.job.internal.Meeting;
+import io.ofi4j.job.internal.RendezvousPoint;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -67,13 +67,14 @@ public final class Job implements AutoCloseable {
         this.launcher = launcher;
         this.deadline = deadline;
         this.members = members;
-        String host = Meeting.thisHost();
-        this.hosts = gather(Card.encode(launcher.size(), host)).stream().map(card -> Card.host(card, this)).toList();
+        String host = RendezvousPoint.thisHost();
+        this.hosts = gather(HostHello.encode(launcher.size(), host)).stream().map(card -> HostHello.host(card, this))
+                .toList();
         this.localRank = (int) hosts.subList(0, rank()).stream().filter(host::equals).count();
     }
 
     /** What a rank tells first: how many ranks it was told that there are, and its host. */
-    private static final class Card {
+    private static final class HostHello {
         static byte[] encode(int size, String host) {
             byte[] name = host.getBytes(StandardCharsets.UTF_8);
             return ByteBuffer.allocate(Integer.BYTES + name.length).putInt(size).put(name).array();
@@ -108,7 +109,7 @@ public final class Job implements AutoCloseable {
         Launcher launcher = within(deadline, () -> Launchers.find(environment));
         if (launcher.size() == 1) { return new Job(launcher, deadline, null); }
         String who = "rank " + launcher.rank() + " (process " + ProcessHandle.current().pid() + " on "
-                + Meeting.thisHost() + ")";
+                + RendezvousPoint.thisHost() + ")";
         JobMembers members = JobMembers.meet(launcher, who, deadline,
                 line -> within(deadline, () -> launcher.exchange(line)));
         try {

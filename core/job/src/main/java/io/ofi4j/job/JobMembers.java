@@ -2,7 +2,7 @@ package io.ofi4j.job;
 
 import io.ofi4j.job.internal.Launcher;
 import io.ofi4j.job.internal.LauncherException;
-import io.ofi4j.job.internal.Meeting;
+import io.ofi4j.job.internal.RendezvousPoint;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
@@ -30,14 +30,14 @@ final class JobMembers {
         Rendezvous joined = null;
         Rendezvous news = null;
         try {
-            String host = Meeting.thisHost();
+            String host = RendezvousPoint.thisHost();
             String secret = Rendezvous.newSecret();
             String line = "";
             if (launcher.rank() == 0 && launcher.listensAt().getPort() == 0) {
                 served = Rendezvous.serve(launcher.listensAt(), secret);
-                line = Meeting.line(secret, host, served.address());
+                line = RendezvousPoint.line(secret, host, served.address());
             }
-            Meeting meeting = Meeting.of(exchange.apply(line), host);
+            RendezvousPoint meeting = RendezvousPoint.of(exchange.apply(line), host);
             if (launcher.rank() == 0 && served == null) {
                 served = Rendezvous.serve(launcher.listensAt(), meeting.secret());
             }
@@ -61,7 +61,7 @@ final class JobMembers {
     }
 
     /** At the first address where it works; again and again until the deadline. */
-    private static Rendezvous join(Meeting meeting, Duration deadline) {
+    private static Rendezvous join(RendezvousPoint meeting, Duration deadline) {
         long end = System.nanoTime() + deadline.toNanos();
         while (true) {
             for (InetSocketAddress address : meeting.addresses()) {

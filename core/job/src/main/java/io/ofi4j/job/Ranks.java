@@ -45,12 +45,13 @@ public final class Ranks {
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */
     public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
-        Card own = new Card(endpoint.info().provider(), Libfabric.load().version(), List.of(mine), endpoint.address());
+        RankHello own = new RankHello(endpoint.info().provider(), Libfabric.load().version(), List.of(mine),
+                endpoint.address());
         List<byte[]> cards = job.gather(own.encode());
         List<EndpointAddress> addresses = new ArrayList<>();
         List<List<RemoteRegion>> regions = new ArrayList<>();
         for (int rank = 0; rank < cards.size(); rank++) {
-            Card card = Card.decode(cards.get(rank), rank);
+            RankHello card = RankHello.decode(cards.get(rank), rank);
             own.requireLike(card, job.rank(), rank);
             addresses.add(card.address);
             regions.add(card.regions);
@@ -68,11 +69,11 @@ public final class Ranks {
     }
 
     /** What a rank tells: a format number, its provider, its libfabric, its regions, its address. */
-    private record Card(String provider, Version libfabric, List<RemoteRegion> regions, EndpointAddress address) {
+    private record RankHello(String provider, Version libfabric, List<RemoteRegion> regions, EndpointAddress address) {
         private static final int FORMAT = 0x4f464a01; // OFJ, 1
         private static final int MOST_REGIONS = 1000;
 
-        Card {
+        RankHello {
             if (regions.size() > MOST_REGIONS) {
                 throw new IllegalArgumentException("a rank tells up to " + MOST_REGIONS + " regions, not "
                         + regions.size() + ": give slices of one, whose offsets all know");
@@ -89,7 +90,7 @@ public final class Ranks {
             return all.put(where).array();
         }
 
-        static Card decode(byte[] bytes, int rank) {
+        static RankHello decode(byte[] bytes, int rank) {
             ByteBuffer all = ByteBuffer.wrap(bytes);
             try {
                 if (all.getInt() != FORMAT) {
@@ -102,7 +103,7 @@ public final class Ranks {
                 for (int count = all.getInt(); count > 0; count--) {
                     regions.add(RemoteRegion.decode(next(all, RemoteRegion.ENCODED_LENGTH)));
                 }
-                return new Card(provider, libfabric, regions, EndpointAddress.decode(next(all, all.remaining())));
+                return new RankHello(provider, libfabric, regions, EndpointAddress.decode(next(all, all.remaining())));
             } catch (BufferUnderflowException | IllegalArgumentException e) {
                 throw new JobException("rank " + rank + " told something that cannot be read: " + e.getMessage(), e);
             }
@@ -114,7 +115,7 @@ public final class Ranks {
             return bytes;
         }
 
-        void requireLike(Card other, int rank, int itsRank) {
+        void requireLike(RankHello other, int rank, int itsRank) {
             require(provider, other.provider, "provider", rank, itsRank);
             require(libfabric, other.libfabric, "libfabric", rank, itsRank);
             require(regions.size(), other.regions.size(), "number of regions", rank, itsRank);

@@ -30,12 +30,12 @@ public final class QueuePair implements AutoCloseable {
     final OpenChildren windows = new OpenChildren();
 
     private final QueuePairAttributes attributes;
-    private final QueuePairByHand byHand;
+    private final OutOfBandConnection byHand;
     private final Consumer<MemorySegment> destroy;
     /** That it is destroyed under: calls of rdma_cm use the queue pair, too. */
     private final Object lock;
-    private final WorkSide sends;
-    private final WorkSide receives;
+    private final WorkQueue sends;
+    private final WorkQueue receives;
     private final SendWork work;
     private final WindowWork windowWork;
     private final int number;
@@ -44,8 +44,8 @@ public final class QueuePair implements AutoCloseable {
     private volatile boolean closed;
 
     /** The lock is null for its own. */
-    QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer, QueuePairByHand byHand,
-            Consumer<MemorySegment> destroy, Object lock) {
+    QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer,
+            OutOfBandConnection byHand, Consumer<MemorySegment> destroy, Object lock) {
         this.domain = domain;
         this.attributes = attributes;
         this.pointer = pointer;
@@ -53,9 +53,9 @@ public final class QueuePair implements AutoCloseable {
         this.destroy = destroy;
         this.lock = lock == null ? this : lock;
         this.number = QueuePairCalls.number(pointer);
-        this.sends = new WorkSide(this, attributes.sendQueue(), attributes.sends(),
+        this.sends = new WorkQueue(this, attributes.sendQueue(), attributes.sends(),
                 new WorkRequest(domain.context.ops, pointer, true, attributes.inline()));
-        this.receives = new WorkSide(this, attributes.receiveQueue(), attributes.receives(),
+        this.receives = new WorkQueue(this, attributes.receiveQueue(), attributes.receives(),
                 new WorkRequest(domain.context.ops, pointer, false, 0));
         this.work = new SendWork(this, sends, attributes.inline());
         this.windowWork = new WindowWork(this, sends);
@@ -110,7 +110,7 @@ public final class QueuePair implements AutoCloseable {
      * @throws IllegalStateException if it is connected, closed, or rdma_cm connects it
      */
     public void connect(QueuePairAddress peer) {
-        QueuePairByHand hand = hand();
+        OutOfBandConnection hand = hand();
         synchronized (this) {
             if (closed || connected) {
                 throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
@@ -120,7 +120,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    private QueuePairByHand hand() {
+    private OutOfBandConnection hand() {
         return Optional.ofNullable(byHand)
                 .orElseThrow(() -> new IllegalStateException(this + " is connected by rdma_cm, not by hand"));
     }
@@ -142,7 +142,7 @@ public final class QueuePair implements AutoCloseable {
      * @return false if there is no room
      */
     public boolean tryReceive(VerbsMemoryRegion region, long offset, int length, long token) {
-        WorkSide side = receives;
+        WorkQueue side = receives;
         side.queue.guard.enter();
         try {
             requireOpen();
@@ -305,7 +305,7 @@ public final class QueuePair implements AutoCloseable {
 
     boolean isInFlight(Object subject) { return concerns(sends, subject) || concerns(receives, subject); }
 
-    private static boolean concerns(WorkSide side, Object subject) {
+    private static boolean concerns(WorkQueue side, Object subject) {
         side.queue.guard.enter();
         try {
             return side.ring.concerns(subject);
@@ -359,7 +359,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    private static void awaitNobodyInside(WorkSide side) {
+    private static void awaitNobodyInside(WorkQueue side) {
         side.queue.guard.enter();
         side.queue.guard.exit();
     }

@@ -35,7 +35,7 @@ final class QueuePairOpening {
 
     /** One that is connected by hand. */
     QueuePair byHand() {
-        QueuePairByHand hand = new QueuePairByHand(domain.context, attributes, QueuePairByHand.sequence());
+        OutOfBandConnection hand = new OutOfBandConnection(domain.context, attributes, OutOfBandConnection.sequence());
         return open(() -> hand.create(domain), QueuePairCalls::ibv_destroy_qp,
                 pointer -> new QueuePair(domain, attributes, pointer, hand, QueuePairCalls::ibv_destroy_qp, null));
     }

@@ -10,10 +10,10 @@ final class SendWork {
     private static final int ATOMIC = Long.BYTES;
 
     private final QueuePair queuePair;
-    private final WorkSide side;
+    private final WorkQueue side;
     private final int inline;
 
-    SendWork(QueuePair queuePair, WorkSide side, int inline) {
+    SendWork(QueuePair queuePair, WorkQueue side, int inline) {
         this.queuePair = queuePair;
         this.side = side;
         this.inline = inline;

@@ -32,7 +32,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     private final int size;
     private final Deque<CompletionBatch.Kept> kept = new ArrayDeque<>();
     private CompletionBatch[] batches = {new CompletionBatch()};
-    private WorkSide[] sides = new WorkSide[2];
+    private WorkQueue[] sides = new WorkQueue[2];
     private int reserved;
     private volatile boolean closed;
 
@@ -139,24 +139,24 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     private void take(CompletionBatch batch, int index) {
         long id = batch.native_.id(index);
         int position = (int) id;
-        WorkSide side = sides[WorkSide.numberOf(id)];
+        WorkQueue side = sides[WorkQueue.numberOf(id)];
         if (side == null || !side.ring.holds(position)) { return; } // its queue pair was closed
         int kind = side.ring.kind(position);
         long token = side.ring.token(position);
         Object subject = side.ring.subject(position);
         side.ring.complete(position);
         WorkStatus status = WorkStatus.of(batch.native_.status(index));
-        WorkKind what = WorkKind.of(kind & ~WorkSide.SILENT);
+        WorkKind what = WorkKind.of(kind & ~WorkQueue.SILENT);
         if (subject instanceof MemoryWindow window) { window.completed(what, status == WorkStatus.SUCCESS); }
         if (status != WorkStatus.SUCCESS) {
             side.queuePair.failed();
             batch.add(new WorkError(token, what, status, batch.native_.vendorError(index), side.queuePair.number()));
         } else if (what == WorkKind.RECEIVE) {
             received(batch, index, side, token);
-        } else if ((kind & WorkSide.SILENT) == 0) { batch.add(token, kind, batch.native_.length(index), 0, 0); }
+        } else if ((kind & WorkQueue.SILENT) == 0) { batch.add(token, kind, batch.native_.length(index), 0, 0); }
     }
 
-    private static void received(CompletionBatch batch, int index, WorkSide side, long token) {
+    private static void received(CompletionBatch batch, int index, WorkQueue side, long token) {
         int flags = batch.native_.flags(index);
         int word = batch.native_.word(index);
         int length = batch.native_.length(index);
@@ -218,7 +218,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     /** Gives a side, whose entries are reserved, a number. */
-    void add(WorkSide side) {
+    void add(WorkQueue side) {
         guard.enter();
         try {
             addNumbered(side);
@@ -227,7 +227,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         }
     }
 
-    private void addNumbered(WorkSide side) {
+    private void addNumbered(WorkQueue side) {
         int number = 0;
         while (number < sides.length && sides[number] != null) {
             number++;
@@ -241,7 +241,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
      * Ends what is in flight on a side of a queue pair that is destroyed: completions that have come are kept, the rest is flushed. Its
      * entries are free again.
      */
-    void remove(WorkSide side) {
+    void remove(WorkQueue side) {
         guard.enter();
         try {
             reserved -= side.ring.capacity();
@@ -250,14 +250,14 @@ public final class VerbsCompletionQueue implements AutoCloseable {
             WorkRing ring = side.ring;
             for (int left = ring.inFlight(); left > 0; left--) {
                 int position = ring.oldest();
-                WorkKind kind = WorkKind.of(ring.kind(position) & ~WorkSide.SILENT);
+                WorkKind kind = WorkKind.of(ring.kind(position) & ~WorkQueue.SILENT);
                 if (ring.subject(position) instanceof MemoryWindow window) { window.completed(kind, false); }
                 WorkError error = new WorkError(ring.token(position), kind, WorkStatus.FLUSHED, 0,
                         side.queuePair.number());
                 kept.add(new CompletionBatch.Kept(error.token(), 0, 0, 0, 0, error));
                 ring.complete(position);
             }
-            sides = Arrays.stream(sides).map(one -> one == side ? null : one).toArray(WorkSide[]::new);
+            sides = Arrays.stream(sides).map(one -> one == side ? null : one).toArray(WorkQueue[]::new);
         } finally {
             guard.exit();
         }

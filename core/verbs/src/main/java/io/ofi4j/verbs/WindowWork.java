@@ -6,9 +6,9 @@ import io.ofi4j.verbs.internal.WorkRequest;
 /** Binds windows and takes them back. Used inside the guard of the queue for sends. */
 final class WindowWork {
     private final QueuePair queuePair;
-    private final WorkSide side;
+    private final WorkQueue side;
 
-    WindowWork(QueuePair queuePair, WorkSide side) {
+    WindowWork(QueuePair queuePair, WorkQueue side) {
         this.queuePair = queuePair;
         this.side = side;
     }

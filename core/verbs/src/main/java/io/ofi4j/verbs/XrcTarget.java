@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class XrcTarget implements AutoCloseable {
     private final XrcDomain domain;
-    private final QueuePairByHand hand;
+    private final OutOfBandConnection hand;
     private final MemorySegment pointer;
     private final int number;
     private boolean connected;
@@ -17,7 +17,7 @@ public final class XrcTarget implements AutoCloseable {
 
     XrcTarget(XrcDomain domain, QueuePairAttributes attributes) {
         this.domain = domain;
-        this.hand = new QueuePairByHand(domain.context, attributes, QueuePairByHand.sequence());
+        this.hand = new OutOfBandConnection(domain.context, attributes, OutOfBandConnection.sequence());
         this.pointer = hand.initialized(() -> QueuePairCalls.createXrcTarget(domain.context.extended, domain.pointer));
         this.number = QueuePairCalls.number(pointer);
         domain.children.add(this);

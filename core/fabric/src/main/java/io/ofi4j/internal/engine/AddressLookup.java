@@ -3,15 +3,15 @@ package io.ofi4j.internal.engine;
 import io.ofi4j.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -49,7 +49,7 @@ public final class AddressLookup {
     }
 
     public EndpointAddress one() {
-        boolean hangs = FoundInfo.of(info).chosenQuirks().has(Fact.SERVICE_INSERTIONS_HANG);
+        boolean hangs = NativeFabricInfo.of(info).chosenQuirks().has(Fact.SERVICE_INSERTIONS_HANG);
         return lookup("fi_av_insertsvc", 1,
                 vector -> hangs
                         ? AvOps.fi_av_insertsym(vector, node, 1, service, 1)
@@ -82,7 +82,7 @@ public final class AddressLookup {
 
     private List<Optional<EndpointAddress>> lookup(String call, int count, Function<Handle, AvOps.Inserted> insertion) {
         int preferred = info.domain().addressVectorType();
-        Opened out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
+        OpenResult out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
         Status.check(out.status(), "fi_av_open", info.provider());
         try {
             AvOps.Inserted inserted = insertion.apply(out.handle());
@@ -90,7 +90,7 @@ public final class AddressLookup {
                 throw new UnsupportedOperationException(call + " is not offered by the provider " + info.provider());
             }
             if (inserted.status() <= 0) { throw unresolved(inserted.status()); }
-            boolean isInOrder = count > 1 && FoundInfo.of(info).chosenQuirks().has(Fact.SYMMETRIC_HAS_ONE_PLACE);
+            boolean isInOrder = count > 1 && NativeFabricInfo.of(info).chosenQuirks().has(Fact.SYMMETRIC_HAS_ONE_PLACE);
             return IntStream.range(0, count).mapToObj(i -> isInOrder // nothing else is in this vector
                     ? address(out.handle(), i, i < inserted.status())
                     : address(out.handle(), inserted.addresses()[i], inserted.has(i))).toList();

@@ -75,7 +75,7 @@ public final class BlockingWait {
             if (turn < VIRTUAL_YIELDS) {
                 Thread.yield();
             } else {
-                LockSupport.parkNanos(this, Math.min(left, StandardWaiting.VIRTUAL_PARK_NANOS));
+                LockSupport.parkNanos(this, Math.min(left, BackoffWaiting.VIRTUAL_PARK_NANOS));
             }
         } else if (call != null && mayBlock.getAsBoolean()) {
             try {

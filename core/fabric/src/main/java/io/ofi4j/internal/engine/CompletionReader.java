@@ -10,8 +10,8 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.CqOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
@@ -48,9 +48,9 @@ public final class CompletionReader {
     private final Thread unlocked;
     private final Parts parts;
     private final ThreadGuard guard;
-    private final ClosingRegions closingRegions;
+    private final PendingDeregistrations closingRegions;
     private final BlockingWait blocking;
-    private final QueueReceives dataReceives;
+    private final DataReceives dataReceives;
     private CqOps[] batches;
     /** For reads during other calls. */
     private final CqOps bufferBatch;
@@ -66,9 +66,9 @@ public final class CompletionReader {
     private long canceled;
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
-            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives, LifeCycle lifeCycle) {}
+            boolean criticalReads, BoundEndpoints endpoints, DataReceives dataReceives, LifeCycle lifeCycle) {}
 
-    public CompletionReader(Parts parts, ClosingRegions closingRegions, BlockingWait blocking) {
+    public CompletionReader(Parts parts, PendingDeregistrations closingRegions, BlockingWait blocking) {
         this.parts = parts;
         this.guard = parts.guard;
         this.closingRegions = closingRegions;

@@ -132,7 +132,7 @@ public final class ContextSlab {
     }
 
     /** Takes the time of an endpoint's operations from now on, or not if the counts are null. */
-    public void record(int endpoint, LatencyCounts counts) {
+    public void record(int endpoint, LatencyHistogram counts) {
         if (latencies == null) { latencies = new LatencyRecording(slots); }
         latencies.endpoint(endpoint, counts);
     }

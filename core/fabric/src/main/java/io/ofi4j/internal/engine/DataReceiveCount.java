@@ -27,7 +27,7 @@ public final class DataReceiveCount {
             return 0; // they would take the messages: the application posts receives
         }
         boolean posts = demands(info) && info.endpoint().type() == EndpointType.MSG
-                || FoundInfo.of(info).chosenQuirks().has(Fact.DATA_TAKES_RECEIVES);
+                || NativeFabricInfo.of(info).chosenQuirks().has(Fact.DATA_TAKES_RECEIVES);
         return posts ? Math.clamp(info.receive().size(), 1, MOST) : 0;
     }
 

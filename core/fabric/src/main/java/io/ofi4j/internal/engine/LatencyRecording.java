@@ -7,12 +7,12 @@ final class LatencyRecording {
     /** When the operation of each slot was posted; 0 of one whose time is not taken. */
     private final long[] starts;
     private int[] endpoints = {};
-    private LatencyCounts[] counts = {};
+    private LatencyHistogram[] counts = {};
 
     LatencyRecording(int slots) { starts = new long[slots]; }
 
     /** Where the times of an endpoint are counted from now on; nowhere if it is null. */
-    void endpoint(int endpoint, LatencyCounts itsCounts) {
+    void endpoint(int endpoint, LatencyHistogram itsCounts) {
         int at = at(endpoint);
         if (at < 0) {
             at = endpoints.length;

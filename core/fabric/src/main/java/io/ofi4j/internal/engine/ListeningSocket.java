@@ -5,16 +5,16 @@ import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 
 /** Closes the listening socket of a passive endpoint that itself must stay open in the provider. */
 public final class ListeningSocket {
     /** Opens an active endpoint that takes the socket over, and closes that; inside the fabric's lock. */
     public static void close(Handle fabric, Handle passiveEndpoint, Handle queue, FabricInfo info) {
-        Opened domain = FabricOps.fi_domain(fabric, FoundInfo.of(info).handle());
+        OpenResult domain = FabricOps.fi_domain(fabric, NativeFabricInfo.of(info).handle());
         if (domain.status() != 0) { return; }
-        Opened endpoint = DomainOps.fi_endpoint(domain.handle(),
-                FoundInfo.of(info).handle().takingOver(passiveEndpoint));
+        OpenResult endpoint = DomainOps.fi_endpoint(domain.handle(),
+                NativeFabricInfo.of(info).handle().takingOver(passiveEndpoint));
         if (endpoint.status() == 0) {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer polls the socket
             FidOps.fi_close(endpoint.handle());

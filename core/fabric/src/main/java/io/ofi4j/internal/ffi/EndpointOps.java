@@ -20,14 +20,14 @@ public final class EndpointOps {
     private static final long ROOM = 64;
 
     /** A transmit context of a scalable endpoint. */
-    public static Opened fi_tx_context(Handle scalable, int index, InfoHandle info) {
-        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(fi_tx_context.of(scalable),
+    public static OpenResult fi_tx_context(Handle scalable, int index, InfoHandle info) {
+        return OpenResult.by(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(fi_tx_context.of(scalable),
                 scalable.pointer(), index, info.transmit(), out, MemorySegment.NULL));
     }
 
     /** A receive context of a scalable endpoint. */
-    public static Opened fi_rx_context(Handle scalable, int index, InfoHandle info) {
-        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(fi_rx_context.of(scalable),
+    public static OpenResult fi_rx_context(Handle scalable, int index, InfoHandle info) {
+        return OpenResult.by(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(fi_rx_context.of(scalable),
                 scalable.pointer(), index, info.receive(), out, MemorySegment.NULL));
     }
 
@@ -94,8 +94,8 @@ public final class EndpointOps {
     }
 
     /** The flags include FI_TRANSMIT or FI_RECV. */
-    public static Opened fi_ep_alias(Handle endpoint, long flags) {
-        return Opened.by(endpoint.provider(), (arena, out) -> {
+    public static OpenResult fi_ep_alias(Handle endpoint, long flags) {
+        return OpenResult.by(endpoint.provider(), (arena, out) -> {
             MemorySegment alias = fi_alias.allocate(arena);
             fi_alias.fid(alias, out);
             fi_alias.flags(alias, flags);

@@ -70,8 +70,8 @@ public final class FabricCalls {
         }
     }
 
-    public static Opened fi_fabric(InfoHandle info, String provider) {
-        return Opened.by(provider,
+    public static OpenResult fi_fabric(InfoHandle info, String provider) {
+        return OpenResult.by(provider,
                 (arena, out) -> SignalGuard.call(() -> fabric_h.fi_fabric(info.fabric(), out, MemorySegment.NULL)));
     }
 

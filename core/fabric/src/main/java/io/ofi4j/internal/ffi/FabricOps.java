@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops_fabric}: opens the objects of a fabric. */
 public final class FabricOps {
-    public static Opened fi_domain(Handle fabric, InfoHandle info) {
-        return Opened.by(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain
+    public static OpenResult fi_domain(Handle fabric, InfoHandle info) {
+        return OpenResult.by(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain
                 .invoke(fi_domain.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
@@ -28,8 +28,8 @@ public final class FabricOps {
      * Size 0 leaves it to the provider, flags have FI_WRITE if the application writes events, waitObject is an
      * {@code enum fi_wait_obj}.
      */
-    public static Opened fi_eq_open(Handle fabric, long size, long flags, int waitObject) {
-        return Opened.by(fabric.provider(), (arena, out) -> {
+    public static OpenResult fi_eq_open(Handle fabric, long size, long flags, int waitObject) {
+        return OpenResult.by(fabric.provider(), (arena, out) -> {
             MemorySegment attributes = fi_eq_attr.allocate(arena);
             fi_eq_attr.size(attributes, size);
             fi_eq_attr.flags(attributes, flags);
@@ -39,8 +39,8 @@ public final class FabricOps {
         });
     }
 
-    public static Opened fi_passive_ep(Handle fabric, InfoHandle info) {
-        return Opened.by(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep.invoke(fi_passive_ep.of(fabric),
-                fabric.pointer(), info.pointer(), out, MemorySegment.NULL));
+    public static OpenResult fi_passive_ep(Handle fabric, InfoHandle info) {
+        return OpenResult.by(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep
+                .invoke(fi_passive_ep.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL));
     }
 }

@@ -38,8 +38,8 @@ public record FunctionSlot(long address) {
     public static FunctionSlot in(long table, long offset) { return new FunctionSlot(table + offset); }
 
     /** fi_open_ops, which gives a table; see fi_domain(3). */
-    public static Opened open(Handle domain, String name) {
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
+    public static OpenResult open(Handle domain, String name) {
+        return OpenResult.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
                 domain.pointer(), arena.allocateFrom(name), 0, out, MemorySegment.NULL));
     }
 

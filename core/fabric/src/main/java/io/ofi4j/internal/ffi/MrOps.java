@@ -24,21 +24,22 @@ public final class MrOps {
     /** Larger than most raw keys; a larger one is asked for again. */
     private static final int RAW_KEY_SIZE = 256;
 
-    public static Opened fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey, long flags) {
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain), domain.pointer(),
-                memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
+    public static OpenResult fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey,
+            long flags) {
+        return OpenResult.by(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain),
+                domain.pointer(), memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
-    public static Opened fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
+    public static OpenResult fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
-        return Opened.by(domain.provider(),
+        return OpenResult.by(domain.provider(),
                 (arena, out) -> fi_ops_mr.regv.invoke(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
                         segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
-    public static Opened fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
+    public static OpenResult fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
-        return Opened.by(domain.provider(), (arena, out) -> {
+        return OpenResult.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             fi_mr_attr.mr_iov(attributes, vector(segments, arena));
             fi_mr_attr.iov_count(attributes, segments.size());
@@ -55,9 +56,9 @@ public final class MrOps {
     public record DmaBuf(int descriptor, long offset) {}
 
     /** @param exported the DMA-buf that the memory is a part of, or null */
-    public static Opened fi_mr_regattr(Handle domain, OnDevice memory, DmaBuf exported, long access, long requestedKey,
-            long flags) {
-        return Opened.by(domain.provider(), (arena, out) -> {
+    public static OpenResult fi_mr_regattr(Handle domain, OnDevice memory, DmaBuf exported, long access,
+            long requestedKey, long flags) {
+        return OpenResult.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             if (exported == null) {
                 fi_mr_attr.mr_iov(attributes, vector(memory, arena));

@@ -14,23 +14,23 @@ import java.util.stream.Collectors;
  * package io.ofi4j. Nothing is closed here: the threading model may forbid it, and a peer may be using it.
  */
 public final class LeakReport {
-    private static final String HOW = System.getProperty("io.ofi4j.leaks", "");
-    private static final boolean PRINTS = HOW.equals("print");
-    private static final boolean ASKED = PRINTS || HOW.equals("report");
+    private static final String MODE = System.getProperty("io.ofi4j.leaks", "");
+    private static final boolean PRINTS = MODE.equals("print");
+    private static final boolean IS_ON = PRINTS || MODE.equals("report");
     private static final int FRAMES = 16;
     private static final String OURS = "io.ofi4j";
 
     /** Initialized with the first object. */
-    private static final class Notes {
+    private static final class Registry {
         static final Cleaner CLEANER = Cleaner.create();
         /** In the order of opening. */
-        static final Set<Opened> OPEN = Collections.synchronizedSet(new LinkedHashSet<>());
+        static final Set<OpenObject> OPEN = Collections.synchronizedSet(new LinkedHashSet<>());
         /** Objects here have identity equality. */
-        static final Map<Object, Opened> OF_OBJECTS = Collections.synchronizedMap(new WeakHashMap<>());
+        static final Map<Object, OpenObject> OF_OBJECTS = Collections.synchronizedMap(new WeakHashMap<>());
 
         static {
             try {
-                Runtime.getRuntime().addShutdownHook(new Thread(Notes::reportAll, "ofi4j-leaks"));
+                Runtime.getRuntime().addShutdownHook(new Thread(Registry::reportAll, "ofi4j-leaks"));
             } catch (IllegalStateException e) {
                 // The process ends already: nothing is reported of what is open then.
             }
@@ -40,13 +40,13 @@ public final class LeakReport {
     }
 
     /** Describes one object without a reference to it. Runs when the object is unreachable or closed. */
-    private static final class Opened implements Runnable {
+    private static final class OpenObject implements Runnable {
         final String what;
         final String thread = Thread.currentThread().getName();
         final List<String> frames;
         Cleaner.Cleanable cleanable;
 
-        Opened(Object object) {
+        OpenObject(Object object) {
             this.what = object.toString();
             this.frames = StackWalker.getInstance().walk(all -> all.filter(frame -> !isOurs(frame.getClassName()))
                     .limit(FRAMES).map(Object::toString).toList());
@@ -54,7 +54,7 @@ public final class LeakReport {
 
         @Override
         public void run() {
-            if (Notes.OPEN.remove(this)) { report(this, "was never closed, and nothing refers to it any more"); }
+            if (Registry.OPEN.remove(this)) { report(this, "was never closed, and nothing refers to it any more"); }
         }
     }
 
@@ -66,30 +66,30 @@ public final class LeakReport {
 
     /** Notes an object that the program must close. */
     public static void opened(Object object) {
-        if (ASKED) {
-            Opened opened = new Opened(object);
-            Notes.OPEN.add(opened);
-            Notes.OF_OBJECTS.put(object, opened);
-            opened.cleanable = Notes.CLEANER.register(object, opened);
+        if (IS_ON) {
+            OpenObject opened = new OpenObject(object);
+            Registry.OPEN.add(opened);
+            Registry.OF_OBJECTS.put(object, opened);
+            opened.cleanable = Registry.CLEANER.register(object, opened);
         }
     }
 
     public static void closed(Object object) {
-        if (ASKED) {
-            Opened opened = Notes.OF_OBJECTS.remove(object);
-            if (opened != null && Notes.OPEN.remove(opened)) { opened.cleanable.clean(); }
+        if (IS_ON) {
+            OpenObject opened = Registry.OF_OBJECTS.remove(object);
+            if (opened != null && Registry.OPEN.remove(opened)) { opened.cleanable.clean(); }
         }
     }
 
     /** The name of an object, and where it was opened if that was noted. */
     public static String name(Object object) {
-        Opened opened = ASKED ? Notes.OF_OBJECTS.get(object) : null;
+        OpenObject opened = IS_ON ? Registry.OF_OBJECTS.get(object) : null;
         return opened == null || opened.frames.isEmpty()
                 ? object.toString()
                 : object + " opened at " + opened.frames.getFirst();
     }
 
-    private static void report(Opened opened, String state) {
+    private static void report(OpenObject opened, String state) {
         String text = opened.what + " " + state + "; thread '" + opened.thread + "' opened it"
                 + opened.frames.stream().map("\n\tat "::concat).collect(Collectors.joining());
         if (PRINTS) {

@@ -200,10 +200,10 @@ public enum Fact {
         Set<Fact> facts = EnumSet.noneOf(Fact.class);
         boolean copiesInPolls = provider.isOver("tcp", "net", "sockets", "udp"); // many megabytes, with manual progress
         boolean isShm = provider.is("shm");
-        boolean isOne = Tested.ONE.contains(provider.libfabric());
-        if (copiesInPolls && Tested.ALL.contains(provider.libfabric())) { facts.add(FLUSHES_IN_ORDER); }
+        boolean isOne = TestedVersions.ONE.contains(provider.libfabric());
+        if (copiesInPolls && TestedVersions.ALL.contains(provider.libfabric())) { facts.add(FLUSHES_IN_ORDER); }
         boolean isHooked = !NativeLibrary.hooks().isEmpty(); // a hook may write a log in each call
-        if (isHooked || !Tested.ALL.contains(provider.libfabric())
+        if (isHooked || !TestedVersions.ALL.contains(provider.libfabric())
                 || !copiesInPolls && !isShm && !provider.isOver("verbs")) {
             return facts;
         }
@@ -213,7 +213,8 @@ public enum Fact {
                 || isOne && provider.isOver("verbs") && provider.isUnder("ofi_rxm"); // for 2, by the source
         if (!takesSpinLocks && !connectsInPosts) { facts.add(CRITICAL_POSTS); }
         if (!takesSpinLocks && !copiesInPolls) { facts.add(CRITICAL_POLLS); }
-        if (!provider.isUnder("ofi_rxm") && !provider.isOver("verbs") && Tested.DEBIAN.contains(provider.libfabric())) {
+        if (!provider.isUnder("ofi_rxm") && !provider.isOver("verbs")
+                && TestedVersions.DEBIAN.contains(provider.libfabric())) {
             facts.add(FLUSHES_COVER_MESSAGES);
         }
         if (!waitsTooLong) { facts.add(BLOCKING_COUNTER_WAIT); }

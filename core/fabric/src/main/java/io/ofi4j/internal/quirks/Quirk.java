@@ -110,7 +110,7 @@ public class Quirk {
     }
 
     /** {@return the places of a new address vector, or null where they need no care} */
-    protected PeerPlaces places() {
+    protected PeerSlots places() {
         return null;
     }
 

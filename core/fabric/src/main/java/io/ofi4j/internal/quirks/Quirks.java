@@ -150,7 +150,7 @@ public final class Quirks {
     }
 
     /** {@return what bounds the places of a new address vector, or null} */
-    public PeerPlaces places() {
+    public PeerSlots places() {
         return active.stream().map(Quirk::places).filter(Objects::nonNull).findFirst().orElse(null);
     }
 

@@ -39,7 +39,7 @@ class QuirksTest {
     @ParameterizedTest
     @ValueSource(strings = {"unknown", "efa", "cxi", "psm3", "opx", "ucx", "shm+tcp;ofi_lnx"})
     void ofAProviderThatNobodyHasTriedNothingIsAssumed(String name) {
-        for (Version version : Tested.ALL) {
+        for (Version version : TestedVersions.ALL) {
             for (EndpointType type : new EndpointType[]{EndpointType.RDM, EndpointType.MSG}) {
                 Quirks quirks = Quirks.of(provider(name, version, type));
 
@@ -87,7 +87,7 @@ class QuirksTest {
         assertThat(Quirks.known()).hasSizeGreaterThan(20).map(quirk -> quirk.description(true)).allSatisfy(quirk -> {
             assertThat(tests).contains(quirk.test());
             assertThat(quirk.upstream()).endsWith(".");
-            assertThat(Tested.ALL).containsAll(quirk.versions());
+            assertThat(TestedVersions.ALL).containsAll(quirk.versions());
         });
         assertThat(Quirks.known().stream().map(Quirk::name)).doesNotHaveDuplicates();
     }
@@ -95,7 +95,7 @@ class QuirksTest {
     @Test
     void anInfoTellsWhatIsOn() {
         FabricInfo info = TestProviders.info("shm");
-        boolean isTested = Tested.ALL.contains(Libfabric.load().version());
+        boolean isTested = TestedVersions.ALL.contains(Libfabric.load().version());
 
         assertThat(info.quirks()).extracting(ProviderQuirk::name).contains("shm-neighbours", "shm-room");
         assertThat(info.quirks()).filteredOn(quirk -> quirk.name().equals("shm-room"))

@@ -65,16 +65,20 @@ class RefusalTableTest {
     private static final List<Use> USES = uses();
 
     private static List<Use> uses() {
-        Use tcp = new Use("tcp", Tested.TWO, EndpointType.RDM);
-        Use verbsRxm = new Use("verbs;ofi_rxm", Tested.OVER_VERBS, EndpointType.RDM);
-        Use verbs = new Use("verbs", Tested.OVER_VERBS, EndpointType.MSG);
-        return List.of(new Use("shm", Tested.ALL, EndpointType.RDM),
-                new Use("tcp;ofi_rxm", Tested.ALL, EndpointType.RDM), new Use("net", Tested.ONE, EndpointType.RDM), tcp,
+        Use tcp = new Use("tcp", TestedVersions.TWO, EndpointType.RDM);
+        Use verbsRxm = new Use("verbs;ofi_rxm", TestedVersions.OVER_VERBS, EndpointType.RDM);
+        Use verbs = new Use("verbs", TestedVersions.OVER_VERBS, EndpointType.MSG);
+        return List.of(new Use("shm", TestedVersions.ALL, EndpointType.RDM),
+                new Use("tcp;ofi_rxm", TestedVersions.ALL, EndpointType.RDM),
+                new Use("net", TestedVersions.ONE, EndpointType.RDM), tcp,
                 tcp.with("with `COMPLETION`", ThreadingModel.COMPLETION, ProgressModel.MANUAL, ""),
-                new Use("sockets", Tested.ALL, EndpointType.RDM), new Use("udp;ofi_rxd", Tested.ALL, EndpointType.RDM),
-                new Use("tcp", Tested.ALL, EndpointType.MSG), new Use("net", Tested.ONE, EndpointType.MSG),
-                new Use("sockets", Tested.ALL, EndpointType.MSG), new Use("udp", Tested.ALL, EndpointType.DGRAM),
-                new Use("sockets", Tested.ALL, EndpointType.DGRAM), verbsRxm,
+                new Use("sockets", TestedVersions.ALL, EndpointType.RDM),
+                new Use("udp;ofi_rxd", TestedVersions.ALL, EndpointType.RDM),
+                new Use("tcp", TestedVersions.ALL, EndpointType.MSG),
+                new Use("net", TestedVersions.ONE, EndpointType.MSG),
+                new Use("sockets", TestedVersions.ALL, EndpointType.MSG),
+                new Use("udp", TestedVersions.ALL, EndpointType.DGRAM),
+                new Use("sockets", TestedVersions.ALL, EndpointType.DGRAM), verbsRxm,
                 verbsRxm.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP), verbs,
                 verbs.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP));
     }

@@ -17,7 +17,7 @@ public interface Launcher {
     }
 
     /**
-     * {@return the line of rank 0, where {@link Meeting} reads who listens where} Blocks until all ranks have called it, and may do so
+     * {@return the line of rank 0, where {@link RendezvousPoint} reads who listens where} Blocks until all ranks have called it, and may do so
      * for ever if one is gone.
      *
      * @param line of rank 0; what others give is not looked at

@@ -85,7 +85,7 @@ public final class Launchers {
         }
 
         @Override
-        public String exchange(String line) { return Meeting.line(secret, "", listensAt); }
+        public String exchange(String line) { return RendezvousPoint.line(secret, "", listensAt); }
 
         @Override
         public void finish() {

@@ -63,12 +63,13 @@ class LaunchersTest {
 
     @Test
     void theLineOfRankZeroFitsEveryLauncherAndIsReadAgain() {
-        String line = Meeting.line("s".repeat(32), "h".repeat(64), new InetSocketAddress(65535));
+        String line = RendezvousPoint.line("s".repeat(32), "h".repeat(64), new InetSocketAddress(65535));
 
         assertThat(line).hasSizeLessThan(221);
-        assertThat(Meeting.of(line, "h".repeat(64)).addresses()).first()
+        assertThat(RendezvousPoint.of(line, "h".repeat(64)).addresses()).first()
                 .isEqualTo(new InetSocketAddress("127.0.0.1", 65535));
-        assertThat(Meeting.of(line, "another").addresses()).allMatch(one -> !one.getAddress().isLoopbackAddress());
-        assertThatThrownBy(() -> Meeting.of("nonsense", "h")).isInstanceOf(LauncherException.class);
+        assertThat(RendezvousPoint.of(line, "another").addresses())
+                .allMatch(one -> !one.getAddress().isLoopbackAddress());
+        assertThatThrownBy(() -> RendezvousPoint.of("nonsense", "h")).isInstanceOf(LauncherException.class);
     }
 }

@@ -5,12 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Functions;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * endpoint loses it, and {@code ofi_rxm} posts nothing to a connection without one. Messages of flow control for endpoints that are gone
  * are dropped.
  */
-final class DepartedPeers extends BelowRxm {
+final class DepartedPeers extends CoreProviderPatch {
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
     /** {@code struct ofi_ops_flow_ctrl}: its size, and four functions, of which this is the third. */
     private static final long FLOW_CONTROL_SIZE = 40;
@@ -44,7 +44,7 @@ final class DepartedPeers extends BelowRxm {
     private static final Set<Long> GONE = ConcurrentHashMap.newKeySet();
 
     DepartedPeers() {
-        super("rxm-departed-peers", provider -> provider.isOver("verbs"), Tested.OVER_VERBS,
+        super("rxm-departed-peers", provider -> provider.isOver("verbs"), TestedVersions.OVER_VERBS,
                 "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then posts"
                         + " receives to it, and adds credits to it; the process ends.",
                 "DepartedPeerTest");
@@ -58,7 +58,7 @@ final class DepartedPeers extends BelowRxm {
 
     @Override
     int replaceIn(Handle domain) {
-        Opened table = FunctionSlot.open(domain, FLOW_CONTROL);
+        OpenResult table = FunctionSlot.open(domain, FLOW_CONTROL);
         if (table.status() != 0) { return table.status(); }
         if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
             replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);

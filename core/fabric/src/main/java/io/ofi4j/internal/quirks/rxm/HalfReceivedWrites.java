@@ -9,10 +9,10 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.os.NativeWords;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Functions;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +23,7 @@ import java.lang.invoke.MethodHandles;
  * Gives a context to failed operations that have none. fi_cq_readerr of the provider below is replaced for all of its queues: the context
  * is that of a receive that nobody has posted, which {@code ofi_rxm} puts away without a word.
  */
-final class HalfReceivedWrites extends BelowRxm {
+final class HalfReceivedWrites extends CoreProviderPatch {
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle CALL = Functions.byAddress(READERR);
     /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
@@ -48,7 +48,7 @@ final class HalfReceivedWrites extends BelowRxm {
     }
 
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", provider -> provider.isOver("tcp", "net"), Tested.ALL,
+        super("rxm-half-received-writes", provider -> provider.isOver("tcp", "net"), TestedVersions.ALL,
                 "Where a connection ends before all bytes of a write with completion data have come, the provider below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the process"
                         + " ends.",
@@ -57,7 +57,7 @@ final class HalfReceivedWrites extends BelowRxm {
 
     @Override
     int replaceIn(Handle domain) {
-        Opened queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
+        OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
         if (queue.status() == 0) {
             replace(FunctionSlot.readerr(queue.handle()), MethodHandles.lookup(), "readerr", READERR);
             FidOps.fi_close(queue.handle());

@@ -3,47 +3,47 @@ package io.ofi4j.internal.quirks.rxm;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.util.List;
 
 /** The quirks of {@code ofi_rxm}, which makes unconnected endpoints of a provider's connected ones. */
 public final class RxmQuirks {
     /** All of them. */
-    public static final List<Quirk> ALL = List.of(new Quirk("rxm-write-counter", RxmQuirks::isRxm, Tested.ALL,
+    public static final List<Quirk> ALL = List.of(new Quirk("rxm-write-counter", RxmQuirks::isRxm, TestedVersions.ALL,
             "An inject that fails, such as to a peer that has ended, has no context without a counter of writes, and"
                     + " ends the process.",
             "PeerSurvivalTest", Fact.NEEDS_WRITE_COUNTER),
-            new Quirk("rxm-wait-objects", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-wait-objects", RxmQuirks::isRxm, TestedVersions.ALL,
                     "What an endpoint has waited for stays in the wait objects of its queues and counters when it is closed.",
                     "EpollTest", Fact.STALE_WAIT_OBJECTS),
-            new Quirk("rxm-sources", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-sources", RxmQuirks::isRxm, TestedVersions.ALL,
                     "The source of a completion is right for messages only.", "CompletionFormatTest",
                     Fact.SOURCES_OF_MESSAGES_ONLY),
-            new Quirk("rxm-atomics", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-atomics", RxmQuirks::isRxm, TestedVersions.ALL,
                     "fi_atomicmsg gives no completion with FI_INJECT, and takes no completion data.",
                     "PreparedAtomicTest", Fact.ATOMIC_INJECTS_ARE_SILENT, Fact.ATOMICS_CARRY_NO_DATA),
-            new Quirk("rxm-atomics-in-polls", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-atomics-in-polls", RxmQuirks::isRxm, TestedVersions.ALL,
                     "Atomic operations are messages, which the target handles in its polls, one after the other,"
                             + " while writes and reads are answered below.",
                     "FlushTest", Fact.ATOMICS_GO_APART),
-            new Quirk("rxm-close-without-vector", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-close-without-vector", RxmQuirks::isRxm, TestedVersions.ALL,
                     "Closing an endpoint looks into its vector, also where none was bound.", "LifeCycleTest",
                     Fact.CLOSE_NEEDS_VECTOR),
-            new Quirk("rxm-discards", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-discards", RxmQuirks::isRxm, TestedVersions.ALL,
                     "The sender of a long message that is discarded is not told that it has completed.", "TaggedTest",
                     Fact.DISCARDED_SENDS_HANG),
-            new Quirk("rxm-many-messages", RxmQuirks::isRxm, Tested.TWO,
+            new Quirk("rxm-many-messages", RxmQuirks::isRxm, TestedVersions.TWO,
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, Tested.TWO,
+            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, TestedVersions.TWO,
                     "A receive of messages without tags from one peer overwrites the provider's memory beside one from any peer, and"
                             + " ends the process when it is canceled.",
                     "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
-            new Quirk("rxm-early-messages", RxmQuirks::isRxm, Tested.DEBIAN_13,
+            new Quirk("rxm-early-messages", RxmQuirks::isRxm, TestedVersions.DEBIAN_13,
                     "To insert an address while a message waits for its receive ends the process (rxm_get_addr), unless the endpoint"
                             + " has FI_DIRECTED_RECV, which it gets.",
                     "EarlyMessageTest", Fact.INSERTS_NEED_DIRECTED_RECEIVES),
-            new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.ALL,
+            new Quirk("rxm-collectives", RxmQuirks::isRxm, TestedVersions.ALL,
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
                             + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"
                             + " forgotten.",

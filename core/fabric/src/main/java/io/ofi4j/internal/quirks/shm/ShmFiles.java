@@ -6,7 +6,7 @@ import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -26,7 +26,7 @@ final class ShmFiles extends Quirk {
     private boolean hooked;
 
     ShmFiles() {
-        super("shm-files", provider -> provider.is("shm"), Tested.ALL,
+        super("shm-files", provider -> provider.is("shm"), TestedVersions.ALL,
                 "Each endpoint has a file of 16 MB in /dev/shm, which stays when the process exits without closing the endpoint.",
                 "JvmSurvivalTest");
     }
@@ -61,7 +61,7 @@ final class ShmFiles extends Quirk {
      */
     static int removeLeft(EndpointAddress address) {
         Optional<Path> left = find(address);
-        left.ifPresent(ShmRoom::requireNoOther);
+        left.ifPresent(ShmFileReservation::requireNoOther);
         return left.isEmpty() || left.get().toFile().delete() ? 0 : Errno.EADDRINUSE;
     }
 

@@ -3,7 +3,7 @@ package io.ofi4j.internal.quirks.shm;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,7 +19,7 @@ final class ShmNames extends Quirk {
     private static final Pattern MADE = Pattern.compile("fi_shm://\\d+:\\d+:\\d+\0?");
     private static final String HERE = "fi_shm://" + ProcessHandle.current().pid() + ":";
     /** Has the provider map a peer of this process like one of another process. Comes before the names that need no slash. */
-    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), Tested.NEWEST,
+    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), TestedVersions.NEWEST,
             "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled: what it"
                     + " sends back leads into nowhere.",
             "ShmNamesTest") {
@@ -33,7 +33,7 @@ final class ShmNames extends Quirk {
     private final Set<EndpointAddress> lookAlikes = ConcurrentHashMap.newKeySet();
 
     ShmNames() {
-        super("shm-names", provider -> provider.is("shm"), Tested.ALL,
+        super("shm-names", provider -> provider.is("shm"), TestedVersions.ALL,
                 "The list of this process's endpoints keeps the names of those that are closed, with the address of their unmapped"
                         + " memory; an endpoint that has the name of a closed one is looked for there.",
                 "ShmNamesTest");

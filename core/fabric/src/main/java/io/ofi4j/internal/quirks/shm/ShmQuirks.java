@@ -3,21 +3,22 @@ package io.ofi4j.internal.quirks.shm;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /** The quirks of {@code shm}. */
 public final class ShmQuirks {
-    private static final Quirk ABSENT_PEERS = new Quirk("shm-absent-peers", provider -> provider.is("shm"), Tested.ONE,
-            "An absent peer's place in a vector is given to the next peer too.", "AddressVectorTest") {
+    private static final Quirk ABSENT_PEERS = new Quirk("shm-absent-peers", provider -> provider.is("shm"),
+            TestedVersions.ONE, "An absent peer's place in a vector is given to the next peer too.",
+            "AddressVectorTest") {
         @Override
         protected void beforeInsert(EndpointAddress address) { ShmFiles.require(address); }
     };
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
-            Tested.NEWEST,
+            TestedVersions.NEWEST,
             "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another libfabric"
                     + " has left one, is enabled all the same, which ends the process.",
             "DescriptorFaultTest") {
@@ -36,46 +37,46 @@ public final class ShmQuirks {
     private ShmQuirks() {}
 
     private static List<Quirk> all() {
-        ShmNeighbours neighbours = new ShmNeighbours();
-        return List.of(UNOPENED_FILES, new ShmRoom(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(), neighbours,
-                new ShmPlaces(neighbours), ShmPlaces.LAST_PLACE, new ShmFiles(),
-                new Quirk("shm-removed-peers", provider -> provider.is("shm"), Tested.ALL,
+        ShmCloseCoordinator neighbours = new ShmCloseCoordinator();
+        return List.of(UNOPENED_FILES, new ShmFileReservation(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(),
+                neighbours, new ShmPeerSlots(neighbours), ShmPeerSlots.LAST_PLACE, new ShmFiles(),
+                new Quirk("shm-removed-peers", provider -> provider.is("shm"), TestedVersions.ALL,
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"
                                 + " next peer is taken for it.",
                         "AddressVectorTest", Fact.REMOVED_PEERS_STAY, Fact.LOOKUP_INEXACT),
-                new Quirk("shm-options", provider -> provider.is("shm"), Tested.ALL,
+                new Quirk("shm-options", provider -> provider.is("shm"), TestedVersions.ALL,
                         "An option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
                         Fact.OPTIONS_NEED_ENABLE),
-                new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), Tested.ONE,
+                new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), TestedVersions.ONE,
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
-                new Quirk("shm-order", provider -> provider.is("shm"), Tested.ALL,
+                new Quirk("shm-order", provider -> provider.is("shm"), TestedVersions.ALL,
                         "Operations are carried out one after the other, whatever their lengths, which fi_getinfo"
                                 + " does not promise.",
                         "FlushTest", Fact.FLUSHES_IN_ORDER, Fact.EMPTY_DELIVERIES_OVERTAKE),
-                new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
+                new Quirk("shm-long-messages", provider -> provider.is("shm"), TestedVersions.ALL,
                         "A poll or a receive that meets a message longer than its buffer may never return.",
                         "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
-                new Quirk("shm-many-messages", provider -> provider.is("shm"), Tested.ALL,
+                new Quirk("shm-many-messages", provider -> provider.is("shm"), TestedVersions.ALL,
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-                new Quirk("shm-directed-receives", provider -> provider.is("shm"), Tested.TWO,
+                new Quirk("shm-directed-receives", provider -> provider.is("shm"), TestedVersions.TWO,
                         "A receive of messages without tags from one peer overwrites the provider's memory beside one from any"
                                 + " peer, and ends the process when it is canceled. No receive from one peer recognizes a peer that"
                                 + " was inserted with a slash before its name.",
                         "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
-                new Quirk("shm-matching", provider -> provider.is("shm"), Tested.ONE,
+                new Quirk("shm-matching", provider -> provider.is("shm"), TestedVersions.ONE,
                         "A message that came before its receive is matched without the mask, a look for one posts a receive"
                                 + " that takes it, and one receive too many is ENOMEM.",
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
-                new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
+                new Quirk("shm-atomic-data", provider -> provider.is("shm"), TestedVersions.ALL,
                         "An atomic operation with completion data leaves wrong bytes at the target.",
                         "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
-                new Quirk("shm-device-copies", provider -> provider.is("shm"), Tested.ALL,
+                new Quirk("shm-device-copies", provider -> provider.is("shm"), TestedVersions.ALL,
                         "What goes from a device to the same device completes when the driver's copy was begun, unless the"
                                 + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
                         "DeviceCheckTest", Fact.DEVICE_COPIES_END_LATE),
-                new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
+                new Quirk("shm-closed-regions", provider -> provider.is("shm"), TestedVersions.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",
                         "ClosedTargetTest", Fact.CLOSED_REGIONS_ARE_READ));

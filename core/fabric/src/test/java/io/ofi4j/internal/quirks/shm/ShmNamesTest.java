@@ -44,8 +44,8 @@ class ShmNamesTest {
 
     @Test
     void nothingIsKeptOfTheNamesThatWereUsed() {
-        ShmNeighbours neighbours = (ShmNeighbours) Quirks.known().stream().filter(ShmNeighbours.class::isInstance)
-                .findFirst().orElseThrow();
+        ShmCloseCoordinator neighbours = (ShmCloseCoordinator) Quirks.known().stream()
+                .filter(ShmCloseCoordinator.class::isInstance).findFirst().orElseThrow();
         int before = neighbours.size();
 
         writeToEndpointsNamed(time -> "ofi4j-" + ProcessHandle.current().pid() + "-" + time);

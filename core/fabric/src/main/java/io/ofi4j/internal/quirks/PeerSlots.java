@@ -8,7 +8,7 @@ import java.util.function.ToIntFunction;
  * Bounds how many addresses an address vector takes while endpoints are bound to it, where the provider would take the
  * next peer for one that is gone. Used under the vector's monitor.
  */
-public final class PeerPlaces {
+public final class PeerSlots {
     private final int count;
     private final ToIntFunction<Set<EndpointAddress>> others;
     /** How many were given since the last time that no endpoint was bound. */
@@ -21,7 +21,7 @@ public final class PeerPlaces {
      * @param count how many there are
      * @param others how many peers may take a place by themselves, beside those that are known
      */
-    public PeerPlaces(int count, ToIntFunction<Set<EndpointAddress>> others) {
+    public PeerSlots(int count, ToIntFunction<Set<EndpointAddress>> others) {
         this.count = count;
         this.others = others;
     }

@@ -2,13 +2,13 @@ package io.ofi4j.verbs;
 
 import io.ofi4j.verbs.internal.QueuePairCalls;
 import java.lang.foreign.MemorySegment;
-import java.util.function.Supplier;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** How a queue pair without rdma_cm is made and connected. */
-final class QueuePairByHand {
+final class OutOfBandConnection {
     private static final int RECEIVER_TIMER = 12; // 0.64 ms
     private static final String BEST = "RoCE v2";
     private static final String OF_IPV4 = "00000000000000000000ffff";
@@ -22,7 +22,7 @@ final class QueuePairByHand {
     private final PortAttributes port;
     private final Gid gid;
 
-    QueuePairByHand(DeviceContext context, QueuePairAttributes attributes, int sequence) {
+    OutOfBandConnection(DeviceContext context, QueuePairAttributes attributes, int sequence) {
         context.requireNotIwarp("a connection by hand");
         this.context = context;
         this.attributes = attributes;

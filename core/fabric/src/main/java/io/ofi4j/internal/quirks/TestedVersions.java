@@ -4,7 +4,7 @@ import io.ofi4j.info.Version;
 import java.util.Set;
 
 /** The versions of libfabric that the tests have run on. */
-public final class Tested {
+public final class TestedVersions {
     private static final Version V1_17 = new Version(1, 17);
     private static final Version V2_1 = new Version(2, 1);
     private static final Version V2_6 = new Version(2, 6);
@@ -27,5 +27,5 @@ public final class Tested {
     /** Those that the tests have run on over verbs. */
     public static final Set<Version> OVER_VERBS = Set.of(V1_17, V2_1);
 
-    private Tested() {}
+    private TestedVersions() {}
 }

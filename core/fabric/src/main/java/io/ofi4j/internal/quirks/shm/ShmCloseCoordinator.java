@@ -4,10 +4,10 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
-import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import io.ofi4j.internal.quirks.VectorView;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  * that is not possible, since something never completes or since the other endpoint belongs to another thread, the provider closes the
  * endpoint later: when the vectors that know it are closed.
  */
-final class ShmNeighbours extends Quirk {
+final class ShmCloseCoordinator extends Quirk {
     private static final long QUIET_NANOS = 200_000_000;
     private static final int ROUNDS = 8;
 
@@ -51,11 +51,11 @@ final class ShmNeighbours extends Quirk {
     /** An endpoint whose close was put off, and the vectors that still know it. */
     private record Late(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
-    ShmNeighbours() {
-        super("shm-neighbours", provider -> provider.is("shm"), Tested.ALL,
+    ShmCloseCoordinator() {
+        super("shm-neighbours", provider -> provider.is("shm"), TestedVersions.ALL,
                 "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a neighbour"
                         + " that still has a command or an address of it ends the process.",
-                "ShmNeighboursTest");
+                "ShmCloseCoordinatorTest");
     }
 
     /** One that is closed later has its name until then. */

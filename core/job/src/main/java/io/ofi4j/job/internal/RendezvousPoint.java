@@ -19,7 +19,7 @@ import java.util.List;
  * @param secret of the rendezvous
  * @param addresses to be tried one after the other
  */
-public record Meeting(String secret, List<InetSocketAddress> addresses) {
+public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) {
     private static final int MOST_ADDRESSES = 3;
     private static final int FIELDS = 4;
 
@@ -32,7 +32,7 @@ public record Meeting(String secret, List<InetSocketAddress> addresses) {
     }
 
     /** Reads a line on a host of this name: what listens on the same one is there by its loopback interface, too. */
-    public static Meeting of(String line, String host) {
+    public static RendezvousPoint of(String line, String host) {
         String[] fields = line.split(";", -1);
         if (fields.length != FIELDS) {
             throw new LauncherException("the launcher brought '" + line.replaceFirst("^[^;]*", "…")
@@ -43,7 +43,7 @@ public record Meeting(String secret, List<InetSocketAddress> addresses) {
         if (fields[1].equals(host)) { addresses.add(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)); }
         Arrays.stream(fields[3].split(",")).filter(one -> !one.isEmpty())
                 .forEach(one -> addresses.add(new InetSocketAddress(one, port)));
-        return new Meeting(fields[0], addresses);
+        return new RendezvousPoint(fields[0], addresses);
     }
 
     private static List<InetAddress> ofThisMachine() {

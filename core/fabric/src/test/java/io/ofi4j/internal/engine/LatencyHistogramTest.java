@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 
 /** Percentiles of times, beside those of a sorted array. */
 @Tag("once")
-class LatencyCountsTest {
+class LatencyHistogramTest {
     private static final int COUNT = 10_000;
 
     @Test
     void percentilesAreExactToAThirtySecondPart() {
         Random random = TestSeed.random("percentilesAreExactToAThirtySecondPart");
-        LatencyCounts counts = new LatencyCounts();
+        LatencyHistogram counts = new LatencyHistogram();
         long[] all = new long[COUNT];
         for (int at = 0; at < COUNT; at++) {
             all[at] = random.nextLong(1L << 1 + random.nextInt(39));
@@ -37,7 +37,7 @@ class LatencyCountsTest {
     @Test
     void smallNumbersAreExact() {
         for (long value = 0; value < 64; value++) {
-            LatencyCounts counts = new LatencyCounts();
+            LatencyHistogram counts = new LatencyHistogram();
             counts.add(value);
             counts.add(100);
             assertThat(counts.percentile(50)).isEqualTo(value);
@@ -46,7 +46,7 @@ class LatencyCountsTest {
 
     @Test
     void whatTakesLongestIsCountedToo() {
-        LatencyCounts counts = new LatencyCounts();
+        LatencyHistogram counts = new LatencyHistogram();
         counts.add(Long.MAX_VALUE);
         assertThat(counts.count()).isEqualTo(1);
         assertThat(counts.most()).isEqualTo(Long.MAX_VALUE);
@@ -55,7 +55,7 @@ class LatencyCountsTest {
 
     @Test
     void nothingIsZero() {
-        LatencyCounts counts = new LatencyCounts();
+        LatencyHistogram counts = new LatencyHistogram();
         assertThat(counts.least()).isZero();
         assertThat(counts.most()).isZero();
         assertThat(counts.mean()).isZero();

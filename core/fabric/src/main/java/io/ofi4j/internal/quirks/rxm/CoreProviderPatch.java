@@ -8,7 +8,7 @@ import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.InfoHandle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
@@ -30,12 +30,12 @@ import java.util.function.Predicate;
  * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that with these
  * providers all calls that move data are plain.
  */
-abstract class BelowRxm extends Quirk {
+abstract class CoreProviderPatch extends Quirk {
     private static final Set<FunctionSlot> REPLACED = new HashSet<>();
 
     private final Set<String> prepared = new HashSet<>();
 
-    BelowRxm(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test) {
+    CoreProviderPatch(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test) {
         super(name, provider -> provider.isUnder("ofi_rxm") && !provider.isConnected() && providers.test(provider),
                 versions, upstream, test);
     }
@@ -74,9 +74,9 @@ abstract class BelowRxm extends Quirk {
     }
 
     private int open(String base, InfoHandle info) {
-        Opened fabric = FabricCalls.fi_fabric(info, base);
+        OpenResult fabric = FabricCalls.fi_fabric(info, base);
         if (fabric.status() != 0) { return fabric.status(); }
-        Opened domain = FabricOps.fi_domain(fabric.handle(), info);
+        OpenResult domain = FabricOps.fi_domain(fabric.handle(), info);
         int status = domain.status();
         if (status == 0) {
             status = replaceIn(domain.handle());

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  * Receives without a buffer, for a provider that needs one for each peer's write with data (FI_RX_CQ_DATA): as many as
  * the endpoint takes, each posted again when it has completed. Not thread-safe: the queue's guard serialises it.
  */
-public final class ReceivePool {
+public final class DataReceivePool {
     private static final long SLOT_SIZE = fi_context2.sizeof();
 
     private final MsgOps ops;
@@ -18,7 +18,7 @@ public final class ReceivePool {
     private final long length;
 
     /** Posts them on an endpoint that was just enabled. The memory must live until no provider can write to it. */
-    public ReceivePool(Arena memory, Handle endpoint, int count, boolean critical) {
+    public DataReceivePool(Arena memory, Handle endpoint, int count, boolean critical) {
         this.ops = new MsgOps(endpoint, critical, critical);
         this.message = fi_msg.allocate(memory);
         this.length = count * SLOT_SIZE;

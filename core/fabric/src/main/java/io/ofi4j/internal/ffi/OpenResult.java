@@ -6,17 +6,17 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** The result of a call that opens something: the status, 0 or a negated error, and the object or null. */
-public record Opened(int status, Handle handle) {
+public record OpenResult(int status, Handle handle) {
     /** Calls libfabric with the address of the new object's pointer; the arena is closed afterwards. */
     interface Call {
         int open(Arena arena, MemorySegment out);
     }
 
-    static Opened by(String provider, Call call) {
+    static OpenResult by(String provider, Call call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             int status = call.open(arena, out);
-            return new Opened(status, status == 0 ? new Handle(out.get(ADDRESS, 0), provider) : null);
+            return new OpenResult(status, status == 0 ? new Handle(out.get(ADDRESS, 0), provider) : null);
         }
     }
 }

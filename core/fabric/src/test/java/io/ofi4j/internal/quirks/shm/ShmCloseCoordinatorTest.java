@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * as long as it may look. In a JVM of its own, which would end at unmapped memory.
  */
 @Tag("gate")
-class ShmNeighboursTest {
+class ShmCloseCoordinatorTest {
     private static final int READS = 8;
     private static final int POLLS = 1000;
     private static final int LENGTH = 64;

@@ -48,7 +48,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("gate")
 @Timeout(900)
-class ShmRoomTest {
+class ShmFileReservationTest {
     private static final int ENOENT = 2;
     private static final int ENOSPC = 28;
     private static final int EADDRINUSE = 98;

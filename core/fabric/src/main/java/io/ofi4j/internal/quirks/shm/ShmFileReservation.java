@@ -1,13 +1,13 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  * rule of {@link Quirk}: pages are allocated, and neither the content nor the length of the file changes. Of a file it
  * asks the kernel for the length and the allocated pages; it knows nothing of what the provider keeps there.
  */
-final class ShmRoom extends Quirk {
+final class ShmFileReservation extends Quirk {
     /** {@code false} reserves nothing: less of /dev/shm is used, and the process ends where it becomes full. */
     private static final boolean RESERVES = !"false".equals(System.getProperty("io.ofi4j.shm.reserve"));
     /** An endpoint's file, with the provider's default number of receives. */
@@ -40,11 +40,11 @@ final class ShmRoom extends Quirk {
     /** What the length of an endpoint's file depends on. */
     private record Sizes(long transmit, long receive) {}
 
-    ShmRoom() {
-        super("shm-room", provider -> provider.is("shm"), Tested.ALL,
+    ShmFileReservation() {
+        super("shm-room", provider -> provider.is("shm"), TestedVersions.ALL,
                 "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel ends the"
                         + " process (SIGBUS).",
-                "ShmRoomTest");
+                "ShmFileReservationTest");
     }
 
     /** One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one meanwhile. */
@@ -89,7 +89,7 @@ final class ShmRoom extends Quirk {
 
     @Override
     protected void beforeInsert(EndpointAddress address) {
-        Status.check(ShmFiles.find(address).map(ShmRoom::fill).orElse(0), "fi_av_insert", "shm");
+        Status.check(ShmFiles.find(address).map(ShmFileReservation::fill).orElse(0), "fi_av_insert", "shm");
     }
 
     /** How many bytes there is room for. */

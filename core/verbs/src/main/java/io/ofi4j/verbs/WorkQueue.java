@@ -1,13 +1,13 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.FabricException;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;
-import io.ofi4j.FabricException;
 import io.ofi4j.verbs.internal.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
 /** One queue of a queue pair: what is in flight on it, and the structs that are posted to it. Used inside the guard of its queue. */
-final class WorkSide {
+final class WorkQueue {
     /** Beside a kind: its success is not reported, though the device completes it, to make room. */
     static final int SILENT = 1 << 6;
     private static final int POSITION_BITS = 33;
@@ -20,7 +20,7 @@ final class WorkSide {
     private long id;
     private int unreported;
 
-    WorkSide(QueuePair queuePair, VerbsCompletionQueue queue, int capacity, WorkRequest request) {
+    WorkQueue(QueuePair queuePair, VerbsCompletionQueue queue, int capacity, WorkRequest request) {
         this.queuePair = queuePair;
         this.queue = queue;
         this.ring = new WorkRing(capacity);

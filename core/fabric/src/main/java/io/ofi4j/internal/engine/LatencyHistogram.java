@@ -6,7 +6,7 @@ import io.ofi4j.info.EndpointStatistics.Latencies;
  * How often operations of an endpoint took how long, to a thirty-second part. Allocates nothing once it is made. Not thread-safe: the
  * queue's guard serialises it.
  */
-public final class LatencyCounts {
+public final class LatencyHistogram {
     /** Each power of two is divided into so many parts, as a power of two. */
     private static final int PARTS_SHIFT = 5;
     private static final int PARTS = 1 << PARTS_SHIFT;
@@ -40,7 +40,7 @@ public final class LatencyCounts {
     }
 
     /** What was counted; null stands for nothing. */
-    public static Latencies latencies(LatencyCounts counts) {
+    public static Latencies latencies(LatencyHistogram counts) {
         return counts == null
                 ? Latencies.NONE
                 : new Latencies(counts.count, counts.least(), counts.mean(), counts.percentile(50),

@@ -7,13 +7,13 @@ import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.IntSupplier;
 
 /** Closes an endpoint that was never bound to a vector, over a provider that looks into its vector meanwhile: it gets an empty one. */
-public final class UnboundClose {
-    private UnboundClose() {}
+public final class UnboundEndpoint {
+    private UnboundEndpoint() {}
 
     /**
      * Closes it.
@@ -23,7 +23,7 @@ public final class UnboundClose {
      * @return the status of that
      */
     public static int close(Handle domain, Handle endpoint, boolean needsQueue, String provider, IntSupplier close) {
-        Opened vector = DomainOps.fi_av_open(domain, FabricConstants.FI_AV_TABLE, 0);
+        OpenResult vector = DomainOps.fi_av_open(domain, FabricConstants.FI_AV_TABLE, 0);
         Status.check(vector.status(), "fi_av_open", provider);
         try {
             FidOps.fi_bind(endpoint, vector.handle(), 0);
@@ -34,7 +34,7 @@ public final class UnboundClose {
     }
 
     private static int enableAndClose(Handle domain, Handle endpoint, String provider, IntSupplier close) {
-        Opened queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(), -1);
+        OpenResult queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(), -1);
         Status.check(queue.status(), "fi_cq_open", provider);
         try {
             FidOps.fi_bind(endpoint, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * end the JVM. In a JVM of its own.
  */
 @Tag("gate")
-class ShmPlacesTest {
+class ShmPeerSlotsTest {
     private static final int TIMES = 300;
     /** Fewer than a vector has places. */
     private static final int ENOUGH = 200;

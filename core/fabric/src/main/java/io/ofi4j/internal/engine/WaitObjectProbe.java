@@ -8,16 +8,16 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 
 /** Finds out whether a provider has a wait object: it does not say so, and a queue must be opened. */
-final class WaitObjectTrial {
-    private WaitObjectTrial() {}
+final class WaitObjectProbe {
+    private WaitObjectProbe() {}
 
-    static boolean succeeds(FoundInfo info, WaitObject object) {
+    static boolean succeeds(NativeFabricInfo info, WaitObject object) {
         Quirks quirks = info.chosenQuirks();
         boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUES_ARE_DOMAINS);
         if (isRefused || !object.isOffered()) { return false; }
@@ -35,13 +35,13 @@ final class WaitObjectTrial {
         }
     }
 
-    private static Handle opened(Opened out, String call, FoundInfo info) {
+    private static Handle opened(OpenResult out, String call, NativeFabricInfo info) {
         Status.check(out.status(), call, info.provider());
         return out.handle();
     }
 
     private static boolean isOffered(Handle domain, WaitObject object) {
-        Opened queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), object.value(), -1);
+        OpenResult queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), object.value(), -1);
         if (queue.status() != 0) { return false; }
         boolean isThere = object != WaitObject.FD
                 || FidOps.fi_control(queue.handle(), FabricConstants.FI_GETWAIT).status() == 0;

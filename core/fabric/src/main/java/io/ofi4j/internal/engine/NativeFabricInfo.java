@@ -6,34 +6,35 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TransmitAttributes;
-import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.Version;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Provider;
-import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.NativeLibrary;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Provider;
+import io.ofi4j.internal.quirks.Quirks;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
 /** A result of fi_getinfo(3): an info with its native struct and the quirks of its provider. */
-public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes transmit, ReceiveAttributes receive,
-        EndpointAttributes endpoint, DomainAttributes domain, FabricAttributes fabric) implements FabricInfo {
+public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttributes transmit,
+        ReceiveAttributes receive, EndpointAttributes endpoint, DomainAttributes domain,
+        FabricAttributes fabric) implements FabricInfo {
 
-    public FoundInfo(InfoHandle handle, Version runtime) {
+    public NativeFabricInfo(InfoHandle handle, Version runtime) {
         this(handle, runtime, Attributes.transmit(handle), Attributes.receive(handle), Attributes.endpoint(handle),
                 Attributes.domain(handle), Attributes.fabric(handle));
     }
 
     /** {@return an info as the only implementation of its interface} */
-    public static FoundInfo of(FabricInfo info) {
-        return (FoundInfo) Objects.requireNonNull(info, "info");
+    public static NativeFabricInfo of(FabricInfo info) {
+        return (NativeFabricInfo) Objects.requireNonNull(info, "info");
     }
 
     /**
@@ -41,8 +42,8 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
      *
      * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the provider's own
      */
-    public static FoundInfo ofSameFabric(FabricInfo info, FabricInfo opened) {
-        FoundInfo found = of(info);
+    public static NativeFabricInfo ofSameFabric(FabricInfo info, FabricInfo opened) {
+        NativeFabricInfo found = of(info);
         if (!found.provider().equals(opened.provider()) || !found.fabric.name().equals(opened.fabric().name())) {
             throw new IllegalArgumentException("the info of " + found.described() + " is not of the same fabric as "
                     + of(opened).described() + ": use the info that it was opened with, or another of its fabric");
@@ -54,8 +55,8 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
      * As {@link #ofSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider keeps these in the
      * domain alone.
      */
-    public static FoundInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
-        FoundInfo found = ofSameFabric(info, opened);
+    public static NativeFabricInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
+        NativeFabricInfo found = ofSameFabric(info, opened);
         if (!found.kind().equals(of(opened).kind())) {
             throw new IllegalArgumentException(
                     "the info of " + found.kind() + " is not of the domain that was opened with " + of(opened).kind()
@@ -79,8 +80,8 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
     private String described() { return "provider " + provider() + ", fabric " + fabric.name(); }
 
     /** {@return the same provider with another native struct} */
-    public FoundInfo with(InfoHandle other) {
-        return new FoundInfo(other, runtime);
+    public NativeFabricInfo with(InfoHandle other) {
+        return new NativeFabricInfo(other, runtime);
     }
 
     public Provider identity() {
@@ -126,7 +127,7 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
 
     @Override
     public boolean supports(WaitObject object) {
-        return WaitObjectTrial.succeeds(this, Objects.requireNonNull(object, "object"));
+        return WaitObjectProbe.succeeds(this, Objects.requireNonNull(object, "object"));
     }
 
     private Optional<EndpointAddress> address(byte[] bytes) {

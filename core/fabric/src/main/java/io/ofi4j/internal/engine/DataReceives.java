@@ -1,14 +1,14 @@
 package io.ofi4j.internal.engine;
 
-import io.ofi4j.internal.ffi.ReceivePool;
+import io.ofi4j.internal.ffi.DataReceivePool;
 import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The receives that endpoints of one queue have posted for peers' writes with data. Used inside the queue's guard. */
-public final class QueueReceives {
-    private record Posted(Object endpoint, ReceivePool receives, int count, Arena memory) {}
+public final class DataReceives {
+    private record Posted(Object endpoint, DataReceivePool receives, int count, Arena memory) {}
 
     private final List<Posted> all = new ArrayList<>();
     private int posted;
@@ -16,7 +16,7 @@ public final class QueueReceives {
     /** Posts the receives of an endpoint that was just enabled. */
     public void post(Object endpoint, Handle handle, int count, boolean critical) {
         Arena memory = Arena.ofShared();
-        all.add(new Posted(endpoint, new ReceivePool(memory, handle, count, critical), count, memory));
+        all.add(new Posted(endpoint, new DataReceivePool(memory, handle, count, critical), count, memory));
         posted += count;
     }
 
@@ -34,11 +34,11 @@ public final class QueueReceives {
 
     /** Posts a receive again that has completed. */
     public void completed(long context) {
-        ReceivePool receives = find(context);
+        DataReceivePool receives = find(context);
         if (receives != null) { receives.post(context); }
     }
 
-    private ReceivePool find(long context) {
+    private DataReceivePool find(long context) {
         for (int i = 0; i < all.size(); i++) { // no iterator: this is on the data path
             if (all.get(i).receives.owns(context)) { return all.get(i).receives; }
         }

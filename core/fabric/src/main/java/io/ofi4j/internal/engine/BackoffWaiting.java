@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * @param shortestNanos the first sleep; each after it is twice as long
  * @param longestNanos the longest sleep
  */
-public record StandardWaiting(String text, int spins, int yields, long shortestNanos,
+public record BackoffWaiting(String text, int spins, int yields, long shortestNanos,
         long longestNanos) implements Waiting {
     /** Before a wait yields or blocks. */
     public static final int SPINS = 1000;
@@ -28,12 +28,12 @@ public record StandardWaiting(String text, int spins, int yields, long shortestN
     private static final int TURNS_PER_CLOCK = 64;
 
     /** As {@link Waiting#backoff}. */
-    public static StandardWaiting backoff(int spins, int yields, Duration shortest, Duration longest) {
+    public static BackoffWaiting backoff(int spins, int yields, Duration shortest, Duration longest) {
         if (spins < 0 || yields < 0 || !shortest.isPositive() || shortest.compareTo(longest) > 0) {
             throw new IllegalArgumentException("a backoff takes 0 or more spins and yields, and sleeps of 0 < shortest"
                     + " <= longest; not " + spins + ", " + yields + ", " + shortest + " and " + longest);
         }
-        return new StandardWaiting("Waiting.backoff", spins, yields, Deadlines.nanos(shortest),
+        return new BackoffWaiting("Waiting.backoff", spins, yields, Deadlines.nanos(shortest),
                 Deadlines.nanos(longest));
     }
 
@@ -52,12 +52,12 @@ public record StandardWaiting(String text, int spins, int yields, long shortestN
     /** Whether the deadline is to be looked at before this turn: always, unless the pause is shorter than that. */
     public static boolean isClockDue(Waiting waiting, int turn) {
         return turn % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1
-                || !(waiting instanceof StandardWaiting standard && turn < standard.spins);
+                || !(waiting instanceof BackoffWaiting standard && turn < standard.spins);
     }
 
     /** What recordings call it. */
     public static String name(Waiting waiting) {
-        return waiting instanceof StandardWaiting standard ? standard.text : "Waiting";
+        return waiting instanceof BackoffWaiting standard ? standard.text : "Waiting";
     }
 
     /** Of the time that is left, so many milliseconds as a system call may block, so that an interrupt is noticed. */
