@@ -47,7 +47,7 @@ public final class AddressVector implements AutoCloseable {
     /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
     /** Null if the provider does not limit peers. */
-    private final PeerSlots places;
+    private final PeerSlots slots;
     private final VectorView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
     /** Whether an endpoint has joined a group of peers. */
@@ -57,7 +57,7 @@ public final class AddressVector implements AutoCloseable {
         this.domain = domain;
         this.handle = handle;
         this.attributes = attributes;
-        this.places = domain.quirks.places();
+        this.slots = domain.quirks.peerSlots();
     }
 
     /** What the provider's quirks see of this vector. */
@@ -105,7 +105,7 @@ public final class AddressVector implements AutoCloseable {
 
     synchronized void bind(Object endpoint) {
         requireOpen();
-        if (places != null && endpoints.isEmpty()) { places.restart(entries.size()); }
+        if (slots != null && endpoints.isEmpty()) { slots.reset(entries.size()); }
         endpoints.add(endpoint);
     }
 
@@ -145,10 +145,10 @@ public final class AddressVector implements AutoCloseable {
         Peer.Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
-            byte[] spelling = domain.quirks.spelling(address);
-            AvOps.Inserted inserted = give(spelling);
+            byte[] nativeAddress = domain.quirks.nativeAddress(address);
+            AvOps.Inserted inserted = give(nativeAddress);
             if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
-            entry = new Peer.Entry(address, inserted.addresses()[0], !Arrays.equals(spelling, address.toBytes()));
+            entry = new Peer.Entry(address, inserted.addresses()[0], !Arrays.equals(nativeAddress, address.toBytes()));
             entries.put(address, entry);
         }
         entry.peers++;
@@ -163,7 +163,7 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalStateException("the shared " + this + " already has all " + attributes.count()
                     + " addresses it was opened for: open it with a larger count");
         }
-        if (places != null) { places.requireNext(entries.keySet(), this); }
+        if (slots != null) { slots.requireSafe(entries.keySet(), this); }
     }
 
     /**
@@ -221,7 +221,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalStateException also if the vector is shared and full
      */
     public Peer insertService(String node, String service) {
-        return insert(whileOpen(() -> new AddressLookup(domain.handle(), domain.info(), node, service).one()));
+        return insert(whileOpen(() -> new AddressLookup(domain.handle(), domain.info(), node, service).resolve()));
     }
 
     /** The result of a lookup, which may take long; the vector, and so its domain, stays open meanwhile. */
@@ -245,7 +245,7 @@ public final class AddressVector implements AutoCloseable {
     public List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
         AddressLookup names = new AddressLookup(domain.handle(), domain.info(), node, service);
-        return whileOpen(() -> names.symmetric(nodes, services)).stream()
+        return whileOpen(() -> names.resolveSymmetric(nodes, services)).stream()
                 .map(found -> found.map(this::tryInsert).orElseGet(() -> InsertResult.failed(names.unresolved(0))))
                 .toList();
     }
@@ -333,7 +333,7 @@ public final class AddressVector implements AutoCloseable {
         Peer.Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);
-            if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) { return; }
+            if (Arrays.equals(domain.quirks.nativeAddress(address), address.toBytes())) { return; }
         }
         AvOps.Inserted inserted = give(address.toBytes());
         if (inserted.has(0)) { removeNatively(new Peer.Entry(address, inserted.addresses()[0], false)); }
@@ -342,14 +342,14 @@ public final class AddressVector implements AutoCloseable {
     private void removeNatively(Peer.Entry entry) {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
-        if (places != null) { places.free(); }
+        if (slots != null) { slots.release(); }
         if (attributes.isReadOnly()) { return; } // another process owns the table
         Status.check(natively(() -> domain.quirks.removePeer(handle, entry.address, entry.fabricAddress)),
                 "fi_av_remove", provider());
     }
 
     private AvOps.Inserted give(byte[] address) {
-        if (places != null) { places.give(); }
+        if (slots != null) { slots.assign(); }
         return natively(() -> AvOps.fi_av_insert(handle, List.of(address)));
     }
 
@@ -394,7 +394,7 @@ public final class AddressVector implements AutoCloseable {
         Status.check(closeStatus, "fi_close(address vector)", provider());
     }
 
-    private synchronized int closeNatively() { return lifeCycle.reachProvider() ? FidOps.fi_close(handle) : 0; }
+    private synchronized int closeNatively() { return lifeCycle.beginNativeClose() ? FidOps.fi_close(handle) : 0; }
 
     @Override
     public String toString() { return "AddressVector of " + provider(); }

@@ -61,17 +61,17 @@ public final class Atomics extends OneSided {
 
     /** {@return the largest number of elements of an {@code execute}, or 0 if the provider does not have it; fi_atomicvalid} */
     public long valid(AtomicOperation operation, Datatype datatype) {
-        return limits.of(Form.BASE, operation, datatype);
+        return limits.maxCount(Form.BASE, operation, datatype);
     }
 
     /** {@return the largest number of elements of a {@code fetch}, or 0; fi_fetch_atomicvalid} */
     public long fetchValid(AtomicOperation operation, Datatype datatype) {
-        return limits.of(Form.FETCH, operation, datatype);
+        return limits.maxCount(Form.FETCH, operation, datatype);
     }
 
     /** {@return the largest number of elements of a {@code compare}, or 0; fi_compare_atomicvalid} */
     public long compareValid(AtomicOperation operation, Datatype datatype) {
-        return limits.of(Form.COMPARE, operation, datatype);
+        return limits.maxCount(Form.COMPARE, operation, datatype);
     }
 
     /**
@@ -90,7 +90,7 @@ public final class Atomics extends OneSided {
      */
     public boolean tryExecute(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             long length = limits.bytes(Form.BASE, operation, datatype, count);
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
@@ -117,7 +117,7 @@ public final class Atomics extends OneSided {
     /** As {@link #tryExecute}, but without a completion, for up to {@link #injectSize} bytes; fi_inject_atomic. */
     public boolean tryInject(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             Peer peer, RemoteRegion remote, long remoteOffset) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             long length = limits.bytes(Form.BASE, operation, datatype, count);
             requireInjectable(length);
@@ -182,7 +182,7 @@ public final class Atomics extends OneSided {
      */
     public boolean tryFetch(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             MemoryRegion result, long resultOffset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             boolean reads = operation == AtomicOperation.ATOMIC_READ;
             MemoryRegion operand = reads ? result : local; // some providers need an operand even then
@@ -195,7 +195,7 @@ public final class Atomics extends OneSided {
             if (context == ContextSlab.NONE) { return false; }
             if (operand != result) {
                 extraRegions[0] = result.number;
-                contexts.alsoConcerns(context, extraRegions, 1);
+                contexts.addExtraRegions(context, extraRegions, 1);
             }
             return accepted(context,
                     ops.fi_fetch_atomic(operand.address + operandOffset, count, operand.descriptor,
@@ -261,7 +261,7 @@ public final class Atomics extends OneSided {
     public boolean tryCompare(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             MemoryRegion compare, long compareOffset, MemoryRegion result, long resultOffset, Peer peer,
             RemoteRegion remote, long remoteOffset, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             long length = limits.bytes(Form.COMPARE, operation, datatype, count);
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
@@ -273,7 +273,7 @@ public final class Atomics extends OneSided {
             if (local != result || local != compare) {
                 extraRegions[0] = compare.number;
                 extraRegions[1] = result.number;
-                contexts.alsoConcerns(context, extraRegions, 2);
+                contexts.addExtraRegions(context, extraRegions, 2);
             }
             return accepted(context,
                     ops.fi_compare_atomic(local.address + offset, count, local.descriptor,
@@ -324,7 +324,7 @@ public final class Atomics extends OneSided {
 
     /** Reads 8 bytes of a region, behind all that was posted before; as {@link #tryFetch}, and reported on any queue. */
     boolean tryFlush(MemoryRegion scratch, Peer peer, RemoteRegion remote, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(scratch, READ, 0, Long.BYTES, peer, remote, REMOTE_READ, 0);
             requireAligned(remote, 0, Datatype.INT64);

@@ -69,7 +69,7 @@ public final class CollectiveGroup {
 
     /** Begins to wait for all members if there is room; fi_barrier. Returns whether it was accepted. */
     public boolean tryBarrier(long token) {
-        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
             requireJoined();
             long context = family.acquire(token, 0);
@@ -94,7 +94,7 @@ public final class CollectiveGroup {
      * @return whether it was accepted
      */
     public boolean tryBroadcast(Datatype datatype, MemoryRegion local, long offset, long count, int root, long token) {
-        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
             long length = require(Collective.BROADCAST, datatype, count, 1);
             requireRoot(root);
@@ -123,7 +123,7 @@ public final class CollectiveGroup {
      */
     public boolean tryAllReduce(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset,
             long count, MemoryRegion result, long resultOffset, long token) {
-        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
             long length = require(Collective.ALLREDUCE, operation, datatype, count, 1);
             family.requireBuffer(local, SEND, offset, length);
@@ -154,7 +154,7 @@ public final class CollectiveGroup {
      */
     public boolean tryAllGather(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
             long resultOffset, long token) {
-        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
             long length = require(Collective.ALLGATHER, datatype, count, 1);
             family.requireBuffer(local, SEND, offset, length);
@@ -184,7 +184,7 @@ public final class CollectiveGroup {
      */
     public boolean tryScatter(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
             long resultOffset, int root, long token) {
-        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
             long length = require(Collective.SCATTER, datatype, count, longestShare());
             requireRoot(root);
@@ -263,7 +263,7 @@ public final class CollectiveGroup {
         long context = family.acquire(token, local.number);
         if (context != ContextSlab.NONE && local != result) {
             extraRegions[0] = result.number;
-            family.contexts.alsoConcerns(context, extraRegions, 1);
+            family.contexts.addExtraRegions(context, extraRegions, 1);
         }
         return context;
     }

@@ -56,7 +56,7 @@ public final class Collectives extends PostPath {
         this.ops = new CollectiveOps(endpoint.handle);
         this.events = new EqOps(events);
         this.longMessages = endpoint.quirks.refusal(Fact.LONG_COLLECTIVES_BREAK);
-        this.longestMessage = longMessages == null ? Integer.MAX_VALUE : Fact.LONGEST_COLLECTIVE;
+        this.longestMessage = longMessages == null ? Integer.MAX_VALUE : Fact.MAX_COLLECTIVE_MESSAGE;
         this.most = endpoint.quirks.has(Fact.COLLECTIVES_NEED_RECEIVES)
                 ? Math.clamp(endpoint.info().receive().size() - 1, 1, Integer.MAX_VALUE)
                 : Integer.MAX_VALUE;
@@ -121,7 +121,7 @@ public final class Collectives extends PostPath {
     }
 
     private CollectiveGroup joinHere(Handle handle, List<Peer> ranks, int rank) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             ranks.forEach(this::requireReachable);
             if (joining != null) { throw new IllegalStateException("await that " + joining + " is joined first"); }
@@ -173,7 +173,7 @@ public final class Collectives extends PostPath {
 
     /** Reads the event of the join that is under way, if it has come: the event does not name its group. */
     void readJoin() {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (joining == null) { return; }

@@ -73,7 +73,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
                 domain.queues.hasCriticalPolls(), endpoints, dataReceives, lifeCycle);
-        this.completions = new CompletionReader(parts, domain.closingRegions, blocking);
+        this.completions = new CompletionReader(parts, domain.pendingDeregistrations, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
     }
@@ -97,7 +97,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** What the provider's quirks see of this queue. */
     private final class View implements QueueView {
         @Override
-        public boolean admitsCaller() { return guard.admitsAnyone(Thread.currentThread()); }
+        public boolean admitsCaller() { return guard.admitsFromAnyThread(Thread.currentThread()); }
 
         @Override
         public void drain() { CompletionQueue.this.drain(); }
@@ -124,11 +124,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Notes that an endpoint was enabled; inside the guard. */
     void enabled(Endpoint endpoint) {
         endpoints.enabled(endpoint);
-        completions.readable();
+        completions.noteReadable();
     }
 
     void bind(Endpoint endpoint) {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             completions.requireOpen();
             endpoints.add(endpoint);
         }
@@ -136,7 +136,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** From now on, operations may be in flight whose completions are not reported. */
     void dropSilent() {
-        guard.enterAsAnyone();
+        guard.enterFromAnyThread();
         completions.dropSilent();
         guard.exit();
     }
@@ -267,7 +267,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Reports deferred work that was canceled. */
     void failed(CompletionError error) {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             completions.buffer(error);
             blocking.wake();
         }
@@ -276,14 +276,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
 
     private <T> T asAnyone(Supplier<T> action) {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             return action.get();
         }
     }
 
     /** Reads everything that an endpoint has completed, before it is closed. */
     void drain() {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             while (!completions.isClosed() && completions.readIntoBuffer()) {
                 blocking.wake();
             }
@@ -292,7 +292,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
     void requireRoomForReceives(Endpoint endpoint, int count) {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             dataReceives.requireRoom(this, size(), endpoint, count);
         }
     }
@@ -300,15 +300,15 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Frees the contexts of the receives of a closed endpoint, to which the provider no longer writes. */
     void forgetReceives(Endpoint endpoint) {
         drain();
-        try (var _ = guard.enterAsAnyone()) {
-            dataReceives.forget(endpoint);
+        try (var _ = guard.enterFromAnyThread()) {
+            dataReceives.release(endpoint);
         }
     }
 
     /** Has the provider end the receives of an endpoint that it closes later: it would keep their places until then. */
     void endReceives(Endpoint endpoint) {
-        try (var _ = guard.enterAsAnyone()) {
-            for (long context : contexts.receives(endpoint.number)) {
+        try (var _ = guard.enterFromAnyThread()) {
+            for (long context : contexts.postedReceives(endpoint.number)) {
                 EndpointOps.fi_cancel(endpoint.handle, context); // if it does not, the place stays taken
             }
         }
@@ -319,9 +319,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * another thread's queue.
      */
     void forgetAbandoned(Endpoint endpoint) {
-        if (completions.isClosed() || !guard.admitsAnyone(Thread.currentThread())) { return; }
+        if (completions.isClosed() || !guard.admitsFromAnyThread(Thread.currentThread())) { return; }
         drain();
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             contexts.releaseAbandoned(endpoint.number);
         }
     }
@@ -333,7 +333,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      */
     void cancel(Endpoint endpoint, boolean isClosed) {
         drain();
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             int count = completions.cancel(endpoint.number, isClosed);
             if (count > 0) { blocking.wake(); }
             endpoint.canceled += count;
@@ -354,10 +354,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             if (!lifeCycle.mayClose()) { return; }
             endpoints.requireNone(this);
             lifeCycle.begin();
-            completions.closing();
+            completions.noteClosing();
         }
         int closeStatus = lifeCycle.finish(() -> {
-            blocking.awaitNobodyInside();
+            blocking.drain();
             int status = domain.closes.close(this::closeNatively);
             domain.forget(this);
             return status;
@@ -366,7 +366,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     private int closeNatively() {
-        if (!lifeCycle.reachProvider()) { return 0; }
+        if (!lifeCycle.beginNativeClose()) { return 0; }
         int status = FidOps.fi_close(handle);
         blocking.close();
         if (status == 0) { // otherwise the provider may still write to the contexts: leak them

@@ -153,7 +153,7 @@ public final class Connection {
 
     /** Runs an action inside the fabric's lock, so that the native endpoint stays open meanwhile. */
     private <T> T whileOpen(Supplier<T> action) {
-        return queue.fabric.lock.alone(() -> {
+        return queue.fabric.lock.locked(() -> {
             endpoint.requireNotClosing();
             endpoint.lifeCycle.requireThere();
             return action.get();

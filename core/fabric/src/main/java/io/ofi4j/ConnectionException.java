@@ -65,7 +65,7 @@ public final class ConnectionException extends FabricException {
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
         String message = endpoint + " was not connected within " + Deadlines.text(deadline)
-                + ". Does the peer read its event queue, and accept?" + Status.lackOfFiles(1);
+                + ". Does the peer read its event queue, and accept?" + Status.descriptorShortage(1);
         return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
     }
 

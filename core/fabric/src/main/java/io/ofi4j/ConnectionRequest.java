@@ -31,7 +31,7 @@ public final class ConnectionRequest implements AutoCloseable {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
         NativeFabricInfo listening = NativeFabricInfo.of(passiveEndpoint.info());
-        handle.shareAs(listening.handle());
+        handle.copySharedContexts(listening.handle());
         this.info = listening.with(handle.withoutRequest(listening.handle()));
         this.data = data;
     }
@@ -67,7 +67,7 @@ public final class ConnectionRequest implements AutoCloseable {
      */
     public void reject(byte... reason) {
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
-        passiveEndpoint.lock.alone(() -> {
+        passiveEndpoint.lock.locked(() -> {
             if (!leaves(State.PENDING)) { throw over(); }
             passiveEndpoint.reject(this, reason);
         });
@@ -93,7 +93,7 @@ public final class ConnectionRequest implements AutoCloseable {
      * @param owned whether an endpoint had the connection
      */
     void giveBack(boolean owned) {
-        passiveEndpoint.lock.alone(() -> {
+        passiveEndpoint.lock.locked(() -> {
             if (leaves(State.TAKEN)) { passiveEndpoint.abandon(this, owned); }
         });
     }
@@ -121,7 +121,7 @@ public final class ConnectionRequest implements AutoCloseable {
 
     /** Rejects the connection if the request is pending. */
     @Override
-    public void close() { if (isPending()) { passiveEndpoint.lock.alone(this::end); } }
+    public void close() { if (isPending()) { passiveEndpoint.lock.locked(this::end); } }
 
     @Override
     public String toString() { return "ConnectionRequest to " + passiveEndpoint; }

@@ -89,7 +89,7 @@ public final class Counter implements AutoCloseable {
     Domain domain() { return domain; }
 
     void bind(Object child) {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             requireOpen();
             bound.add(child);
         }
@@ -130,8 +130,8 @@ public final class Counter implements AutoCloseable {
 
     /** Enters the guard, and waits until no thread blocks in libfabric. */
     ThreadGuard enterAlone() {
-        guard.enterAsAnyone();
-        blocking.awaitNobodyInside();
+        guard.enterFromAnyThread();
+        blocking.drain();
         return guard;
     }
 
@@ -223,7 +223,7 @@ public final class Counter implements AutoCloseable {
         try (var _ = guard.enter()) {
             requireOpen();
             boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable);
-            if (mayBlock) { blocking.enter(); }
+            if (mayBlock) { blocking.beginBlocking(); }
             return mayBlock;
         }
     }
@@ -235,7 +235,7 @@ public final class Counter implements AutoCloseable {
 
     /** Runs an action while nobody else uses or closes it. */
     <T> T undisturbed(Supplier<T> action) {
-        try (var _ = guard.enterAsAnyone()) {
+        try (var _ = guard.enterFromAnyThread()) {
             return action.get();
         }
     }
@@ -256,7 +256,7 @@ public final class Counter implements AutoCloseable {
             lifeCycle.begin();
         }
         int closeStatus = lifeCycle.finish(() -> {
-            blocking.awaitNobodyInside();
+            blocking.drain();
             int status = domain.closes.close(this::closeNatively);
             domain.forget(this);
             return status;
@@ -265,7 +265,7 @@ public final class Counter implements AutoCloseable {
     }
 
     private int closeNatively() {
-        if (!lifeCycle.reachProvider()) { return 0; }
+        if (!lifeCycle.beginNativeClose()) { return 0; }
         return FidOps.fi_close(handle);
     }
 

@@ -280,7 +280,7 @@ public final class DeferredWork {
 
     private boolean tryQueueInside(DeferredOperation one, Runnable checks) {
         ThreadGuard guard = one.queue.guard;
-        boolean entered = ThreadGuard.enter(guard, guard.unlocked());
+        boolean entered = ThreadGuard.enter(guard, guard.unlockedThread());
         try {
             return one.trigger().undisturbed(() -> tryQueue(one, checks));
         } finally {
@@ -314,12 +314,12 @@ public final class DeferredWork {
             full = Math.max(full, 2 * queued.size());
         }
         queued.add(one);
-        if (one.queue != null) { one.queue.contexts.outside(one.struct.context(), one.token); }
+        if (one.queue != null) { one.queue.contexts.addExternal(one.struct.context(), one.token); }
     }
 
     private synchronized void remove(DeferredOperation one) {
         queued.remove(one);
-        if (one.queue != null) { one.queue.contexts.endOutside(one.struct.context()); }
+        if (one.queue != null) { one.queue.contexts.removeExternal(one.struct.context()); }
     }
 
     /** @throws UnsupportedOperationException if it would, with what is queued, wait for a lock of its own cause */
@@ -349,7 +349,7 @@ public final class DeferredWork {
         for (DeferredOperation one : List.copyOf(queued)) {
             if (one.endedOps.fi_cntr_read() != 0) {
                 end(one, State.DONE);
-            } else if (one.queue != null && !one.queue.contexts.isOutside(one.struct.context())) {
+            } else if (one.queue != null && !one.queue.contexts.isExternal(one.struct.context())) {
                 end(one, State.FAILED);
             }
         }

@@ -46,7 +46,7 @@ public final class Domain implements AutoCloseable {
     /** Used under the monitor. */
     final DomainRegions regions;
     /** Set by {@link #regions}. */
-    final PendingDeregistrations closingRegions = new PendingDeregistrations(this::finishIdleRegions);
+    final PendingDeregistrations pendingDeregistrations = new PendingDeregistrations(this::finishIdleRegions);
     final Quirks quirks;
     /** Closes the native objects of this domain in order. */
     final CloseOrder closes = new CloseOrder();
@@ -353,7 +353,7 @@ public final class Domain implements AutoCloseable {
 
     /** The number of a new endpoint or region; never 0, which marks a free slot. */
     synchronized int nextNumber() {
-        lastNumber = lastNumber == ContextSlab.LARGEST_NUMBER ? 1 : lastNumber + 1;
+        lastNumber = lastNumber == ContextSlab.MAX_NUMBER ? 1 : lastNumber + 1;
         return lastNumber;
     }
 
@@ -399,19 +399,19 @@ public final class Domain implements AutoCloseable {
             lifeCycle.begin();
         }
         int closeStatus = lifeCycle.finish(() -> { // outside the monitor: it may close endpoints that were put off
-            if (closes.isHolding()) { fabric.closes.hold(this); }
+            if (closes.hasDeferred()) { fabric.closes.defer(this); }
             int status = closes.close(this::closeNatively);
             fabric.forget(this);
             return status;
         });
         Status.check(closeStatus, "fi_close(domain)", info.provider());
-        regions.quarantine.checkLate();
+        regions.quarantine.throwFailure();
     }
 
     private int closeNatively() {
-        if (!lifeCycle.reachProvider()) { return 0; }
+        if (!lifeCycle.beginNativeClose()) { return 0; }
         regions.quarantine.close();
-        int status = fabric.lock.alone(() -> FidOps.fi_close(handle));
+        int status = fabric.lock.locked(() -> FidOps.fi_close(handle));
         fabric.closes.release(this);
         return status;
     }

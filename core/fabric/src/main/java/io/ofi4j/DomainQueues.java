@@ -145,7 +145,7 @@ final class DomainQueues {
 
     /** Waits for posts in progress; later posts see what the caller changed before. */
     void awaitPosts() {
-        queues.forEach(queue -> queue.guard.enterAsAnyone().exit());
+        queues.forEach(queue -> queue.guard.enterFromAnyThread().exit());
     }
 
     /**
@@ -161,7 +161,7 @@ final class DomainQueues {
 
     /** The result of a change of a vector: one at a time in a fabric, since it may enter the guards of many queues. */
     <R> R alone(AddressVector vector, Supplier<R> change) {
-        return domain.fabric().lock.alone(() -> {
+        return domain.fabric().lock.locked(() -> {
             synchronized (vector) {
                 assert LockOrder.taken(LockOrder.Rank.VECTOR, vector);
                 return change.get();

@@ -87,7 +87,7 @@ final class DomainRegions {
     /** Lets {@link #finishIdle} finish a region that accepts no operations. */
     void finishLater(MemoryRegion region) {
         closing.add(region);
-        domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
+        domain.pendingDeregistrations.isPending = true; // before the check, so that a completion after the check repeats it
     }
 
     /**
@@ -100,11 +100,11 @@ final class DomainRegions {
         closing.removeAll(idle);
         for (MemoryRegion region : idle) {
             int status = region.finish();
-            if (status != 0 && region != reporting) { quarantine.failed(status, domain.info().provider()); }
+            if (status != 0 && region != reporting) { quarantine.noteFailure(status, domain.info().provider()); }
         }
-        quarantine.freeHeld();
+        quarantine.freeUnusedArenas();
         synchronized (quarantine) {
-            domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
+            domain.pendingDeregistrations.isPending = !closing.isEmpty() || quarantine.hasArenasInUse();
         }
     }
 
@@ -112,7 +112,7 @@ final class DomainRegions {
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();
-            if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
+            if (quarantine.hasArenasInUse()) { domain.pendingDeregistrations.isPending = true; }
         }
         return 0;
     }

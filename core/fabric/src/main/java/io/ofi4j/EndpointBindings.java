@@ -307,7 +307,7 @@ final class EndpointBindings {
         if (queues().isEmpty()) { action.run(); }
         for (CompletionQueue queue : queues()) {
             ThreadGuard guard = queue.guard;
-            guard.enterAsAnyone();
+            guard.enterFromAnyThread();
             try {
                 action.run();
             } finally {

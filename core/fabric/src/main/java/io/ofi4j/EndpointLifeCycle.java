@@ -229,7 +229,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** Binds everything to the native endpoint, and enables it. If that throws, it must be closed. */
     void enable() {
         if (state != State.ENABLING) { throw endpoint.closed(); }
-        chosen.tell(handle);
+        chosen.apply(handle);
         domain.queues.undisturbed(bindings, () -> {
             bindAndEnable();
             return true;
@@ -421,7 +421,7 @@ final class EndpointLifeCycle implements EndpointView {
         cancel();
         bindings.release();
         domain.forget(endpoint);
-        become(domain.closes.isHolding(this) ? State.DEFERRED : State.CLOSED);
+        become(domain.closes.isDeferred(this) ? State.DEFERRED : State.CLOSED);
         RECORDER.closed(recording, info.provider(), info.endpoint().type());
     }
 
@@ -476,12 +476,12 @@ final class EndpointLifeCycle implements EndpointView {
     /** Has the provider close it, or puts that off, unless that has happened. */
     private void closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();
-        if (present != null && !domain.closes.isHolding(this) && isKnownToQuirks
+        if (present != null && !domain.closes.isDeferred(this) && isKnownToQuirks
                 && !endpoint.quirks.beforeClose(this)) {
-            domain.closes.hold(this);
+            domain.closes.defer(this);
         }
         leave();
-        if (domain.closes.isHolding(this)) { return; }
+        if (domain.closes.isDeferred(this)) { return; }
         if (present != null) { closeStatus = closeHandle(); }
         if (bindings.eventQueue() != null) { bindings.requireConnection().endpointClosed(); }
         if (isKnownToQuirks) { endpoint.quirks.closed(this); }
@@ -512,8 +512,8 @@ final class EndpointLifeCycle implements EndpointView {
 
     /** On this thread if it may use the endpoint's queues, else with the next close in its domain. */
     @Override
-    public void closeNow() {
-        domain.closes.due(this::closeLate);
+    public void closeDeferred() {
+        domain.closes.addDue(this::closeLate);
         if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
     }
 
@@ -549,7 +549,7 @@ final class EndpointLifeCycle implements EndpointView {
             // some providers make progress meanwhile; other progress would reach parts that are freed already
             return domain.queues.undisturbed(bindings, this::closeBound);
         }
-        return domain.fabric().lock.alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()
+        return domain.fabric().lock.locked(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()
                 ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
                         this::closeIt)
                 : closeIt());

@@ -22,7 +22,7 @@ final class Endpoints {
     private Endpoints() {}
 
     static Endpoint open(Domain domain, FabricInfo info) {
-        NativeFabricInfo found = NativeFabricInfo.ofSameDomain(info, domain.info());
+        NativeFabricInfo found = NativeFabricInfo.requireSameDomain(info, domain.info());
         EndpointType type = info.endpoint().type();
         if (type == EndpointType.OTHER) {
             throw new UnsupportedOperationException("endpoints of the type that " + info.provider()
@@ -39,7 +39,7 @@ final class Endpoints {
         if (request.passiveEndpoint().fabric != domain.fabric()) {
             throw new IllegalArgumentException(request + " came to another fabric");
         }
-        return domain.fabric().lock.alone(() -> {
+        return domain.fabric().lock.locked(() -> {
             InfoHandle taken = request.take();
             try {
                 return open(domain, request.info(), taken, request);
@@ -55,7 +55,7 @@ final class Endpoints {
         boolean needsMore = (info.capabilityBits() & RECEIVES) != 0
                 && domain.quirks.has(Fact.INSERTS_NEED_DIRECTED_RECEIVES);
         InfoHandle asked = needsMore ? reserved.withCapabilities(Capability.DIRECTED_RECV.bit()) : reserved;
-        OpenResult out = domain.fabric().lock.alone(() -> DomainOps.fi_endpoint(domain.handle(), asked));
+        OpenResult out = domain.fabric().lock.locked(() -> DomainOps.fi_endpoint(domain.handle(), asked));
         Status.check(out.status(), "fi_endpoint", info.provider());
         return adopt(domain, out.handle(), info, Role.WHOLE, request, null);
     }
@@ -104,7 +104,7 @@ final class Endpoints {
             domain.quirks.require(Fact.CLOSED_CONTEXTS_ARE_VISITED);
         }
         OpenResult out = domain.fabric().lock
-                .alone(() -> DomainOps.fi_scalable_ep(domain.handle(), NativeFabricInfo.of(info).handle()));
+                .locked(() -> DomainOps.fi_scalable_ep(domain.handle(), NativeFabricInfo.of(info).handle()));
         Status.checkOffered(out.status(), "fi_scalable_ep", info.provider());
         return new ScalableEndpoint(domain, out.handle(), info);
     }

@@ -68,7 +68,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
-        OpenResult out = fabric.lock.alone(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
+        OpenResult out = fabric.lock.locked(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
         boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
         if (isRefused && attributes.waitObject() == WaitObject.YIELD) {
@@ -86,7 +86,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             pumpUntil(() -> !kept.isEmpty());
             return Optional.ofNullable(kept.poll());
         });
@@ -111,12 +111,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
     public void progress() {
-        lock.alone(this::pump);
+        lock.locked(this::pump);
     }
 
     /** Makes progress, unless this queue is closed or another thread's. */
     void progressIfMay() {
-        lock.alone(() -> {
+        lock.locked(() -> {
             try {
                 if (!closed) { pump(); }
             } catch (WrongThreadException e) {
@@ -134,7 +134,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      *         provider does not offer it
      */
     public void write(long context, long data) {
-        lock.alone(() -> {
+        lock.locked(() -> {
             requireOpen();
             if (!attributes.isWritable()) {
                 throw new UnsupportedOperationException(
@@ -152,7 +152,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public int waitDescriptor() {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireDescriptor();
             FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
             Status.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
@@ -167,7 +167,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public boolean tryWait() {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireDescriptor();
             return kept.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
         });
@@ -202,7 +202,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads events until the condition holds; returns whether it does. */
     private boolean pumpUntil(BooleanSupplier condition) {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             while (!condition.getAsBoolean()) {
                 if (!pump()) { return false; }
             }
@@ -217,16 +217,18 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /** Adds an event that the provider does not report. */
-    void tell(Event event) { lock.alone(() -> kept.add(event)); }
+    void tell(Event event) {
+        lock.locked(() -> kept.add(event));
+    }
 
     /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
-        lock.alone(() -> kept.removeIf(which));
+        lock.locked(() -> kept.removeIf(which));
     }
 
     /** Adds an endpoint, active or passive, which notes it in the same step. */
     void bind(Object endpoint, Handle object, Runnable note) {
-        lock.alone(() -> {
+        lock.locked(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
@@ -239,7 +241,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * native address at once. If it is only retired, late requests still find it.
      */
     int closing(Object endpoint, Handle object, boolean retires, IntSupplier close) {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             int status = close.getAsInt(); // may throw: then nothing has changed
             hasRetired |= retires;
             children.remove(endpoint);
@@ -270,7 +272,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public void close() {
-        int status = lock.alone(this::closeNatively);
+        int status = lock.locked(this::closeNatively);
         fabric.forget(this);
         Status.check(status, "fi_close(event queue)", handle.provider());
     }

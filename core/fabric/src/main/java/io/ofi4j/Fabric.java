@@ -67,9 +67,9 @@ public final class Fabric implements AutoCloseable {
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         requireHandled(domainInfo);
-        NativeFabricInfo found = NativeFabricInfo.ofSameFabric(domainInfo, info);
+        NativeFabricInfo found = NativeFabricInfo.requireSameFabric(domainInfo, info);
         found.chosenQuirks().beforeDomain(found.identity());
-        OpenResult out = lock.alone(() -> FabricOps.fi_domain(handle, found.handle()));
+        OpenResult out = lock.locked(() -> FabricOps.fi_domain(handle, found.handle()));
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -171,7 +171,7 @@ public final class Fabric implements AutoCloseable {
     }
 
     private int closeNatively() {
-        if (!lifeCycle.reachProvider()) { return 0; }
+        if (!lifeCycle.beginNativeClose()) { return 0; }
         retired.forEach(FidOps::fi_close);
         return FidOps.fi_close(handle);
     }

@@ -19,6 +19,6 @@ public final class FabricTimeoutException extends FabricException {
      */
     public FabricTimeoutException(String operation, Duration deadline, String why) {
         super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + Objects.requireNonNull(why)
-                + Status.lackOfFiles(1), operation, Errno.ETIMEDOUT);
+                + Status.descriptorShortage(1), operation, Errno.ETIMEDOUT);
     }
 }

@@ -118,7 +118,7 @@ public final class Libfabric {
         List<FabricInfo> infos = infos(found, hints);
         if (infos.isEmpty()) {
             throw new NoProviderException(
-                    new MismatchReport(this, this::infoOrNothing, this::isPrefixed, hints).whyNothingMatches());
+                    new MismatchReport(this, this::infoOrNothing, this::isPrefixed, hints).explanation());
         }
         return infos;
     }
@@ -135,7 +135,7 @@ public final class Libfabric {
     /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> (FabricInfo) new NativeFabricInfo(handle, version))
-                .filter(info -> !DataReceiveCount.isLacking(info)) // FI_RX_CQ_DATA holds only for endpoints with receives
+                .filter(info -> !DataReceiveCount.isUnsupported(info)) // FI_RX_CQ_DATA holds only for endpoints with receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
                         & ~info.transmit().operationFlags()) == 0)

@@ -80,7 +80,7 @@ public final class Messages extends TwoSided {
      *         would never complete it
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireSend(local, offset, length, peer);
             if (length == 0) { requireEmptyCompletes(defaultFlags); }
@@ -106,7 +106,7 @@ public final class Messages extends TwoSided {
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
         requireInjectable(length);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireSend(local, offset, length, peer);
             return accepted(ops.fi_inject(local.address + offset, length, peer.fabricAddress), "fi_inject", peer);
@@ -130,7 +130,7 @@ public final class Messages extends TwoSided {
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         requireData(data);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireSend(local, offset, length, peer);
             if (length == 0) { requireEmptyCompletes(defaultFlags); }
@@ -153,7 +153,7 @@ public final class Messages extends TwoSided {
     public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
         requireInjectable(length);
         requireData(data);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireSend(local, offset, length, peer);
             return accepted(ops.fi_injectdata(local.address + offset, length, data, peer.fabricAddress),
@@ -181,7 +181,7 @@ public final class Messages extends TwoSided {
      * @return whether the receive was accepted
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
             return post(local, offset, length, ANY, token);
@@ -205,7 +205,7 @@ public final class Messages extends TwoSided {
      *         other peers all the same, or might end the process
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
             return post(local, offset, length, source(peer), token);
@@ -245,13 +245,13 @@ public final class Messages extends TwoSided {
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
         requireMany();
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
             if (length == 0) {
                 throw new IllegalArgumentException("a receive of many messages needs room for them, not 0 bytes");
             }
-            long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MANY, local.number);
+            long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MULTI_RECEIVE, local.number);
             if (context == ContextSlab.NONE) { return false; }
             many.local.set(0, local.address + offset, length, local.descriptor);
             many.count(1, length);
@@ -287,7 +287,7 @@ public final class Messages extends TwoSided {
      */
     public void maximum(Peer peer, long bytes) {
         if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireReachable(peer);
             peer.longestMessage = bytes;

@@ -64,8 +64,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
-        NativeFabricInfo found = NativeFabricInfo.ofSameFabric(info, fabric.info());
-        OpenResult out = fabric.lock.alone(() -> FabricOps.fi_passive_ep(fabric.handle(), found.handle()));
+        NativeFabricInfo found = NativeFabricInfo.requireSameFabric(info, fabric.info());
+        OpenResult out = fabric.lock.locked(() -> FabricOps.fi_passive_ep(fabric.handle(), found.handle()));
         Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);
@@ -87,7 +87,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws IllegalStateException if an event queue is bound already
      */
     public PassiveEndpoint bind(EventQueue events) {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireOpen();
             if (events.fabric != fabric) {
                 throw new IllegalArgumentException("the event queue and " + this + " must be of the same fabric");
@@ -111,7 +111,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not offer it
      */
     public PassiveEndpoint backlog(int connections) {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireOpen();
             if (connections < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + connections); }
             if (isListening()) { throw new IllegalStateException(this + " listens already"); }
@@ -133,7 +133,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider is {@code verbs}, whose endpoints have an address from the start
      */
     public PassiveEndpoint address(EndpointAddress address) {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireOpen();
             if (isListening()) {
                 throw new IllegalStateException(this + " listens, and has its address: choose one before");
@@ -149,14 +149,14 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws IllegalStateException if no event queue is bound, or this endpoint listens already
      */
     public PassiveEndpoint listen() {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireOpen();
             if (queue == null || isListening()) {
                 throw new IllegalStateException(queue == null
                         ? "bind an event queue to " + this + " before it listens"
                         : this + " listens already");
             }
-            chosen.tell(handle);
+            chosen.apply(handle);
             Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
             state = State.LISTENING;
             return this;
@@ -169,7 +169,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws IllegalStateException if it does not listen
      */
     public EndpointAddress address() {
-        return lock.alone(() -> {
+        return lock.locked(() -> {
             requireOpen();
             if (!isListening()) {
                 throw new IllegalStateException("let " + this + " listen first: it may have no address before");
@@ -227,7 +227,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     @Override
     public void close() {
-        int status = lock.alone(this::closeNatively);
+        int status = lock.locked(this::closeNatively);
         OPEN.remove(this);
         fabric.forget(this);
         Status.check(status, "fi_close(passive endpoint)", info.provider());

@@ -1,8 +1,8 @@
 package io.ofi4j;
 
-import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
@@ -32,7 +32,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     final CompletionQueue queue;
     final ContextSlab contexts;
     final ThreadGuard guard;
-    final Thread unlocked;
+    final Thread unlockedThread;
     /** Of operations without flags of their own, as is {@link #number}. */
     final long defaultFlags;
     /** The endpoint's number, with {@link ContextSlab#SILENT} if successful operations are not reported. */
@@ -55,7 +55,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.queue = endpoint.bindings.transmitQueue();
         this.contexts = queue.contexts;
         this.guard = queue.guard;
-        this.unlocked = guard.unlocked();
+        this.unlockedThread = guard.unlockedThread();
         this.reported = ContextSlab.endpoint(endpoint.number);
         this.unreported = reported | (endpoint.bindings.isSelective() ? ContextSlab.SILENT : 0);
         this.defaultFlags = info.transmit().operationFlags();

@@ -8,7 +8,7 @@ import io.ofi4j.internal.ffi.PreparedStruct;
 /** What prepared operations share: the thread that may use it, the peer, the flags and the completion data. */
 abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, PreparedMessage, PreparedAtomic {
     /** The most local segments that the queue remembers. */
-    static final int MAX_SEGMENTS = ContextSlab.FURTHER + 1;
+    static final int MAX_SEGMENTS = ContextSlab.MAX_EXTRA_REGIONS + 1;
 
     /** Null if none is set. */
     Peer peer;

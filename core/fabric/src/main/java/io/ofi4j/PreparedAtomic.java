@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
 public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     private static final int LISTS = 3;
     /** The most segments of one list, so that the queue remembers the regions of all. */
-    static final int MAX_LOCAL = ContextSlab.FURTHER / LISTS;
+    static final int MAX_LOCAL = ContextSlab.MAX_EXTRA_REGIONS / LISTS;
 
     private static final long ONE_SIDE = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
 
@@ -40,7 +40,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     private final Segments comparands;
     private final Segments remote;
     /** The regions of an operation after the first. */
-    private final int[] extraRegions = new int[ContextSlab.FURTHER];
+    private final int[] extraRegions = new int[ContextSlab.MAX_EXTRA_REGIONS];
 
     PreparedAtomic(Atomics atomics, Datatype datatype, AtomicMessageStruct struct) {
         super(atomics, struct);
@@ -184,7 +184,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
 
     private boolean tryPost(Form form, boolean hasFlags, AtomicOperation operation, long token) {
         requireSuits(form, hasFlags, operation);
-        boolean entered = ThreadGuard.enter(atomics.guard, atomics.unlocked);
+        boolean entered = ThreadGuard.enter(atomics.guard, atomics.unlockedThread);
         try {
             requireOpen(form);
             long number = hasFlags ? atomics.numberFor(flags) : atomics.number;
@@ -221,7 +221,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
                 extraRegions[more++] = segments.regions[i].number;
             }
         }
-        if (more > 0) { atomics.contexts.alsoConcerns(context, extraRegions, more); }
+        if (more > 0) { atomics.contexts.addExtraRegions(context, extraRegions, more); }
     }
 
     /** Those of a form have the numbers 0 to its own. */

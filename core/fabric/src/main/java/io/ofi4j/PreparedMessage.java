@@ -188,7 +188,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     }
 
     private boolean trySend(Call call, long token) {
-        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
             long how = call.hasFlags ? flags : family.defaultFlags;
             requireSendable(how);
@@ -204,7 +204,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     }
 
     private boolean tryReceive(Call call, long token) {
-        boolean entered = ThreadGuard.enter(family.receiveGuard, family.receiveUnlocked);
+        boolean entered = ThreadGuard.enter(family.receiveGuard, family.receiveUnlockedThread);
         try {
             requireReceivable();
             long context = family.receiveContexts.acquire(token, family.receiveNumber, local.firstRegion());

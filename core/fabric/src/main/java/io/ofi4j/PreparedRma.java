@@ -159,7 +159,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
 
     private boolean tryPost(Call call, long token) {
         requireSuits(call);
-        boolean entered = ThreadGuard.enter(rma.guard, rma.unlocked);
+        boolean entered = ThreadGuard.enter(rma.guard, rma.unlockedThread);
         try {
             requireOpen();
             long how = call.hasFlags ? flags : rma.defaultFlags;

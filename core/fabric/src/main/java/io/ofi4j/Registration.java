@@ -104,31 +104,31 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     private void requireDevice() {
         DeviceInterface whose = wanted.deviceInterface();
         requireOffered(Capability.HMEM, "memory of " + whose);
-        if (!DeviceDrivers.isThere(whose)) {
+        if (!DeviceDrivers.isInstalled(whose)) {
             throw new UnsupportedOperationException("memory of " + whose + " needs its driver, and "
                     + DeviceDrivers.library(whose) + " is not on this machine");
         }
         long address = wanted.segments().getFirst().address();
-        String whyNot = DeviceDrivers.whyNot(whose, wanted.device(), address);
-        if (!whyNot.isEmpty()) {
-            throw new IllegalArgumentException("the memory at 0x" + Long.toHexString(address) + " " + whyNot);
+        String problem = DeviceDrivers.describeProblem(whose, wanted.device(), address);
+        if (!problem.isEmpty()) {
+            throw new IllegalArgumentException("the memory at 0x" + Long.toHexString(address) + " " + problem);
         }
         if (!DeviceDrivers.hasMemory(whose, address + wanted.length() - 1)) {
             throw new IllegalArgumentException(
                     "the memory at 0x" + Long.toHexString(address) + " has fewer than " + wanted.length() + " bytes");
         }
-        if (domain.quirks.has(Fact.DEVICE_COPIES_END_LATE)) { DeviceDrivers.endCopiesInCalls(whose, address); }
+        if (domain.quirks.has(Fact.DEVICE_COPIES_END_LATE)) { DeviceDrivers.synchronizeCopies(whose, address); }
     }
 
     /** Some providers take any descriptor, and peers' bytes are lost. */
     private void requireDmaBuf(int descriptor) {
-        if (!FabricCalls.takesDmaBufs()) {
+        if (!FabricCalls.supportsDmaBufs()) {
             throw new UnsupportedOperationException(
                     "DMA-bufs need libfabric 2.0 or newer; this is " + Libfabric.load().version());
         }
         requireOffered(Capability.HMEM, "memory of a DMA-buf");
-        String whyNot = DmaBufs.whyNot(descriptor);
-        if (!whyNot.isEmpty()) { throw new IllegalArgumentException("descriptor " + descriptor + " " + whyNot); }
+        String problem = DmaBufs.describeProblem(descriptor);
+        if (!problem.isEmpty()) { throw new IllegalArgumentException("descriptor " + descriptor + " " + problem); }
         requireInside(wanted.dmaBufOffset(), wanted.length(), DmaBufs.size(descriptor));
     }
 
@@ -230,7 +230,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         List<MemorySegment> segments = wanted.segments();
         long bits = wanted.accessBits();
         if (wanted.isOnDevice() || wanted.dmaBuf().isPresent()) {
-            MrOps.OnDevice memory = new MrOps.OnDevice(wanted.deviceInterface().ordinal(), wanted.device(),
+            MrOps.DeviceMemory memory = new MrOps.DeviceMemory(wanted.deviceInterface().ordinal(), wanted.device(),
                     segments.getFirst(), wanted.length());
             MrOps.DmaBuf exported = wanted.dmaBuf().isEmpty()
                     ? null

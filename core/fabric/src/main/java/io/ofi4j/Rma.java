@@ -67,7 +67,7 @@ public final class Rma extends OneSided {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             if (length == 0) { requireEmptyCompletes(defaultFlags); }
@@ -96,7 +96,7 @@ public final class Rma extends OneSided {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) { return completeEmptyRead(number, token); }
@@ -124,7 +124,7 @@ public final class Rma extends OneSided {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         requireInjectable(length);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             return accepted(ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
@@ -151,7 +151,7 @@ public final class Rma extends OneSided {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         requireData(data);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             if (length == 0) { requireEmptyCompletes(defaultFlags); }
@@ -182,7 +182,7 @@ public final class Rma extends OneSided {
             RemoteRegion remote, long remoteOffset) {
         requireInjectable(length);
         requireData(data);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             return accepted(ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
@@ -271,7 +271,7 @@ public final class Rma extends OneSided {
     public boolean tryFlush(Peer peer, RemoteRegion remote, long token) {
         Flush flushing = flush();
         if (flushing.atomics != null) { return flushing.atomics.tryFlush(flushing.scratch, peer, remote, token); }
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             require(flushing.scratch, flushing.means.localRight, 0, flushing.means.length, peer, remote,
                     flushing.means.remoteRight, 0);

@@ -74,7 +74,7 @@ public final class ScalableEndpoint implements AutoCloseable {
         }
         if (vector != null) { throw new IllegalStateException(this + " already has an address vector"); }
         peers.bind(this);
-        int status = domain.fabric().lock.alone(() -> FidOps.fi_bind(handle, peers.handle(), 0));
+        int status = domain.fabric().lock.locked(() -> FidOps.fi_bind(handle, peers.handle(), 0));
         if (status < 0) { peers.endpoints().remove(this); }
         Status.check(status, "fi_scalable_ep_bind", info.provider());
         vector = peers;
@@ -113,7 +113,7 @@ public final class ScalableEndpoint implements AutoCloseable {
             throw new IllegalStateException(role + " " + index + " of " + this + " is open");
         }
         OpenResult out = domain.fabric().lock
-                .alone(() -> opening.open(handle, index, NativeFabricInfo.of(info).handle()));
+                .locked(() -> opening.open(handle, index, NativeFabricInfo.of(info).handle()));
         Status.check(out.status(), call, info.provider());
         Endpoint context = domain.adopt(Endpoints.context(domain, out.handle(), info, role, this));
         Context opened = new Context(context, index);
@@ -140,7 +140,7 @@ public final class ScalableEndpoint implements AutoCloseable {
                     this + " cannot be enabled once contexts of it are closed: open these again, or enable"
                             + " it before: " + String.join(", ", gone));
         }
-        Status.check(domain.fabric().lock.alone(this::enableNatively), "fi_enable", info.provider());
+        Status.check(domain.fabric().lock.locked(this::enableNatively), "fi_enable", info.provider());
         state = State.ENABLED;
         return this;
     }
@@ -189,7 +189,7 @@ public final class ScalableEndpoint implements AutoCloseable {
             }
             state = State.CLOSED;
         }
-        int status = domain.fabric().lock.alone(() -> FidOps.fi_close(handle));
+        int status = domain.fabric().lock.locked(() -> FidOps.fi_close(handle));
         if (vector != null) { vector.endpoints().remove(this); }
         domain.forget(this);
         Status.check(status, "fi_close(scalable endpoint)", info.provider());

@@ -122,6 +122,6 @@ final class Segments {
 
     /** Tells the queue of the other regions of an operation. */
     void noteExtraRegions(ContextSlab contexts, long context) {
-        if (count > 1) { contexts.alsoConcerns(context, extraRegions, count - 1); }
+        if (count > 1) { contexts.addExtraRegions(context, extraRegions, count - 1); }
     }
 }

@@ -47,7 +47,7 @@ public final class SharedTransmitContext implements AutoCloseable {
             endpoints.requireNone(this);
             closed = true;
         }
-        int status = domain.fabric().lock.alone(() -> FidOps.fi_close(handle));
+        int status = domain.fabric().lock.locked(() -> FidOps.fi_close(handle));
         domain.forget(this);
         Status.check(status, "fi_close(shared transmit context)", handle.provider());
     }

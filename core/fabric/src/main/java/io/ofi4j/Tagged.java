@@ -65,7 +65,7 @@ public final class Tagged extends TwoSided {
      *         would never complete it
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireTag(tag);
             requireSend(local, offset, length, peer);
@@ -92,7 +92,7 @@ public final class Tagged extends TwoSided {
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
         requireInjectable(length);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireTag(tag);
             requireSend(local, offset, length, peer);
@@ -119,7 +119,7 @@ public final class Tagged extends TwoSided {
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {
         requireData(data);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireTag(tag);
             requireSend(local, offset, length, peer);
@@ -143,7 +143,7 @@ public final class Tagged extends TwoSided {
     public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
         requireInjectable(length);
         requireData(data);
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireTag(tag);
             requireSend(local, offset, length, peer);
@@ -175,7 +175,7 @@ public final class Tagged extends TwoSided {
      *         receive
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireTag(tag);
             requireMask(ignore);
@@ -203,7 +203,7 @@ public final class Tagged extends TwoSided {
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore,
             long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireTag(tag);
             requireMask(ignore);
@@ -283,7 +283,7 @@ public final class Tagged extends TwoSided {
      * @throws IllegalArgumentException also if no message is kept with this token
      */
     public boolean tryReceiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
             long context = receiveContexts.claimed(endpoint.number, token);
@@ -295,9 +295,9 @@ public final class Tagged extends TwoSided {
             look.count(1, length);
             look.tag(tag, ignore);
             look.context(context);
-            receiveContexts.received(context, receiveNumber, local.number);
+            receiveContexts.beginReceive(context, receiveNumber, local.number);
             long status = ops.fi_trecvmsg(look, FabricConstants.FI_CLAIM | FabricConstants.FI_COMPLETION);
-            if (status != 0) { receiveContexts.unreceived(context, receiveNumber); }
+            if (status != 0) { receiveContexts.undoReceive(context, receiveNumber); }
             return accepted(status, "fi_trecvmsg", null);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -313,12 +313,12 @@ public final class Tagged extends TwoSided {
 
     private boolean tryLook(long tag, long ignore, long token, long flags) {
         Quirks.require(looks);
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireTag(tag);
             requireMask(ignore);
             requireReceiving();
-            long keeps = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.CLAIM;
+            long keeps = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.PEEK_TO_CLAIM;
             long context = receiveContexts.acquire(token, receiveNumber | keeps, 0);
             if (context == ContextSlab.NONE) { return false; }
             look.count(0, 0);

@@ -27,7 +27,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final CompletionQueue receiveQueue;
     final ContextSlab receiveContexts;
     final ThreadGuard receiveGuard;
-    final Thread receiveUnlocked;
+    final Thread receiveUnlockedThread;
     final long receiveNumber;
     private final boolean directed;
     private final boolean fullIsNoMemory;
@@ -46,7 +46,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         this.receiveQueue = endpoint.bindings.receiveQueue();
         this.receiveContexts = receiveQueue.contexts;
         this.receiveGuard = receiveQueue.guard;
-        this.receiveUnlocked = receiveGuard.unlocked();
+        this.receiveUnlockedThread = receiveGuard.unlockedThread();
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
         this.fullIsNoMemory = quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
         this.directedReceives = isShared
@@ -75,11 +75,11 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
      * @throws UnsupportedOperationException if the provider cancels nothing, or a canceled receive would not come back
      */
     public final void cancel(long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceiving();
             Quirks.require(cancels);
-            long[] found = receiveContexts.receives(endpoint.number, token);
+            long[] found = receiveContexts.postedReceives(endpoint.number, token);
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
                         + ": it may have completed, and wait for a poll");

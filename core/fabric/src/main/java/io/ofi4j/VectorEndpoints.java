@@ -40,7 +40,7 @@ final class VectorEndpoints extends OpenChildren {
         }
 
         <R> R insideAll(Supplier<R> action) {
-            return ThreadGuard.insideAll(queues, queue -> queue.guard.enterAsAnyone(),
+            return ThreadGuard.insideAll(queues, queue -> queue.guard.enterFromAnyThread(),
                     () -> ThreadGuard.insideAll(counters, Counter::enterAlone, action));
         }
     }

@@ -16,9 +16,9 @@ import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
@@ -92,7 +92,7 @@ class DeviceMemoryTest {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> pair.domain.register(attributes(device)))
                     .withMessageContaining("memory of " + device).withMessageContaining(
-                            DeviceDrivers.isThere(device) ? "no such device" : DeviceDrivers.library(device));
+                            DeviceDrivers.isInstalled(device) ? "no such device" : DeviceDrivers.library(device));
             assertThat(pair.domain.statistics().regions()).isZero();
         }
     }

@@ -38,16 +38,16 @@ class DmaBufTest {
         return TestProviders.rma().filter(provider -> !Libfabric.load().infoOrNothing(hints(provider)).isEmpty());
     }
 
-    private static boolean isTwo() { return Libfabric.load().version().major() >= 2; }
+    private static boolean isVersion2() { return Libfabric.load().version().major() >= 2; }
 
     @Test
     void aDescriptorThatIsNoDmaBufIsNamed() {
         try (DmaBufFile file = DmaBufFile.inMemory(LENGTH)) {
-            assertThat(DmaBufs.whyNot(file.descriptor())).contains("memfd:", "not a DMA-buf");
+            assertThat(DmaBufs.describeProblem(file.descriptor())).contains("memfd:", "not a DMA-buf");
             assertThat(DmaBufs.size(file.descriptor())).isEqualTo(LENGTH);
         }
-        assertThat(DmaBufs.whyNot(-1)).isEqualTo("is not open");
-        assertThat(DmaBufs.whyNot(Integer.MAX_VALUE)).isEqualTo("is not open");
+        assertThat(DmaBufs.describeProblem(-1)).isEqualTo("is not open");
+        assertThat(DmaBufs.describeProblem(Integer.MAX_VALUE)).isEqualTo("is not open");
     }
 
     @Test
@@ -83,7 +83,7 @@ class DmaBufTest {
         try (Pair pair = new Pair(provider); DmaBufFile file = DmaBufFile.inMemory(LENGTH)) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> pair.domain.register(attributes(file)))
-                    .withMessageContaining(isTwo() ? "Capability.HMEM" : "libfabric 2.0");
+                    .withMessageContaining(isVersion2() ? "Capability.HMEM" : "libfabric 2.0");
         }
     }
 
@@ -95,7 +95,7 @@ class DmaBufTest {
     @MethodSource("withDeviceMemory")
     void whatIsNoDmaBufIsNotRegistered(String provider) {
         try (Pair pair = new Pair(hints(provider)); DmaBufFile file = DmaBufFile.inMemory(LENGTH)) {
-            if (!isTwo()) {
+            if (!isVersion2()) {
                 assertThatExceptionOfType(UnsupportedOperationException.class)
                         .isThrownBy(() -> pair.domain.register(attributes(file))).withMessageContaining("2.0");
                 return;
@@ -116,14 +116,15 @@ class DmaBufTest {
      */
     @Test
     void libfabricFindsTheMemoryInTheStruct() {
-        assumeTrue(isTwo(), "libfabric 1.x has no DMA-bufs");
+        assumeTrue(isVersion2(), "libfabric 1.x has no DMA-bufs");
         int offset = 8192;
         try (Pair pair = new Pair(hints("shm"));
                 DmaBufFile file = DmaBufFile.inMemory(LENGTH);
                 MemoryRegion source = pair.domain.allocate(4096, Access.WRITE)) {
             MemorySegment part = file.memory().asSlice(offset, 4096);
-            OpenResult out = MrOps.fi_mr_regattr(pair.domain.handle(), new MrOps.OnDevice(0, 0, part, part.byteSize()),
-                    new MrOps.DmaBuf(file.descriptor(), offset), Access.REMOTE_WRITE.bit(), 77, 0);
+            OpenResult out = MrOps.fi_mr_regattr(pair.domain.handle(),
+                    new MrOps.DeviceMemory(0, 0, part, part.byteSize()), new MrOps.DmaBuf(file.descriptor(), offset),
+                    Access.REMOTE_WRITE.bit(), 77, 0);
             assertThat(out.status()).isZero();
             Handle region = out.handle();
             source.segment().fill((byte) 6);
@@ -150,7 +151,7 @@ class DmaBufTest {
     @ForEachProvider
     @MethodSource("withDeviceMemory")
     void bytesGoThroughADmaBuf(String provider) {
-        assumeTrue(isTwo(), "libfabric 1.x has no DMA-bufs");
+        assumeTrue(isVersion2(), "libfabric 1.x has no DMA-bufs");
         String whyNot = DmaBufFile.whyNoDmaBuf();
         assumeTrue(whyNot.isEmpty(), whyNot);
         try (Pair pair = new Pair(hints(provider)); DmaBufFile file = DmaBufFile.exported(LENGTH)) {

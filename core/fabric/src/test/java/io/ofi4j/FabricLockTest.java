@@ -6,12 +6,12 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.internal.engine.FabricLock;
 import java.lang.Thread.State;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -94,7 +94,7 @@ class FabricLockTest {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch over = new CountDownLatch(1);
         List<Throwable> thrown = new CopyOnWriteArrayList<>();
-        Thread holder = start(thrown, () -> fabric.lock.alone(() -> {
+        Thread holder = start(thrown, () -> fabric.lock.locked(() -> {
             inside.countDown();
             Waiting.BACKOFF.until(() -> over.getCount() == 0, Pair.DEADLINE);
         }));

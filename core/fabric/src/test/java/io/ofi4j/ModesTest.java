@@ -26,8 +26,8 @@ class ModesTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anUnconnectedProviderThatDemandsReceivesForDataIsNotOffered(String provider) {
-        assertThat(DataReceiveCount.isLacking(demandingReceives(provider))).isTrue();
-        assertThat(DataReceiveCount.isLacking(TestProviders.info(provider))).isFalse();
+        assertThat(DataReceiveCount.isUnsupported(demandingReceives(provider))).isTrue();
+        assertThat(DataReceiveCount.isUnsupported(TestProviders.info(provider))).isFalse();
     }
 
     @ForEachProvider
@@ -35,7 +35,7 @@ class ModesTest {
     void aConnectedEndpointPostsTheReceivesThatItsProviderDemands(String provider) {
         FabricInfo demanding = demandingReceives("MSG " + provider);
 
-        assertThat(DataReceiveCount.isLacking(demanding)).isFalse();
+        assertThat(DataReceiveCount.isUnsupported(demanding)).isFalse();
         assertThat(DataReceiveCount.of(demanding)).isBetween(1, 64);
     }
 
@@ -49,9 +49,9 @@ class ModesTest {
                 ? List.of()
                 : libfabric.infoOrNothing(asked);
 
-        assertThat(new MismatchReport(libfabric, unprefixed, asked -> true, hints).whyNothingMatches())
+        assertThat(new MismatchReport(libfabric, unprefixed, asked -> true, hints).explanation())
                 .startsWith("Endpoints of type DGRAM of provider").contains("FI_MSG_PREFIX", "ofi4j does not keep");
-        assertThat(new MismatchReport(libfabric, unprefixed, asked -> false, hints).whyNothingMatches())
+        assertThat(new MismatchReport(libfabric, unprefixed, asked -> false, hints).explanation())
                 .startsWith("Endpoints of type DGRAM are not offered by provider");
     }
 }

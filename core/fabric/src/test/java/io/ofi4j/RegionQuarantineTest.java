@@ -28,7 +28,7 @@ class RegionQuarantineTest {
     void closedRegionsTakeABoundedAddressSpaceAndNoMemory(String provider) {
         Memory more = more(provider, provider.equals("shm") ? 5_000 : 1_500, (int) MEGABYTE);
 
-        assertThat(more.addressSpace).isLessThan(RegionQuarantine.MOST_BYTES + MARGIN);
+        assertThat(more.addressSpace).isLessThan(RegionQuarantine.MAX_BYTES + MARGIN);
         assertThat(more.committed).isLessThan(MARGIN);
         assertThat(more.resident).isLessThan(MARGIN);
     }
@@ -38,14 +38,14 @@ class RegionQuarantineTest {
         requireShm();
         int page = 4096;
 
-        assertThat(more("shm", 60_000, 8).addressSpace).isLessThan((long) RegionQuarantine.MOST_REGIONS * page + MARGIN)
+        assertThat(more("shm", 60_000, 8).addressSpace).isLessThan((long) RegionQuarantine.MAX_REGIONS * page + MARGIN)
                 .isLessThan(60_000L * page);
     }
 
     @Test
     void aRegionThatIsLargerThanTheQuarantineIsKeptAlone() {
         requireShm();
-        long large = RegionQuarantine.MOST_BYTES + MEGABYTE;
+        long large = RegionQuarantine.MAX_BYTES + MEGABYTE;
 
         assertThat(more("shm", 4, (int) large).addressSpace).isBetween(large - MEGABYTE, large + MARGIN);
     }

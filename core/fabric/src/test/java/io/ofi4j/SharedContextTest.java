@@ -47,8 +47,8 @@ class SharedContextTest {
                 Domain domain = fabric.openDomain();
                 CompletionQueue queue = domain.openCompletionQueue();
                 Endpoint context = domain.openSharedReceiveContext().bind(queue).enable()) {
-            boolean isTwo = Libfabric.load().version().major() >= 2;
-            if (provider.equals("MSG net") || isTwo && provider.equals("MSG tcp")) {
+            boolean isVersion2 = Libfabric.load().version().major() >= 2;
+            if (provider.equals("MSG net") || isVersion2 && provider.equals("MSG tcp")) {
                 assertThatThrownBy(context::tagged).isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("end the process");
             } else {

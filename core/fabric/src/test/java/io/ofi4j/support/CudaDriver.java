@@ -28,7 +28,7 @@ public final class CudaDriver implements AutoCloseable {
 
     /** {@return why there is no such device here; empty if there is one} */
     public static String whyNot() {
-        if (!DeviceDrivers.isThere(DeviceInterface.CUDA)) {
+        if (!DeviceDrivers.isInstalled(DeviceInterface.CUDA)) {
             return "there is no CUDA driver here: no " + DeviceDrivers.library(DeviceInterface.CUDA);
         }
         try (Arena arena = Arena.ofConfined()) {

@@ -48,7 +48,7 @@ public final class AddressLookup {
         return name;
     }
 
-    public EndpointAddress one() {
+    public EndpointAddress resolve() {
         boolean hangs = NativeFabricInfo.of(info).chosenQuirks().has(Fact.SERVICE_INSERTIONS_HANG);
         return lookup("fi_av_insertsvc", 1,
                 vector -> hangs
@@ -58,7 +58,7 @@ public final class AddressLookup {
     }
 
     /** {@return the addresses of successive ports of successive nodes, node by node; empty where nothing was found} */
-    public List<Optional<EndpointAddress>> symmetric(int nodes, int services) {
+    public List<Optional<EndpointAddress>> resolveSymmetric(int nodes, int services) {
         requireRange(nodes, services);
         return lookup("fi_av_insertsym", nodes * services,
                 vector -> AvOps.fi_av_insertsym(vector, node, nodes, service, services));
@@ -99,8 +99,8 @@ public final class AddressLookup {
         }
     }
 
-    private Optional<EndpointAddress> address(Handle vector, long number, boolean isThere) {
-        if (!isThere) { return Optional.empty(); }
+    private Optional<EndpointAddress> address(Handle vector, long number, boolean isFound) {
+        if (!isFound) { return Optional.empty(); }
         AvOps.Found found = AvOps.fi_av_lookup(vector, number);
         return Optional.ofNullable(found.address()).map(bytes -> EndpointAddress.of(bytes, info.addressFormat()));
     }

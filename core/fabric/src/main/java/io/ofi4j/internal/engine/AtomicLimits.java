@@ -17,7 +17,7 @@ public final class AtomicLimits {
 
     private final String provider;
     private final String copiesOnly;
-    private final long[] most = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
+    private final long[] maxCounts = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
 
     /** The groups of calls. */
     public enum Form {
@@ -49,13 +49,13 @@ public final class AtomicLimits {
             for (AtomicOperation operation : OPERATIONS) {
                 boolean isRefused = copiesOnly != null && !(LONGS.contains(datatype) && COPIES.contains(operation));
                 for (Form form : Form.values()) {
-                    most[index(form, operation, datatype)] = isRefused ? 0 : asked(ops, form, operation, datatype);
+                    maxCounts[index(form, operation, datatype)] = isRefused ? 0 : query(ops, form, operation, datatype);
                 }
             }
         }
     }
 
-    private static long asked(AtomicOps ops, Form form, AtomicOperation operation, Datatype datatype) {
+    private static long query(AtomicOps ops, Form form, AtomicOperation operation, Datatype datatype) {
         return switch (form) {
             case BASE -> ops.fi_atomicvalid(datatype.value(), operation.value());
             case FETCH -> ops.fi_fetch_atomicvalid(datatype.value(), operation.value());
@@ -69,12 +69,12 @@ public final class AtomicLimits {
 
     /** Whether there is any operation. */
     public boolean isEmpty() {
-        return Arrays.stream(most).allMatch(count -> count == 0);
+        return Arrays.stream(maxCounts).allMatch(count -> count == 0);
     }
 
     /** The largest number of elements; 0 where the provider does not have the operation. */
-    public long of(Form form, AtomicOperation operation, Datatype datatype) {
-        return most[index(form, operation, datatype)];
+    public long maxCount(Form form, AtomicOperation operation, Datatype datatype) {
+        return maxCounts[index(form, operation, datatype)];
     }
 
     /**
@@ -84,22 +84,22 @@ public final class AtomicLimits {
      * @throws IllegalArgumentException if there are too few elements, or too many
      */
     public long bytes(Form form, AtomicOperation operation, Datatype datatype, long count) {
-        if (count < 1 || count > most[index(form, operation, datatype)]) {
-            throw refused(form, operation, datatype, count);
+        if (count < 1 || count > maxCounts[index(form, operation, datatype)]) {
+            throw refusal(form, operation, datatype, count);
         }
         return count * datatype.size();
     }
 
-    private RuntimeException refused(Form form, AtomicOperation operation, Datatype datatype, long count) {
+    private RuntimeException refusal(Form form, AtomicOperation operation, Datatype datatype, long count) {
         String what = form.call + " with " + operation + " of " + datatype;
-        long limit = of(form, operation, datatype);
+        long limit = maxCount(form, operation, datatype);
         if (limit > 0) {
             return new IllegalArgumentException(
                     what + " takes 1 to " + limit + " elements on provider " + provider + ", not " + count);
         }
         if (copiesOnly != null) { return new UnsupportedOperationException(what + ": " + copiesOnly); }
         for (Form other : Form.values()) {
-            if (of(other, operation, datatype) > 0) {
+            if (maxCount(other, operation, datatype) > 0) {
                 return new UnsupportedOperationException(
                         what + " is not offered by the provider " + provider + "; " + other.call + " is");
             }

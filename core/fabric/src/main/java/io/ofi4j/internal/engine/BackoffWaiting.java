@@ -11,11 +11,11 @@ import java.util.concurrent.locks.LockSupport;
  * @param text what recordings call it
  * @param spins how many pauses only tell the processor that a thread spins
  * @param yields how many pauses after them yield the processor
- * @param shortestNanos the first sleep; each after it is twice as long
- * @param longestNanos the longest sleep
+ * @param minSleepNanos the first sleep; each after it is twice as long
+ * @param maxSleepNanos the longest sleep
  */
-public record BackoffWaiting(String text, int spins, int yields, long shortestNanos,
-        long longestNanos) implements Waiting {
+public record BackoffWaiting(String text, int spins, int yields, long minSleepNanos,
+        long maxSleepNanos) implements Waiting {
     /** Before a wait yields or blocks. */
     public static final int SPINS = 1000;
     public static final Duration SLICE = Duration.ofMillis(10);
@@ -23,7 +23,7 @@ public record BackoffWaiting(String text, int spins, int yields, long shortestNa
 
     private static final int SLICE_MILLIS = 100;
     private static final long NANOS_PER_MILLI = 1_000_000;
-    private static final int MOST_DOUBLINGS = 30;
+    private static final int MAX_DOUBLINGS = 30;
     /** Reading the clock costs more than a poll. */
     private static final int TURNS_PER_CLOCK = 64;
 
@@ -44,8 +44,8 @@ public record BackoffWaiting(String text, int spins, int yields, long shortestNa
         } else if (turn - spins < yields) {
             Thread.yield();
         } else {
-            int doublings = Math.min(turn - spins - yields, MOST_DOUBLINGS);
-            LockSupport.parkNanos(Math.min(longestNanos, shortestNanos << doublings));
+            int doublings = Math.min(turn - spins - yields, MAX_DOUBLINGS);
+            LockSupport.parkNanos(Math.min(maxSleepNanos, minSleepNanos << doublings));
         }
     }
 

@@ -19,14 +19,14 @@ import java.util.function.IntConsumer;
 public final class BlockingWait {
     private static final int SLICE_MILLIS = 10;
     private static final long NANOS_PER_MILLI = 1_000_000;
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
     private static final int VIRTUAL_YIELDS = 100;
 
     /** Null where threads poll instead, and sleep in between. */
     private final WaitDescriptor descriptor;
     private final String operation;
     /** Threads inside a system call; the descriptor stays open until they have left. */
-    private final AtomicInteger inside = new AtomicInteger();
+    private final AtomicInteger blockedThreads = new AtomicInteger();
     private int waiting;
     private int signals;
     private boolean signalPending;
@@ -38,7 +38,7 @@ public final class BlockingWait {
 
     /**
      * Waits until found, which is asked inside the guard, is true; false after the deadline or a signal. mayBlock says, inside
-     * the guard, whether a thread may block on the descriptor now; if so, it calls {@link #enter}.
+     * the guard, whether a thread may block on the descriptor now; if so, it calls {@link #beginBlocking}.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
         IntConsumer call = descriptor == null ? null : millis -> Descriptors.poll(millis, descriptor.number);
@@ -81,7 +81,7 @@ public final class BlockingWait {
             try {
                 call.accept((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), SLICE_MILLIS));
             } finally {
-                inside.decrementAndGet();
+                blockedThreads.decrementAndGet();
             }
         } else {
             Waiting.BACKOFF.pause(turn);
@@ -89,8 +89,8 @@ public final class BlockingWait {
     }
 
     /** The calling thread is about to block. Called inside the guard. */
-    public void enter() {
-        inside.incrementAndGet();
+    public void beginBlocking() {
+        blockedThreads.incrementAndGet();
     }
 
     /**
@@ -98,12 +98,12 @@ public final class BlockingWait {
      *
      * @throws FabricException after 30 seconds
      */
-    public void awaitNobodyInside() {
+    public void drain() {
         long begin = System.nanoTime();
-        while (inside.get() > 0) {
-            if (System.nanoTime() - begin > LIMIT.toNanos()) {
+        while (blockedThreads.get() > 0) {
+            if (System.nanoTime() - begin > DRAIN_TIMEOUT.toNanos()) {
                 throw new FabricException(
-                        "a wait of another thread has not ended for " + Deadlines.text(LIMIT)
+                        "a wait of another thread has not ended for " + Deadlines.text(DRAIN_TIMEOUT)
                                 + ". Did a StackOverflowError or another Error break it off?",
                         operation, Errno.ETIMEDOUT);
             }
@@ -115,8 +115,10 @@ public final class BlockingWait {
     /** Makes blocked threads check again. */
     public void wake() { if (descriptor != null) { descriptor.wake(); } }
 
-    /** As {@link WaitDescriptor#deafen}. */
-    public void deafen() { if (descriptor != null) { descriptor.deafen(); } }
+    /** As {@link WaitDescriptor#detachProvider}. */
+    public void detachProvider() {
+        if (descriptor != null) { descriptor.detachProvider(); }
+    }
 
     /** Ends the waits in progress; if there is none, the next one. */
     public void signal() {

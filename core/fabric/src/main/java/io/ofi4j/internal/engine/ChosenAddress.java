@@ -2,12 +2,12 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
@@ -41,7 +41,7 @@ public final class ChosenAddress {
     }
 
     /** fi_setname, if an address was chosen. */
-    public void tell(Handle endpoint) {
+    public void apply(Handle endpoint) {
         if (address != null) {
             Status.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
         }

@@ -15,7 +15,7 @@ import java.util.function.IntSupplier;
  * may call this.
  */
 public final class CloseOrder {
-    private final Set<Object> held = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Object> deferred = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Queue<IntSupplier> waiting = new ArrayDeque<>();
     /** Closes that were put off and may happen now, on a thread that may use the object. */
     private final Queue<BooleanSupplier> due = new ConcurrentLinkedQueue<>();
@@ -25,7 +25,7 @@ public final class CloseOrder {
         runDue();
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.LEAF, this);
-            if (!held.isEmpty()) {
+            if (!deferred.isEmpty()) {
                 waiting.add(nativeClose);
                 return 0;
             }
@@ -34,16 +34,16 @@ public final class CloseOrder {
     }
 
     /** Puts off the close of an object. */
-    public synchronized void hold(Object object) {
+    public synchronized void defer(Object object) {
         assert LockOrder.taken(LockOrder.Rank.LEAF, this);
-        held.add(object);
+        deferred.add(object);
     }
 
-    public synchronized boolean isHolding() { return !held.isEmpty(); }
+    public synchronized boolean hasDeferred() { return !deferred.isEmpty(); }
 
     /** Whether the close of this object is put off. */
-    public synchronized boolean isHolding(Object object) {
-        return held.contains(object);
+    public synchronized boolean isDeferred(Object object) {
+        return deferred.contains(object);
     }
 
     /**
@@ -52,7 +52,7 @@ public final class CloseOrder {
      * @param nativeClose closes it and {@link #release releases} it, unless that has happened; false where that must be
      *         tried again. More than one thread may call it
      */
-    public void due(BooleanSupplier nativeClose) { due.add(nativeClose); }
+    public void addDue(BooleanSupplier nativeClose) { due.add(nativeClose); }
 
     /** Closes what is due. The calling thread must be allowed to use it. */
     public void runDue() {
@@ -69,7 +69,7 @@ public final class CloseOrder {
     }
 
     private synchronized IntSupplier released(Object object) {
-        held.remove(object);
-        return held.isEmpty() ? waiting.poll() : null;
+        deferred.remove(object);
+        return deferred.isEmpty() ? waiting.poll() : null;
     }
 }

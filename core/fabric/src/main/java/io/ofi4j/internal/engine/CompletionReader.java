@@ -45,10 +45,10 @@ public final class CompletionReader {
 
     private final ContextSlab contexts;
 
-    private final Thread unlocked;
+    private final Thread unlockedThread;
     private final Parts parts;
     private final ThreadGuard guard;
-    private final PendingDeregistrations closingRegions;
+    private final PendingDeregistrations pendingDeregistrations;
     private final BlockingWait blocking;
     private final DataReceives dataReceives;
     private CqOps[] batches;
@@ -68,12 +68,12 @@ public final class CompletionReader {
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
             boolean criticalReads, BoundEndpoints endpoints, DataReceives dataReceives, LifeCycle lifeCycle) {}
 
-    public CompletionReader(Parts parts, PendingDeregistrations closingRegions, BlockingWait blocking) {
+    public CompletionReader(Parts parts, PendingDeregistrations pendingDeregistrations, BlockingWait blocking) {
         this.parts = parts;
         this.guard = parts.guard;
-        this.closingRegions = closingRegions;
+        this.pendingDeregistrations = pendingDeregistrations;
         this.blocking = blocking;
-        this.unlocked = parts.guard.unlocked();
+        this.unlockedThread = parts.guard.unlockedThread();
         this.contexts = parts.contexts;
         this.dataReceives = parts.dataReceives;
         this.lifeCycle = parts.lifeCycle;
@@ -115,7 +115,7 @@ public final class CompletionReader {
         long flags = 0;
         long length = 0;
         long data = 0;
-        boolean entered = ThreadGuard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             if (needsFullPoll() || handler instanceof DetailedCompletionHandler) {
                 batch = idleBatch();
@@ -199,7 +199,7 @@ public final class CompletionReader {
 
     /** Finishes closed regions whose last operation was read. */
     public void finishIdleRegions() {
-        if (closingRegions.isAny) { closingRegions.finishIdle(); }
+        if (pendingDeregistrations.isPending) { pendingDeregistrations.finishIdle(); }
     }
 
     private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, parts.criticalReads); }
@@ -209,11 +209,11 @@ public final class CompletionReader {
     public boolean isClosed() { return !lifeCycle.isOpen(); }
 
     /** Notes that the queue's close has begun. */
-    public void closing() { noteBuffered(); }
+    public void noteClosing() { noteBuffered(); }
 
     public boolean isReadable() { return isReadable; }
 
-    public void readable() {
+    public void noteReadable() {
         isReadable = true;
         noteBuffered();
     }
@@ -252,7 +252,7 @@ public final class CompletionReader {
 
     /** As {@link #read}, of entries that were read without tags and sources. */
     private int takePlain(CqOps batch, int limit, long found) {
-        batch.forgetFurther(found);
+        batch.clearExtended(found);
         return read(batch, limit, found);
     }
 
@@ -277,7 +277,7 @@ public final class CompletionReader {
     /** Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has done. */
     private boolean isSimple(long context) {
         return contexts.isWanted(context)
-                || dataReceives.areNone() && !contexts.hasOutside() && !contexts.isInFlight(context);
+                || dataReceives.isEmpty() && !contexts.hasExternal() && !contexts.isInFlight(context);
     }
 
     /** Frees the slot of a simple one; its token. */
@@ -318,7 +318,7 @@ public final class CompletionReader {
 
     /** With a lock, any thread may come here: the result is the same. */
     private void setFastPathOwner() {
-        fastPathOwner = attention || selective || first.isBusy() ? null : unlocked;
+        fastPathOwner = attention || selective || first.isBusy() ? null : unlockedThread;
     }
 
     private boolean needsFullPoll() { return attention || first.isBusy(); }
@@ -330,26 +330,26 @@ public final class CompletionReader {
     }
 
     private void begin(CqOps batch) {
-        batch.busy();
+        batch.markBusy();
         setFastPathOwner();
     }
 
     private void end(CqOps batch) {
-        batch.idle();
+        batch.markIdle();
         setFastPathOwner();
     }
 
     /** Frees the slot of an operation, unless more messages may come for it; its token. */
     private long complete(long context, long flags) {
-        if (contexts.isOfMany(context) && (flags & FabricConstants.FI_MULTI_RECV) == 0) {
+        if (contexts.isMultiReceive(context) && (flags & FabricConstants.FI_MULTI_RECV) == 0) {
             return contexts.token(context);
         }
         if (contexts.isInFlight(context)) {
-            return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.fail(context);
+            return (flags & FAILED) == 0 ? contexts.completePeek(context) : contexts.fail(context);
         }
-        Long token = contexts.endOutside(context);
+        Long token = contexts.removeExternal(context);
         if (token != null) { return token; }
-        dataReceives.completed(context); // a peer's write
+        dataReceives.repost(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
     }
 
@@ -358,7 +358,7 @@ public final class CompletionReader {
         CqOps.ErrorEntry entry = bufferBatch.fi_cq_readerr(parts.endpoints.areEnabled());
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
-        } else if (entry != null && !dataReceives.own(entry.context())) {
+        } else if (entry != null && !dataReceives.owns(entry.context())) {
             failed++;
             long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
             buffer(new CompletionError(complete(entry.context(), entry.flags() | ended), entry.flags(), entry.length(),

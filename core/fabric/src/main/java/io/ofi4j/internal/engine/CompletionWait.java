@@ -1,11 +1,11 @@
 package io.ofi4j.internal.engine;
 
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.function.IntSupplier;
 
@@ -18,7 +18,7 @@ public final class CompletionWait {
     private final BlockingWait blocking;
     private final int threshold;
     private final boolean resetsByReading;
-    private final boolean goesStale;
+    private final boolean detachesOnClose;
 
     public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader,
             BlockingWait blocking, int threshold) {
@@ -29,7 +29,7 @@ public final class CompletionWait {
         this.blocking = blocking;
         this.threshold = threshold;
         this.resetsByReading = quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
-        this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
+        this.detachesOnClose = quirks.has(Fact.STALE_WAIT_OBJECTS);
     }
 
     /** Polls until the result is above 0 or the deadline passes; the last result. */
@@ -64,7 +64,7 @@ public final class CompletionWait {
     private boolean mayBlock() {
         try (var _ = guard.enter()) {
             boolean quiet = isQuiet(requireDescriptor());
-            if (quiet) { blocking.enter(); }
+            if (quiet) { blocking.beginBlocking(); }
             return quiet;
         }
     }
@@ -72,9 +72,9 @@ public final class CompletionWait {
     /** Whether the queue is empty, so that the next completion makes the descriptor readable. */
     private boolean isQuiet(WaitDescriptor descriptor) {
         if (reader.buffered() > 0) { return false; }
-        descriptor.rest();
+        descriptor.reset();
         if (!reader.isReadable()) { return true; }
-        if (descriptor.isDeaf()) { return !reader.readIntoBuffer(); }
+        if (descriptor.isDetached()) { return !reader.readIntoBuffer(); }
         int status = FabricOps.fi_trywait(fabric, parts.handle());
         if (status == -Errno.EAGAIN) { return false; }
         Status.check(status, "fi_trywait", parts.handle().provider());
@@ -88,7 +88,7 @@ public final class CompletionWait {
      * An endpoint is about to be closed, inside the guard. On some providers it stays in the queue's wait object, which
      * fi_trywait then follows.
      */
-    public void closing() { if (goesStale) { blocking.deafen(); } }
+    public void closing() { if (detachesOnClose) { blocking.detachProvider(); } }
 
     private boolean isThresholdReached() {
         try (var _ = guard.enter()) {

@@ -20,27 +20,27 @@ public final class ContextSlab {
     public static final long CONTEXT_SIZE = 64;
     /** Instead of a context. */
     public static final long NONE = 0;
-    /** Set in an endpoint's number: the success of the operation is not reported. Without {@link #MANY}, that is. */
+    /** Set in an endpoint's number: the success of the operation is not reported. Without {@link #MULTI_RECEIVE}, that is. */
     public static final long SILENT = 1L << 62;
     /** Set in an endpoint's number: the operation is a read. */
     public static final long READ = 1L << 61;
     /** Set in an endpoint's number: the operation is a receive, which waits for a peer. */
     public static final long RECEIVE = 1L << 60;
     /** Set in an endpoint's number: the operation is a receive of many messages, and completes with each of them. */
-    public static final long MANY = SILENT | RECEIVE | 1L << 59;
+    public static final long MULTI_RECEIVE = SILENT | RECEIVE | 1L << 59;
     /** Set in an endpoint's number: the operation looks for a message, and its context holds what it finds. */
-    public static final long CLAIM = SILENT | RECEIVE | 1L << 58;
+    public static final long PEEK_TO_CLAIM = SILENT | RECEIVE | 1L << 58;
     /** The largest number of an endpoint or region; the smallest is 1. */
-    public static final int LARGEST_NUMBER = (1 << 24) - 1;
+    public static final int MAX_NUMBER = (1 << 24) - 1;
     /** The number of regions that one operation may use beside the first. */
-    public static final int FURTHER = 15;
+    public static final int MAX_EXTRA_REGIONS = 15;
 
     private static final int CONTEXT_SHIFT = 6;
     private static final int NO_SLOT = -1;
-    private static final long LOWER = (1L << 32) - 1;
-    private static final long UPPER = ~LOWER;
+    private static final long LOWER_HALF = (1L << 32) - 1;
+    private static final long UPPER_HALF = ~LOWER_HALF;
     /** The notes of a slot. */
-    private static final int NOTES = 2;
+    private static final int WORDS_PER_SLOT = 2;
     private static final int TOKEN = 0;
     /**
      * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what {@link #free}
@@ -52,13 +52,13 @@ public final class ContextSlab {
     /** Beside the number of an endpoint: it was closed before the operation completed. */
     private static final long ABANDONED = SILENT | 1L << 56;
     /** Adds one to the count of free slots. */
-    private static final long ONE = 1L << 32;
-    /** In the place of {@link #CLAIM}: the look has completed, and the context holds a message. */
+    private static final long ONE_FREE = 1L << 32;
+    /** In the place of {@link #PEEK_TO_CLAIM}: the look has completed, and the context holds a message. */
     private static final long CLAIMED = SILENT | RECEIVE | 1L << 57;
     /** Every mark of an endpoint's number. */
-    private static final long MARKS = READ | MANY | CLAIM | CLAIMED;
+    private static final long MARKS = READ | MULTI_RECEIVE | PEEK_TO_CLAIM | CLAIMED;
     /** Set in the lower half of an owner: the operation uses further regions. */
-    private static final long SEVERAL = 0x8000_0000L;
+    private static final long HAS_EXTRA_REGIONS = 0x8000_0000L;
 
     /** The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
     private final long base;
@@ -67,9 +67,9 @@ public final class ContextSlab {
      * Token and owner of each slot. An array, because the compiler spends ten times the work on native memory, and stops inlining
      * in methods that become too large.
      */
-    private final long[] notes;
-    /** Further regions, {@link #FURTHER} numbers a slot; allocated when first needed. */
-    private int[] further;
+    private final long[] slotWords;
+    /** Further regions, {@link #MAX_EXTRA_REGIONS} numbers a slot; allocated when first needed. */
+    private int[] extraRegions;
     /** Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and {@link #FREE}. */
     private long free;
     /** How often no slot was free. */
@@ -77,38 +77,40 @@ public final class ContextSlab {
     /** Null until it is first wanted. */
     private LatencyRecording latencies;
     /** The tokens of operations whose contexts are elsewhere. Any thread may use it. */
-    private final Map<Long, Long> outside = new ConcurrentHashMap<>();
+    private final Map<Long, Long> externalTokens = new ConcurrentHashMap<>();
     /** Whether there ever was one: most programs have none, and then nothing is looked up. */
-    private volatile boolean hasOutside;
+    private volatile boolean hasExternal;
 
     /** The memory must live until no provider can write to it. */
     public ContextSlab(Arena memory, int slots) {
         this.base = memory.allocate(slots * CONTEXT_SIZE, CONTEXT_SIZE).address();
         this.slots = slots;
-        this.notes = new long[slots * NOTES];
-        this.free = FREE | NO_SLOT & LOWER;
+        this.slotWords = new long[slots * WORDS_PER_SLOT];
+        this.free = FREE | NO_SLOT & LOWER_HALF;
         for (int slot = slots - 1; slot >= 0; slot--) {
             release(context(slot)); // the last freed is taken first: few cache lines
         }
     }
 
     /** Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call this. */
-    public void outside(long context, long token) {
-        hasOutside = true;
-        outside.put(context, token);
+    public void addExternal(long context, long token) {
+        hasExternal = true;
+        externalTokens.put(context, token);
     }
 
     /** Whether it has not been reported. */
-    public boolean isOutside(long context) {
-        return outside.containsKey(context);
+    public boolean isExternal(long context) {
+        return externalTokens.containsKey(context);
     }
 
-    /** Whether an operation was ever noted by {@link #outside}. */
-    public boolean hasOutside() { return hasOutside; }
+    /** Whether an operation was ever noted by {@link #addExternal}. */
+    public boolean hasExternal() {
+        return hasExternal;
+    }
 
     /** Forgets it; its token, or null if there is none. */
-    public Long endOutside(long context) {
-        return hasOutside ? outside.remove(context) : null; // the key is allocated
+    public Long removeExternal(long context) {
+        return hasExternal ? externalTokens.remove(context) : null; // the key is allocated
     }
 
     /** An endpoint's number as {@link #acquire} takes it. */
@@ -118,16 +120,16 @@ public final class ContextSlab {
 
     /** Takes a slot: its context, or {@link #NONE} if none is free. */
     public long acquire(long token, long endpoint, int region) {
-        int slot = notes[OWNER] < 0 ? 0 : next();
+        int slot = slotWords[OWNER] < 0 ? 0 : next();
         if (slot == NO_SLOT) { return NONE; }
-        notes[slot * NOTES + TOKEN] = token;
-        notes[slot * NOTES + OWNER] = endpoint | region;
-        if (latencies != null) { latencies.began(slot, timed(endpoint)); }
+        slotWords[slot * WORDS_PER_SLOT + TOKEN] = token;
+        slotWords[slot * WORDS_PER_SLOT + OWNER] = endpoint | region;
+        if (latencies != null) { latencies.began(slot, timedEndpoint(endpoint)); }
         return context(slot);
     }
 
     /** The number of the endpoint; 0 of a receive, which takes as long as its peer does. */
-    private static int timed(long owner) {
+    private static int timedEndpoint(long owner) {
         return (owner & RECEIVE) != 0 ? 0 : (int) ((owner & ~MARKS) >>> 32);
     }
 
@@ -148,54 +150,56 @@ public final class ContextSlab {
     }
 
     /** Notes the further regions of an operation that was just posted; 0 stands for none. */
-    public void alsoConcerns(long context, int[] regions, int count) {
-        if (count > FURTHER) { throw new IllegalArgumentException("more than " + (FURTHER + 1) + " regions"); }
-        if (further == null) { further = new int[slots * FURTHER]; }
+    public void addExtraRegions(long context, int[] regions, int count) {
+        if (count > MAX_EXTRA_REGIONS) {
+            throw new IllegalArgumentException("more than " + (MAX_EXTRA_REGIONS + 1) + " regions");
+        }
+        if (extraRegions == null) { extraRegions = new int[slots * MAX_EXTRA_REGIONS]; }
         int slot = slot(context);
-        System.arraycopy(regions, 0, further, slot * FURTHER, count);
-        Arrays.fill(further, slot * FURTHER + count, (slot + 1) * FURTHER, 0);
-        notes[slot * NOTES + OWNER] |= SEVERAL;
+        System.arraycopy(regions, 0, extraRegions, slot * MAX_EXTRA_REGIONS, count);
+        Arrays.fill(extraRegions, slot * MAX_EXTRA_REGIONS + count, (slot + 1) * MAX_EXTRA_REGIONS, 0);
+        slotWords[slot * WORDS_PER_SLOT + OWNER] |= HAS_EXTRA_REGIONS;
     }
 
     public void release(long context) {
         int slot = slot(context);
         if (slot == 0) {
-            notes[OWNER] = FREE;
+            slotWords[OWNER] = FREE;
         } else {
-            notes[slot * NOTES + OWNER] = free;
-            free = (free & UPPER) + ONE | slot;
+            slotWords[slot * WORDS_PER_SLOT + OWNER] = free;
+            free = (free & UPPER_HALF) + ONE_FREE | slot;
         }
     }
 
     /** Whether a context belongs to an operation in flight whose success is reported. */
     public boolean isWanted(long context) {
-        return isOurs(context) && Long.compareUnsigned(owner(slot(context)), SILENT) < 0;
+        return isSlot(context) && Long.compareUnsigned(owner(slot(context)), SILENT) < 0;
     }
 
     /** Whether a context belongs to an operation in flight whose success is not reported. */
     public boolean isSilent(long context) {
-        return isOurs(context) && owner(slot(context)) >= SILENT && (owner(slot(context)) & RECEIVE) == 0;
+        return isSlot(context) && owner(slot(context)) >= SILENT && (owner(slot(context)) & RECEIVE) == 0;
     }
 
     /** Whether a context belongs to an operation in flight. */
     public boolean isInFlight(long context) {
-        return isOurs(context) && owner(slot(context)) > 0;
+        return isSlot(context) && owner(slot(context)) > 0;
     }
 
-    private boolean isOurs(long context) {
+    private boolean isSlot(long context) {
         return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and the start of a slot
     }
 
     /** Whether a context belongs to a receive of many messages. */
-    public boolean isOfMany(long context) {
-        return isInFlight(context) && (owner(slot(context)) & MANY) == MANY;
+    public boolean isMultiReceive(long context) {
+        return isInFlight(context) && (owner(slot(context)) & MULTI_RECEIVE) == MULTI_RECEIVE;
     }
 
     /** Ends the look for a message: keeps its context, if it is to hold the message. Its token. */
-    public long completeLook(long context) {
+    public long completePeek(long context) {
         int slot = slot(context);
-        if ((owner(slot) & CLAIM) != CLAIM) { return complete(context); }
-        notes[slot * NOTES + OWNER] ^= CLAIM ^ CLAIMED;
+        if ((owner(slot) & PEEK_TO_CLAIM) != PEEK_TO_CLAIM) { return complete(context); }
+        slotWords[slot * WORDS_PER_SLOT + OWNER] ^= PEEK_TO_CLAIM ^ CLAIMED;
         return token(context);
     }
 
@@ -207,16 +211,18 @@ public final class ContextSlab {
 
     private boolean isClaimed(int slot) { return (owner(slot) & CLAIMED) == CLAIMED; }
 
-    /** A receive takes the message that a context holds; {@link #unreceived} undoes it. */
-    public void received(long context, long endpoint, int region) {
-        notes[slot(context) * NOTES + OWNER] = endpoint | region;
+    /** A receive takes the message that a context holds; {@link #undoReceive} undoes it. */
+    public void beginReceive(long context, long endpoint, int region) {
+        slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = endpoint | region;
     }
 
-    public void unreceived(long context, long endpoint) { notes[slot(context) * NOTES + OWNER] = endpoint | CLAIMED; }
+    public void undoReceive(long context, long endpoint) {
+        slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = endpoint | CLAIMED;
+    }
 
     /** Frees the slot of an operation in flight that has succeeded; its token. */
     public long complete(long context) {
-        if (latencies != null) { latencies.ended(slot(context), timed(owner(slot(context)))); }
+        if (latencies != null) { latencies.ended(slot(context), timedEndpoint(owner(slot(context)))); }
         return fail(context);
     }
 
@@ -227,9 +233,9 @@ public final class ContextSlab {
         return token;
     }
 
-    public long token(long context) { return notes[slot(context) * NOTES + TOKEN]; }
+    public long token(long context) { return slotWords[slot(context) * WORDS_PER_SLOT + TOKEN]; }
 
-    private long owner(int slot) { return notes[slot * NOTES + OWNER]; }
+    private long owner(int slot) { return slotWords[slot * WORDS_PER_SLOT + OWNER]; }
 
     private long context(int slot) { return base + ((long) slot << CONTEXT_SHIFT); }
 
@@ -256,27 +262,27 @@ public final class ContextSlab {
     }
 
     /** Whether an endpoint has so many of those, or more; allocates nothing. */
-    public boolean hasTransmits(int endpoint, int many) {
+    public boolean hasTransmits(int endpoint, int limit) {
         int count = 0;
-        for (int slot = 0; inFlight() >= many && slot < slots && count < many; slot++) {
+        for (int slot = 0; inFlight() >= limit && slot < slots && count < limit; slot++) {
             long owner = owner(slot);
             if (owner > 0 && (owner & ~MARKS) >>> 32 == endpoint && (owner & RECEIVE) == 0) { count++; }
         }
-        return count >= many;
+        return count >= limit;
     }
 
     /** The contexts of an endpoint's receives with this token. */
-    public long[] receives(int endpoint, long token) {
-        return Arrays.stream(receives(endpoint)).filter(context -> token(context) == token).toArray();
+    public long[] postedReceives(int endpoint, long token) {
+        return Arrays.stream(postedReceives(endpoint)).filter(context -> token(context) == token).toArray();
     }
 
     /** The contexts of all of an endpoint's receives. */
-    public long[] receives(int endpoint) {
+    public long[] postedReceives(int endpoint) {
         return ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) != 0 && !isClaimed(slot))
                 .mapToLong(this::context).toArray();
     }
 
-    public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> concerns(slot, region)).count(); }
+    public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> usesRegion(slot, region)).count(); }
 
     private IntStream taken() { return IntStream.range(0, inFlight() > 0 ? slots : 0).filter(slot -> owner(slot) > 0); }
 
@@ -284,10 +290,11 @@ public final class ContextSlab {
         return taken().filter(slot -> (owner(slot) & ~MARKS) >>> 32 == endpoint);
     }
 
-    private boolean concerns(int slot, int region) {
+    private boolean usesRegion(int slot, int region) {
         long owner = owner(slot);
-        return ((int) owner & LARGEST_NUMBER) == region || (owner & SEVERAL) != 0
-                && Arrays.stream(further, slot * FURTHER, (slot + 1) * FURTHER).anyMatch(one -> one == region);
+        return ((int) owner & MAX_NUMBER) == region || (owner & HAS_EXTRA_REGIONS) != 0
+                && Arrays.stream(extraRegions, slot * MAX_EXTRA_REGIONS, (slot + 1) * MAX_EXTRA_REGIONS)
+                        .anyMatch(one -> one == region);
     }
 
     /** Frees the slots of a closed endpoint; their tokens. */
@@ -297,7 +304,8 @@ public final class ContextSlab {
 
     /** As {@link #releaseEndpoint}, where operations may still complete: those completions are dropped. */
     public long[] abandonEndpoint(int endpoint) {
-        return end(endpoint, context -> notes[slot(context) * NOTES + OWNER] = ABANDONED | endpoint(endpoint));
+        return end(endpoint,
+                context -> slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = ABANDONED | endpoint(endpoint));
     }
 
     /** Frees the slots that {@link #abandonEndpoint} has left: no operation completes any more. */

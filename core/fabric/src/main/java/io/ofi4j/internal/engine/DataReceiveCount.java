@@ -13,10 +13,10 @@ import io.ofi4j.internal.quirks.Fact;
  */
 public final class DataReceiveCount {
     /** For each endpoint. They have no buffer, and the queue must have room for all of them. */
-    private static final int MOST = 64;
+    private static final int MAX_COUNT = 64;
 
     /** Whether the provider demands receives that this library does not post. */
-    public static boolean isLacking(FabricInfo info) {
+    public static boolean isUnsupported(FabricInfo info) {
         return demands(info) && info.endpoint().type() != EndpointType.MSG;
     }
 
@@ -28,7 +28,7 @@ public final class DataReceiveCount {
         }
         boolean posts = demands(info) && info.endpoint().type() == EndpointType.MSG
                 || NativeFabricInfo.of(info).chosenQuirks().has(Fact.DATA_TAKES_RECEIVES);
-        return posts ? Math.clamp(info.receive().size(), 1, MOST) : 0;
+        return posts ? Math.clamp(info.receive().size(), 1, MAX_COUNT) : 0;
     }
 
     /** The info to open an endpoint with: providers reserve as many entries of its queue as it has receives. */

@@ -8,15 +8,15 @@ import java.util.List;
 
 /** The receives that endpoints of one queue have posted for peers' writes with data. Used inside the queue's guard. */
 public final class DataReceives {
-    private record Posted(Object endpoint, DataReceivePool receives, int count, Arena memory) {}
+    private record PostedPool(Object endpoint, DataReceivePool pool, int count, Arena memory) {}
 
-    private final List<Posted> all = new ArrayList<>();
+    private final List<PostedPool> pools = new ArrayList<>();
     private int posted;
 
     /** Posts the receives of an endpoint that was just enabled. */
     public void post(Object endpoint, Handle handle, int count, boolean critical) {
         Arena memory = Arena.ofShared();
-        all.add(new Posted(endpoint, new DataReceivePool(memory, handle, count, critical), count, memory));
+        pools.add(new PostedPool(endpoint, new DataReceivePool(memory, handle, count, critical), count, memory));
         posted += count;
     }
 
@@ -28,28 +28,28 @@ public final class DataReceives {
         }
     }
 
-    public boolean areNone() { return all.isEmpty(); }
+    public boolean isEmpty() { return pools.isEmpty(); }
 
-    public boolean own(long context) { return find(context) != null; }
+    public boolean owns(long context) { return find(context) != null; }
 
     /** Posts a receive again that has completed. */
-    public void completed(long context) {
-        DataReceivePool receives = find(context);
-        if (receives != null) { receives.post(context); }
+    public void repost(long context) {
+        DataReceivePool pool = find(context);
+        if (pool != null) { pool.post(context); }
     }
 
     private DataReceivePool find(long context) {
-        for (int i = 0; i < all.size(); i++) { // no iterator: this is on the data path
-            if (all.get(i).receives.owns(context)) { return all.get(i).receives; }
+        for (int i = 0; i < pools.size(); i++) { // no iterator: this is on the data path
+            if (pools.get(i).pool.owns(context)) { return pools.get(i).pool; }
         }
         return null;
     }
 
     /** Frees the receives of a closed endpoint, whose completions were all read. */
-    public void forget(Object endpoint) {
-        for (int i = all.size() - 1; i >= 0; i--) {
-            if (all.get(i).endpoint == endpoint) {
-                Posted gone = all.remove(i);
+    public void release(Object endpoint) {
+        for (int i = pools.size() - 1; i >= 0; i--) {
+            if (pools.get(i).endpoint == endpoint) {
+                PostedPool gone = pools.remove(i);
                 posted -= gone.count;
                 gone.memory.close();
             }

@@ -12,7 +12,7 @@ public final class FabricLock {
     /** Fair, because readers of events come again and again. */
     private final ReentrantLock lock = new ReentrantLock(true);
 
-    public <T> T alone(Supplier<T> call) {
+    public <T> T locked(Supplier<T> call) {
         assert LockOrder.taken(LockOrder.Rank.FABRIC_LOCK, lock);
         lock.lock();
         try {
@@ -22,8 +22,8 @@ public final class FabricLock {
         }
     }
 
-    public void alone(Runnable call) {
-        alone(() -> {
+    public void locked(Runnable call) {
+        locked(() -> {
             call.run();
             return null;
         });

@@ -11,20 +11,20 @@ public final class LatencyHistogram {
     private static final int PARTS_SHIFT = 5;
     private static final int PARTS = 1 << PARTS_SHIFT;
     /** 2 to the power of 40 nanoseconds are 18 minutes; what takes longer is counted there. */
-    private static final int LARGEST_SHIFT = 40;
+    private static final int MAX_SHIFT = 40;
 
-    private final long[] counts = new long[(LARGEST_SHIFT - PARTS_SHIFT + 1) * PARTS];
+    private final long[] counts = new long[(MAX_SHIFT - PARTS_SHIFT + 1) * PARTS];
     private long count;
     private long sum;
-    private long least = Long.MAX_VALUE;
-    private long most;
+    private long min = Long.MAX_VALUE;
+    private long max;
 
     void add(long nanos) {
-        counts[index(Math.clamp(nanos, 0, (1L << LARGEST_SHIFT) - 1))]++;
+        counts[index(Math.clamp(nanos, 0, (1L << MAX_SHIFT) - 1))]++;
         count++;
         sum += nanos;
-        least = Math.min(least, nanos);
-        most = Math.max(most, nanos);
+        min = Math.min(min, nanos);
+        max = Math.max(max, nanos);
     }
 
     /** Below {@link #PARTS}, the number itself; else the power of two and its part. */
@@ -34,7 +34,7 @@ public final class LatencyHistogram {
     }
 
     /** The largest number of an index. */
-    private static long largest(int index) {
+    private static long upperBound(int index) {
         int shift = Math.max(0, index / PARTS - 1);
         return (index - (long) shift * PARTS + 1 << shift) - 1;
     }
@@ -43,15 +43,15 @@ public final class LatencyHistogram {
     public static Latencies latencies(LatencyHistogram counts) {
         return counts == null
                 ? Latencies.NONE
-                : new Latencies(counts.count, counts.least(), counts.mean(), counts.percentile(50),
-                        counts.percentile(90), counts.percentile(99), counts.percentile(99.9), counts.most);
+                : new Latencies(counts.count, counts.min(), counts.mean(), counts.percentile(50), counts.percentile(90),
+                        counts.percentile(99), counts.percentile(99.9), counts.max);
     }
 
     public long count() { return count; }
 
-    public long least() { return count == 0 ? 0 : least; }
+    public long min() { return count == 0 ? 0 : min; }
 
-    public long most() { return most; }
+    public long max() { return max; }
 
     public double mean() { return count == 0 ? 0 : (double) sum / count; }
 
@@ -61,8 +61,8 @@ public final class LatencyHistogram {
         long seen = 0;
         for (int index = 0; index < counts.length && count > 0; index++) {
             seen += counts[index];
-            if (seen >= wanted) { return Math.min(largest(index), most); }
+            if (seen >= wanted) { return Math.min(upperBound(index), max); }
         }
-        return most;
+        return max;
     }
 }

@@ -56,7 +56,7 @@ public final class LifeCycle {
     private synchronized void leaveClosing(State next) { if (state == State.CLOSING) { state = next; } }
 
     /** {@return whether the provider must be told now} Only the first caller gets true: it calls fi_close next. */
-    public synchronized boolean reachProvider() {
+    public synchronized boolean beginNativeClose() {
         boolean isFirst = state != State.CLOSED;
         state = State.CLOSED;
         return isFirst;

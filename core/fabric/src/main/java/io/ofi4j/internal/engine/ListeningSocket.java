@@ -14,7 +14,7 @@ public final class ListeningSocket {
         OpenResult domain = FabricOps.fi_domain(fabric, NativeFabricInfo.of(info).handle());
         if (domain.status() != 0) { return; }
         OpenResult endpoint = DomainOps.fi_endpoint(domain.handle(),
-                NativeFabricInfo.of(info).handle().takingOver(passiveEndpoint));
+                NativeFabricInfo.of(info).handle().withHandle(passiveEndpoint));
         if (endpoint.status() == 0) {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer polls the socket
             FidOps.fi_close(endpoint.handle());

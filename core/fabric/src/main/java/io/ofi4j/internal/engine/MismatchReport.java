@@ -20,10 +20,10 @@ public final class MismatchReport {
     private final Function<FabricHints, List<FabricInfo>> find;
     private final Object libfabric;
     private final FabricHints hints;
-    private final String who;
-    private FabricHints asked = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
+    private final String providerText;
+    private FabricHints tried = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
     /** What matched the hints before the last. */
-    private List<FabricInfo> there;
+    private List<FabricInfo> matches;
 
     /** Whether something matches that demands room before each message. */
     private final Predicate<FabricHints> findsPrefixed;
@@ -34,24 +34,24 @@ public final class MismatchReport {
         this.findsPrefixed = findsPrefixed;
         this.libfabric = libfabric;
         this.hints = hints;
-        this.who = hints.provider().map(name -> "provider " + name).orElse("any provider");
-        this.there = find.apply(asked);
+        this.providerText = hints.provider().map(name -> "provider " + name).orElse("any provider");
+        this.matches = find.apply(tried);
     }
 
-    public String whyNothingMatches() {
-        return provider().or(() -> askName("domain", hints.domain(), asked::domain, info -> info.domain().name()))
-                .or(() -> askName("fabric", hints.fabric(), asked::fabric, info -> info.fabric().name()))
+    public String explanation() {
+        return provider().or(() -> askName("domain", hints.domain(), tried::domain, info -> info.domain().name()))
+                .or(() -> askName("fabric", hints.fabric(), tried::fabric, info -> info.fabric().name()))
                 .or(this::endpointType).or(this::capabilities)
-                .or(() -> ask(asked.operationFlags(hints.operationFlags().toArray(OperationFlag[]::new)),
+                .or(() -> ask(tried.operationFlags(hints.operationFlags().toArray(OperationFlag[]::new)),
                         "Operations that have the flags " + hints.operationFlags() + " by default are",
                         "ask for others, or set them on single operations"))
-                .or(() -> ask(asked.threading(hints.threading()), "Threading model " + hints.threading() + " is",
+                .or(() -> ask(tried.threading(hints.threading()), "Threading model " + hints.threading() + " is",
                         "ask for another"))
-                .or(() -> ask(asked.controlProgress(hints.controlProgress()).dataProgress(hints.dataProgress()),
+                .or(() -> ask(tried.controlProgress(hints.controlProgress()).dataProgress(hints.dataProgress()),
                         "Control progress " + hints.controlProgress() + " and data progress " + hints.dataProgress()
                                 + " together are",
                         "leave one UNSPECIFIED"))
-                .or(() -> ask(asked.attributes(hints.attributes()),
+                .or(() -> ask(tried.attributes(hints.attributes()),
                         "The attributes " + hints.attributes() + " together are", "ask for less"))
                 .or(this::address).orElseGet(() -> "Nothing matches: " + hints
                         + ". Ask for less, or list what there is with Libfabric.providers().");
@@ -59,35 +59,35 @@ public final class MismatchReport {
 
     /** Adds a hint; the sentence if nothing matches any more. */
     private Optional<String> ask(FabricHints more, String sentence) {
-        asked = more;
+        tried = more;
         List<FabricInfo> found = find.apply(more);
         if (found.isEmpty()) { return Optional.of(sentence); }
-        there = found;
+        matches = found;
         return Optional.empty();
     }
 
     private Optional<String> ask(FabricHints more, String what, String instead) {
-        return ask(more, what + " not offered by " + who + "; " + instead + ".");
+        return ask(more, what + " not offered by " + providerText + "; " + instead + ".");
     }
 
     private Optional<String> askName(String what, Optional<String> wanted, Function<String, FabricHints> more,
             Function<FabricInfo, String> its) {
         return wanted.flatMap(name -> ask(more.apply(name),
-                "There is no " + what + " '" + name + "' of " + who + "; there is " + names(its) + "."));
+                "There is no " + what + " '" + name + "' of " + providerText + "; there is " + names(its) + "."));
     }
 
     private Optional<String> provider() {
         return hints.provider()
-                .flatMap(name -> ask(asked.provider(name), "No provider '" + name + "' can be used on this machine; "
+                .flatMap(name -> ask(tried.provider(name), "No provider '" + name + "' can be used on this machine; "
                         + libfabric + " has " + names(FabricInfo::provider) + "." + Remedies.ofMissing(name)));
     }
 
     private Optional<String> endpointType() {
         String what = "Endpoints of type " + hints.endpointType();
         String instead = "there is " + names(info -> info.endpoint().type().name());
-        return ask(asked.endpointType(hints.endpointType()), what + " are", instead)
-                .map(sentence -> findsPrefixed.test(asked)
-                        ? what + " of " + who
+        return ask(tried.endpointType(hints.endpointType()), what + " are", instead)
+                .map(sentence -> findsPrefixed.test(tried)
+                        ? what + " of " + providerText
                                 + " need room for a header before each message (FI_MSG_PREFIX), which ofi4j"
                                 + " does not keep; " + instead + "."
                         : sentence);
@@ -95,24 +95,24 @@ public final class MismatchReport {
 
     private Optional<String> capabilities() {
         Set<Capability> offered = new TreeSet<>();
-        there.forEach(info -> offered.addAll(info.capabilities()));
+        matches.forEach(info -> offered.addAll(info.capabilities()));
         Set<Capability> lacking = new TreeSet<>(hints.capabilities());
         lacking.removeAll(offered);
-        return ask(asked.capabilities(hints.capabilities().toArray(Capability[]::new)),
+        return ask(tried.capabilities(hints.capabilities().toArray(Capability[]::new)),
                 "The capabilities " + (lacking.isEmpty() ? hints.capabilities() + " together" : lacking)
-                        + " are not offered by " + who + " with endpoint type " + hints.endpointType() + "; it has "
-                        + offered + ".");
+                        + " are not offered by " + providerText + " with endpoint type " + hints.endpointType()
+                        + "; it has " + offered + ".");
     }
 
     private Optional<String> address() {
         if (hints.node().isEmpty() && hints.service().isEmpty()) { return Optional.empty(); }
         return Optional.of("Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "
-                + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + who
+                + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + providerText
                 + ": is it an address of " + (hints.isSource() ? "this" : "a reachable") + " machine?");
     }
 
     private String names(Function<FabricInfo, String> name) {
-        String names = there.stream().map(name).filter(Objects::nonNull).distinct().sorted()
+        String names = matches.stream().map(name).filter(Objects::nonNull).distinct().sorted()
                 .collect(Collectors.joining(", "));
         return names.isEmpty() ? "none" : names;
     }

@@ -42,7 +42,7 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
      *
      * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the provider's own
      */
-    public static NativeFabricInfo ofSameFabric(FabricInfo info, FabricInfo opened) {
+    public static NativeFabricInfo requireSameFabric(FabricInfo info, FabricInfo opened) {
         NativeFabricInfo found = of(info);
         if (!found.provider().equals(opened.provider()) || !found.fabric.name().equals(opened.fabric().name())) {
             throw new IllegalArgumentException("the info of " + found.described() + " is not of the same fabric as "
@@ -52,11 +52,11 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
     }
 
     /**
-     * As {@link #ofSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider keeps these in the
+     * As {@link #requireSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider keeps these in the
      * domain alone.
      */
-    public static NativeFabricInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
-        NativeFabricInfo found = ofSameFabric(info, opened);
+    public static NativeFabricInfo requireSameDomain(FabricInfo info, FabricInfo opened) {
+        NativeFabricInfo found = requireSameFabric(info, opened);
         if (!found.kind().equals(of(opened).kind())) {
             throw new IllegalArgumentException(
                     "the info of " + found.kind() + " is not of the domain that was opened with " + of(opened).kind()

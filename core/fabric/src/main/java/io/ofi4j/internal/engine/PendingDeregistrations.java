@@ -3,7 +3,7 @@ package io.ofi4j.internal.engine;
 /** The regions of a domain that were closed with operations in flight: polls finish those whose last operation they have read. */
 public final class PendingDeregistrations {
     /** Whether there are any. */
-    public volatile boolean isAny;
+    public volatile boolean isPending;
 
     private final Runnable finishIdle;
 

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * later. If the memory is unmapped in between, the process ends, or other memory is overwritten.
  *
  * <p>The pages of such a region are freed at once. Its addresses stay mapped in the quarantine, first in, first out, up to {@link
- * #MOST_BYTES} and {@link #MOST_REGIONS}, or until the domain's last endpoint is closed. Some providers also use their object of
+ * #MAX_BYTES} and {@link #MAX_REGIONS}, or until the domain's last endpoint is closed. Some providers also use their object of
  * the region during a transfer; it is closed when the region leaves the quarantine, before the memory is freed.
  *
  * <p>An arena whose memory JDK code is using (a channel that writes it, say) cannot be closed. It is closed later, with the next
@@ -30,22 +30,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 public final class RegionQuarantine {
     private static final long REMOTE = FabricConstants.FI_REMOTE_READ | FabricConstants.FI_REMOTE_WRITE;
     /** Of address space. A single larger region is kept alone. */
-    public static final long MOST_BYTES = 1L << 30;
-    public static final int MOST_REGIONS = 4096;
+    public static final long MAX_BYTES = 1L << 30;
+    public static final int MAX_REGIONS = 4096;
 
     /** Arenas of closed domains that are still in use. */
-    private static final Queue<Arena> OF_CLOSED_DOMAINS = new ConcurrentLinkedQueue<>();
+    private static final Queue<Arena> ARENAS_OF_CLOSED_DOMAINS = new ConcurrentLinkedQueue<>();
 
     private final boolean keepsMemory;
     private final boolean closesLate;
-    private final Deque<Closed> quarantine = new ArrayDeque<>();
+    private final Deque<ClosedRegion> quarantine = new ArrayDeque<>();
     /** Arenas in use by JDK code. To close one may add another. */
-    private final Queue<Arena> held = new ConcurrentLinkedQueue<>();
+    private final Queue<Arena> arenasInUse = new ConcurrentLinkedQueue<>();
     private long bytes;
     private int endpoints;
     private FabricException failure;
 
-    private static final class Closed {
+    private static final class ClosedRegion {
         private final long address;
         /** Still open in the provider; or null. */
         private Handle object;
@@ -54,7 +54,7 @@ public final class RegionQuarantine {
         /** Of a mapped file, or null. */
         private Arena file;
 
-        private Closed(long address) { this.address = address; }
+        private ClosedRegion(long address) { this.address = address; }
     }
 
     /**
@@ -68,39 +68,39 @@ public final class RegionQuarantine {
 
     /** {@return zeroed memory at a page boundary} It comes here when the arena is closed. */
     public MemorySegment allocate(long length, Arena arena, long accessBits) {
-        boolean kept = isKept(accessBits);
-        if (!kept && length < NativeMemory.HUGE_PAGE) { return arena.allocate(length, NativeMemory.PAGE); }
+        boolean keepsPages = mustKeep(accessBits);
+        if (!keepsPages && length < NativeMemory.HUGE_PAGE) { return arena.allocate(length, NativeMemory.PAGE); }
         long pages = NativeMemory.wholePages(length);
         long address = NativeMemory.map(pages);
         return NativeMemory.view(address, length, arena,
-                kept ? () -> unmap(address, pages) : () -> NativeMemory.unmap(address, pages));
+                keepsPages ? () -> unmap(address, pages) : () -> NativeMemory.unmap(address, pages));
     }
 
-    private boolean isKept(long accessBits) { return keepsMemory && (accessBits & REMOTE) != 0; }
+    private boolean mustKeep(long accessBits) { return keepsMemory && (accessBits & REMOTE) != 0; }
 
     private synchronized void unmap(long address, long length) {
         if (endpoints == 0) {
             NativeMemory.unmap(address, length);
         } else {
-            keep(address, length, null);
+            quarantinePages(address, length, null);
         }
     }
 
     /** fi_close of a region, now or later: the status, or 0 if later. */
     public synchronized int deregister(Handle region, long address, long accessBits) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
-        if (!closesLate || endpoints == 0 || !isKept(accessBits)) { return FidOps.fi_close(region); }
-        Closed closed = new Closed(address);
+        if (!closesLate || endpoints == 0 || !mustKeep(accessBits)) { return FidOps.fi_close(region); }
+        ClosedRegion closed = new ClosedRegion(address);
         closed.object = region;
         quarantine.add(closed);
-        limit();
+        evict();
         return 0;
     }
 
     /** Deregisters a closed region whose key another region is to have. */
     public synchronized void freeKey(long key) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
-        for (Closed closed : quarantine) {
+        for (ClosedRegion closed : quarantine) {
             if (closed.object != null && MrOps.fi_mr_key(closed.object) == key) { close(closed); }
         }
     }
@@ -108,8 +108,8 @@ public final class RegionQuarantine {
     /** Frees the memory of a closed region, which is all that the arena has. A file is unmapped at once, its arena may stay. */
     public synchronized void free(MemorySegment memory, Arena arena, long accessBits) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
-        if (memory.isMapped() && endpoints > 0 && isKept(accessBits)) {
-            keep(memory.address(), memory.byteSize(), arena);
+        if (memory.isMapped() && endpoints > 0 && mustKeep(accessBits)) {
+            quarantinePages(memory.address(), memory.byteSize(), arena);
         } else {
             free(arena);
         }
@@ -117,7 +117,7 @@ public final class RegionQuarantine {
 
     /** Closes an arena, now or when JDK code no longer uses its memory. */
     private void free(Arena arena) {
-        if (!isClosed(arena)) { held.add(arena); }
+        if (!isClosed(arena)) { arenasInUse.add(arena); }
     }
 
     private static boolean isClosed(Arena arena) {
@@ -129,34 +129,34 @@ public final class RegionQuarantine {
         }
     }
 
-    private void keep(long address, long length, Arena file) {
-        NativeMemory.cover(address, length);
-        Closed closed = ofMemory(address);
+    private void quarantinePages(long address, long length, Arena file) {
+        NativeMemory.discard(address, length);
+        ClosedRegion closed = ofMemory(address);
         closed.length = length;
         closed.file = file;
         bytes += length;
-        limit();
+        evict();
     }
 
     /** The entry of the region whose memory this is, so that both leave together; or a new one. */
-    private Closed ofMemory(long address) {
-        Iterator<Closed> latestFirst = quarantine.descendingIterator();
+    private ClosedRegion ofMemory(long address) {
+        Iterator<ClosedRegion> latestFirst = quarantine.descendingIterator();
         while (closesLate && latestFirst.hasNext()) {
-            Closed closed = latestFirst.next();
+            ClosedRegion closed = latestFirst.next();
             if (closed.address == address && closed.length == 0) { return closed; }
         }
-        Closed added = new Closed(address);
+        ClosedRegion added = new ClosedRegion(address);
         quarantine.add(added);
         return added;
     }
 
-    private void limit() {
-        while (quarantine.size() > MOST_REGIONS || bytes > MOST_BYTES && quarantine.size() > 1) {
-            leave(quarantine.remove());
+    private void evict() {
+        while (quarantine.size() > MAX_REGIONS || bytes > MAX_BYTES && quarantine.size() > 1) {
+            release(quarantine.remove());
         }
     }
 
-    private void leave(Closed closed) {
+    private void release(ClosedRegion closed) {
         bytes -= closed.length;
         if (!close(closed)) { return; } // still registered: leak the memory
         if (closed.file != null) {
@@ -165,11 +165,11 @@ public final class RegionQuarantine {
     }
 
     /** Whether the provider's object is closed. */
-    private boolean close(Closed closed) {
+    private boolean close(ClosedRegion closed) {
         if (closed.object == null) { return true; }
         int status = FidOps.fi_close(closed.object);
         if (status != 0) {
-            failed(status, closed.object.provider());
+            noteFailure(status, closed.object.provider());
             return false;
         }
         closed.object = null;
@@ -177,7 +177,7 @@ public final class RegionQuarantine {
     }
 
     /** Notes that a region could not be deregistered, during another call. */
-    public synchronized void failed(int status, String provider) {
+    public synchronized void noteFailure(int status, String provider) {
         if (failure == null) { failure = Status.exception(status, "fi_close(memory region)", provider); }
     }
 
@@ -188,31 +188,31 @@ public final class RegionQuarantine {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         endpoints--;
         while (endpoints == 0 && !quarantine.isEmpty()) {
-            leave(quarantine.remove());
+            release(quarantine.remove());
         }
     }
 
     /** Frees memory that JDK code no longer uses. */
-    public void freeHeld() {
+    public void freeUnusedArenas() {
         synchronized (this) {
-            held.removeIf(RegionQuarantine::isClosed);
+            arenasInUse.removeIf(RegionQuarantine::isClosed);
         }
-        OF_CLOSED_DOMAINS.removeIf(RegionQuarantine::isClosed);
+        ARENAS_OF_CLOSED_DOMAINS.removeIf(RegionQuarantine::isClosed);
     }
 
-    public synchronized boolean isHeld() { return !held.isEmpty(); }
+    public synchronized boolean hasArenasInUse() { return !arenasInUse.isEmpty(); }
 
     /** The domain has no endpoint any more. Memory in use is freed when a region of another domain is closed. */
     public void close() {
-        freeHeld();
+        freeUnusedArenas();
         synchronized (this) {
-            OF_CLOSED_DOMAINS.addAll(held);
-            held.clear();
+            ARENAS_OF_CLOSED_DOMAINS.addAll(arenasInUse);
+            arenasInUse.clear();
         }
     }
 
-    /** Throws the first failure of {@link #failed}. */
-    public synchronized void checkLate() {
+    /** Throws the first failure of {@link #noteFailure}. */
+    public synchronized void throwFailure() {
         if (failure != null) { throw failure; }
     }
 }

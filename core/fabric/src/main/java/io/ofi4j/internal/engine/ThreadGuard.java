@@ -1,8 +1,8 @@
 package io.ofi4j.internal.engine;
 
 import io.ofi4j.FabricException;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Errno;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
@@ -20,10 +20,10 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private static final VarHandle NEXT;
     private static final int SPINS = 100;
     /** After this wait a thread goes before others. */
-    private static final long PATIENCE_NANOS = 1_000_000;
+    private static final long PRIORITY_AFTER_NANOS = 1_000_000;
     /** How often a waiting thread looks whether the holder is still inside, and when it gives up. */
-    private static final long LOOK_NANOS = 500_000_000;
-    private static final long LIMIT_NANOS = 30_000_000_000L;
+    private static final long HOLDER_CHECK_NANOS = 500_000_000;
+    private static final long TIMEOUT_NANOS = 30_000_000_000L;
 
     static {
         try {
@@ -36,22 +36,22 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     private final Thread owner;
     /** The owner, if it needs no lock. */
-    private final Thread unlocked;
+    private final Thread unlockedThread;
     private final boolean exclusive;
     private final String model;
-    private final long limitNanos;
+    private final long timeoutNanos;
     private final LockOrder.Rank rank;
     /** The thread that is inside, as {@link GuardHolder} numbers it; 0 if none is. */
     private long holder;
     /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
 
-    private ThreadGuard(Thread owner, boolean exclusive, String model, long limitNanos, LockOrder.Rank rank) {
+    private ThreadGuard(Thread owner, boolean exclusive, String model, long timeoutNanos, LockOrder.Rank rank) {
         this.owner = owner;
-        this.unlocked = exclusive ? null : owner;
+        this.unlockedThread = exclusive ? null : owner;
         this.exclusive = exclusive;
         this.model = model;
-        this.limitNanos = limitNanos;
+        this.timeoutNanos = timeoutNanos;
         this.rank = rank;
     }
 
@@ -59,34 +59,34 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     public static ThreadGuard exclusive() { return exclusive(LockOrder.Rank.QUEUE); }
 
     public static ThreadGuard exclusive(LockOrder.Rank rank) {
-        return new ThreadGuard(null, true, "SAFE", LIMIT_NANOS, rank);
+        return new ThreadGuard(null, true, "SAFE", TIMEOUT_NANOS, rank);
     }
 
-    static ThreadGuard exclusive(long limitNanos) {
-        return new ThreadGuard(null, true, "SAFE", limitNanos, LockOrder.Rank.QUEUE);
+    static ThreadGuard exclusive(long timeoutNanos) {
+        return new ThreadGuard(null, true, "SAFE", timeoutNanos, LockOrder.Rank.QUEUE);
     }
 
     /** The current thread only; nothing is locked. */
     public static ThreadGuard owned(String model) {
-        return new ThreadGuard(Thread.currentThread(), false, model, LIMIT_NANOS, LockOrder.Rank.QUEUE);
+        return new ThreadGuard(Thread.currentThread(), false, model, TIMEOUT_NANOS, LockOrder.Rank.QUEUE);
     }
 
-    /** The current thread only, and {@link #enterAsAnyone} for other threads. */
+    /** The current thread only, and {@link #enterFromAnyThread} for other threads. */
     public static ThreadGuard ownedExclusive(String model, LockOrder.Rank rank) {
-        return new ThreadGuard(Thread.currentThread(), true, model, LIMIT_NANOS, rank);
+        return new ThreadGuard(Thread.currentThread(), true, model, TIMEOUT_NANOS, rank);
     }
 
     public ThreadGuard enter() {
-        enter(this, unlocked);
+        enter(this, unlockedThread);
         return this;
     }
 
-    private void enterOtherwise() {
+    private void enterChecked() {
         checkThread();
-        if (exclusive) { enterAlone(); }
+        if (exclusive) { acquire(); }
     }
 
-    private void enterAlone() {
+    private void acquire() {
         assert LockOrder.taken(rank, this);
         if ((Thread) NEXT.getOpaque(this) != null
                 || !HOLDER.compareAndSet(this, 0L, GuardHolder.number(Thread.currentThread()))) {
@@ -95,9 +95,9 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     }
 
     /** Enters from any thread, if the model has a lock; otherwise as {@link #enter}. */
-    public ThreadGuard enterAsAnyone() {
+    public ThreadGuard enterFromAnyThread() {
         if (!exclusive) { return enter(); }
-        enterAlone();
+        acquire();
         return this;
     }
 
@@ -121,7 +121,7 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     public boolean sharesOwnerWith(ThreadGuard other) { return owner == other.owner; }
 
-    public boolean admitsAnyone(Thread thread) { return exclusive || admits(thread); }
+    public boolean admitsFromAnyThread(Thread thread) { return exclusive || admits(thread); }
 
     public void exit() { if (exclusive) { HOLDER.setRelease(this, 0L); } }
 
@@ -129,17 +129,17 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     public void close() { exit(); }
 
     /** The thread that need not enter, or null. Callers keep it in a field. */
-    public Thread unlocked() {
-        return unlocked;
+    public Thread unlockedThread() {
+        return unlockedThread;
     }
 
     /**
      * As {@link #enter()}, with one comparison where nothing is locked; whether to {@link #exit(ThreadGuard, boolean) exit}. In a
      * local variable the result tells the compiler which exit belongs to which enter.
      */
-    public static boolean enter(ThreadGuard guard, Thread unlocked) {
-        if (unlocked == Thread.currentThread()) { return false; }
-        guard.enterOtherwise();
+    public static boolean enter(ThreadGuard guard, Thread unlockedThread) {
+        if (unlockedThread == Thread.currentThread()) { return false; }
+        guard.enterChecked();
         return true;
     }
 
@@ -148,42 +148,42 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     public void checkThread() { if (owner != null && owner != Thread.currentThread()) { throw wrongThread(); } }
 
     private void await() {
-        Thread me = Thread.currentThread();
-        long number = GuardHolder.number(me);
+        Thread caller = Thread.currentThread();
+        long number = GuardHolder.number(caller);
         if (HOLDER.compareAndSet(this, number, 0L)) { throw broken(number); } // guards are not nested: an earlier call did not exit
         for (int spins = 0; spins < SPINS; spins++) {
-            if (getsIn(me, number)) { return; }
+            if (tryAcquire(caller, number)) { return; }
             Thread.onSpinWait();
         }
         try {
-            awaitTurn(me, number);
+            awaitTurn(caller, number);
         } finally {
-            NEXT.compareAndSet(this, me, (Thread) null);
+            NEXT.compareAndSet(this, caller, (Thread) null);
         }
     }
 
-    private void awaitTurn(Thread me, long number) {
+    private void awaitTurn(Thread caller, long number) {
         long begin = System.nanoTime();
-        long look = LOOK_NANOS;
-        while (!getsIn(me, number)) {
+        long nextCheck = HOLDER_CHECK_NANOS;
+        while (!tryAcquire(caller, number)) {
             long waited = System.nanoTime() - begin;
-            if (waited > PATIENCE_NANOS) { NEXT.compareAndSet(this, (Thread) null, me); }
-            if (waited > look) {
-                look = waited + LOOK_NANOS;
-                requireHolderInside(me, waited);
+            if (waited > PRIORITY_AFTER_NANOS) { NEXT.compareAndSet(this, (Thread) null, caller); }
+            if (waited > nextCheck) {
+                nextCheck = waited + HOLDER_CHECK_NANOS;
+                requireHolderInside(caller, waited);
             }
             Thread.yield();
         }
     }
 
     /** While this thread is next nobody else enters: a holder that is outside now has not exited. */
-    private void requireHolderInside(Thread me, long waited) {
+    private void requireHolderInside(Thread caller, long waited) {
         long inside = holder();
-        if (inside != 0 && (Thread) NEXT.getOpaque(this) == me && GuardHolder.isOutside(inside)
+        if (inside != 0 && (Thread) NEXT.getOpaque(this) == caller && GuardHolder.isOutside(inside)
                 && HOLDER.compareAndSet(this, inside, 0L)) { // unless it has exited while its stack was looked at
             throw broken(inside);
         }
-        if (waited > limitNanos) {
+        if (waited > timeoutNanos) {
             throw new FabricException(
                     "a call of ".concat(GuardHolder.name(inside)).concat(
                             " on the same object has not returned for 30 s. Does a call into the provider hang?"),
@@ -204,10 +204,10 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     private long holder() { return (long) HOLDER.getOpaque(this); }
 
-    private boolean getsIn(Thread me, long number) {
+    private boolean tryAcquire(Thread caller, long number) {
         Thread first = (Thread) NEXT.getOpaque(this);
-        if (first != null && first != me || !HOLDER.weakCompareAndSetAcquire(this, 0L, number)) { return false; }
-        if (first == me) { NEXT.setOpaque(this, (Thread) null); }
+        if (first != null && first != caller || !HOLDER.weakCompareAndSetAcquire(this, 0L, number)) { return false; }
+        if (first == caller) { NEXT.setOpaque(this, (Thread) null); }
         return true;
     }
 

@@ -1,12 +1,12 @@
 package io.ofi4j.internal.engine;
 
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Descriptors;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 
 /**
  * A file descriptor that is readable while the provider's is, or after {@link #wake}. Not every provider's descriptor can be made
@@ -20,15 +20,15 @@ public final class WaitDescriptor {
     private final int provider;
     private final int event;
     private int timer = NONE;
-    private boolean isDeaf;
+    private boolean isDetached;
     private boolean closed;
 
     private WaitDescriptor(int provider) {
         this.provider = provider;
         this.event = required(Descriptors.event());
-        int all = Descriptors.epoll(provider, event);
-        if (all < 0) { Descriptors.close(event); }
-        this.number = required(all);
+        int epoll = Descriptors.epoll(provider, event);
+        if (epoll < 0) { Descriptors.close(event); }
+        this.number = required(epoll);
     }
 
     private static int required(int descriptor) {
@@ -55,14 +55,14 @@ public final class WaitDescriptor {
 
     public boolean isProviderReady() { return Descriptors.poll(0, provider) > 0; }
 
-    /** Makes it readable until {@link #rest}. Any thread may call this at any time. */
+    /** Makes it readable until {@link #reset}. Any thread may call this at any time. */
     public synchronized void wake() {
         if (!closed) { Descriptors.signal(event); }
     }
 
-    public synchronized void rest() {
+    public synchronized void reset() {
         if (closed) { return; }
-        if (!isDeaf || timer != NONE) { // without a timer it stays readable: nobody may block
+        if (!isDetached || timer != NONE) { // without a timer it stays readable: nobody may block
             Descriptors.reset(event);
         }
         if (timer != NONE) { Descriptors.reset(timer); }
@@ -72,15 +72,15 @@ public final class WaitDescriptor {
      * Stops polling the provider and its descriptor. From now on this one is readable every millisecond, so that blocked threads
      * check again.
      */
-    public synchronized void deafen() {
-        if (closed || isDeaf) { return; }
-        isDeaf = true;
+    public synchronized void detachProvider() {
+        if (closed || isDetached) { return; }
+        isDetached = true;
         timer = Math.max(NONE, Descriptors.timer(TICK_NANOS));
         Descriptors.replace(number, provider, timer);
         Descriptors.signal(event);
     }
 
-    public synchronized boolean isDeaf() { return isDeaf; }
+    public synchronized boolean isDetached() { return isDetached; }
 
     public synchronized void close() {
         if (closed) { return; }

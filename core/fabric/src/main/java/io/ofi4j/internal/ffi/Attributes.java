@@ -65,7 +65,7 @@ public final class Attributes {
 
     public static DomainAttributes domain(InfoHandle info) {
         MemorySegment at = info.domain();
-        boolean isTwo = FabricCalls.isTwo();
+        boolean isVersion2 = FabricCalls.isVersion2();
         return new DomainAttributes(LibC.string(fi_domain_attr.name(at)),
                 ThreadingModel.of(fi_domain_attr.threading(at)), ProgressModel.of(fi_domain_attr.control_progress(at)),
                 ProgressModel.of(fi_domain_attr.data_progress(at)), fi_domain_attr.resource_mgmt(at),
@@ -77,8 +77,8 @@ public final class Attributes {
                 size(fi_domain_attr.max_ep_tx_ctx(at)), size(fi_domain_attr.max_ep_rx_ctx(at)),
                 size(fi_domain_attr.max_ep_stx_ctx(at)), size(fi_domain_attr.max_ep_srx_ctx(at)),
                 size(fi_domain_attr.auth_key_size(at)), size(fi_domain_attr.max_err_data(at)),
-                fi_domain_attr.tclass(at), isTwo ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
-                isTwo ? Integer.toUnsignedLong(fi_domain_attr.max_group_id(at)) : 0);
+                fi_domain_attr.tclass(at), isVersion2 ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
+                isVersion2 ? Integer.toUnsignedLong(fi_domain_attr.max_group_id(at)) : 0);
     }
 
     public static FabricAttributes fabric(InfoHandle info) {

@@ -84,7 +84,7 @@ public final class CollectiveOps {
      * FI_ADDR_NOTAVAIL, which means that since 2.0, for an address.
      */
     public static OpenResult fi_av_set(Handle vector, long count) {
-        return OpenResult.by(vector.provider(), (arena, out) -> {
+        return OpenResult.of(vector.provider(), (arena, out) -> {
             MemorySegment attributes = fi_av_set_attr.allocate(arena);
             fi_av_set_attr.count(attributes, count);
             fi_av_set_attr.start_addr(attributes, 1);
@@ -101,7 +101,7 @@ public final class CollectiveOps {
     /** With the address of the set itself: without one, some versions use what they have not made. */
     public static OpenResult fi_join_collective(Handle endpoint, Handle set) {
         MemorySegment addressOfSet = fi_av_set_addr.unchecked(set);
-        return OpenResult.by(endpoint.provider(), (arena, out) -> {
+        return OpenResult.of(endpoint.provider(), (arena, out) -> {
             MemorySegment found = arena.allocate(JAVA_LONG);
             int status = fi_ops_av_set.addr.invoke(addressOfSet, set.pointer(), found);
             if (status != 0) { return status < 0 ? status : -Errno.EIO; }

@@ -33,19 +33,19 @@ public final class CqEntries {
     private final CqFormat format;
     private final boolean criticalReads;
     private final long[] tags;
-    private final long[] origins;
+    private final long[] sourceAddresses;
 
     public CqEntries(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
         this.address = queue.address();
         this.stride = size(format.format());
-        this.read = (format.withSource() != 0 ? fi_cq_readfrom : fi_cq_read).addressOf(queue);
+        this.read = (format.sourceFlags() != 0 ? fi_cq_readfrom : fi_cq_read).addressOf(queue);
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
-        this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
+        this.sources = format.sourceFlags() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
         this.criticalReads = criticalReads;
         this.tags = new long[batch];
-        this.origins = new long[batch];
+        this.sourceAddresses = new long[batch];
     }
 
     private static long size(int format) {
@@ -60,24 +60,24 @@ public final class CqEntries {
     /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
     public long read(MemorySegment entries, long count) {
         if (sources == null) {
-            return spread(Downcalls.call(criticalReads, read, address, raw.address(), count), entries);
+            return convert(Downcalls.call(criticalReads, read, address, raw.address(), count), entries);
         }
         sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
-        return spread(Downcalls.call(criticalReads, read, address, raw.address(), count, sources.address()), entries);
+        return convert(Downcalls.call(criticalReads, read, address, raw.address(), count, sources.address()), entries);
     }
 
     /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
     public long sread(MemorySegment entries, long count, int milliseconds) {
         if (sources == null) {
-            return spread(fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count, MemorySegment.NULL,
-                    milliseconds), entries);
+            return convert(fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count,
+                    MemorySegment.NULL, milliseconds), entries);
         }
         sources.fill((byte) NOT_AVAILABLE);
-        return spread(fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count, sources,
+        return convert(fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count, sources,
                 MemorySegment.NULL, milliseconds), entries);
     }
 
-    private long spread(long found, MemorySegment entries) {
+    private long convert(long found, MemorySegment entries) {
         for (int entry = 0; entry < found; entry++) {
             long from = entry * stride;
             for (int field = 0; field < FIELDS; field++) {
@@ -86,17 +86,17 @@ public final class CqEntries {
             }
             tags[entry] = stride > DATA_ENTRY ? raw.get(JAVA_LONG, from + DATA_ENTRY) : 0;
             long flags = entries.get(JAVA_LONG, entry * DATA_ENTRY + WORD);
-            origins[entry] = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
+            sourceAddresses[entry] = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
         }
         return found;
     }
 
     public void put(int entry, long tag, long source) {
         tags[entry] = tag;
-        origins[entry] = source;
+        sourceAddresses[entry] = source;
     }
 
     public long tag(int entry) { return tags[entry]; }
 
-    public long source(int entry) { return origins[entry]; }
+    public long source(int entry) { return sourceAddresses[entry]; }
 }

@@ -4,7 +4,7 @@ package io.ofi4j.internal.ffi;
  * What entries have: an {@code enum fi_cq_format}, and the flags of completions whose source addresses are valid (0:
  * none).
  */
-public record CqFormat(int format, long withSource) {
+public record CqFormat(int format, long sourceFlags) {
     private static final long RECEIVED = FabricConstants.FI_RECV;
     private static final long CAUSED_BY_PEER = RECEIVED | FabricConstants.FI_REMOTE_READ
             | FabricConstants.FI_REMOTE_WRITE | FabricConstants.FI_REMOTE_CQ_DATA;
@@ -16,7 +16,7 @@ public record CqFormat(int format, long withSource) {
         return new CqFormat(format, !withSources ? 0 : ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
     }
 
-    public boolean hasSource(long flags) { return (flags & withSource) != 0 && (flags & CAUSED_HERE) == 0; }
+    public boolean hasSource(long flags) { return (flags & sourceFlags) != 0 && (flags & CAUSED_HERE) == 0; }
 
-    public boolean isPlain() { return format == FabricConstants.FI_CQ_FORMAT_DATA && withSource == 0; }
+    public boolean isPlain() { return format == FabricConstants.FI_CQ_FORMAT_DATA && sourceFlags == 0; }
 }

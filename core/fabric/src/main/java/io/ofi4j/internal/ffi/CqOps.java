@@ -42,7 +42,7 @@ public final class CqOps {
     private final long read;
     private final long entries;
     /** Null if entries are plain. */
-    private final CqEntries further;
+    private final CqEntries extended;
     private final boolean plain;
     private final boolean criticalReads;
     private volatile int busy;
@@ -55,49 +55,49 @@ public final class CqOps {
         this.entries = memory.address();
         this.criticalReads = criticalReads;
         this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
-        this.further = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
+        this.extended = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
     }
 
     /** Whether a thread hands out the entries. */
     public boolean isBusy() { return busy != 0; }
 
     /** A thread begins to hand out the entries, inside the queue's guard. */
-    public void busy() {
+    public void markBusy() {
         BUSY.lazySet(this, 1);
     }
 
     /** The entries were handed out; their memory has lived until now. */
-    public void idle() {
+    public void markIdle() {
         Reference.reachabilityFence(memory);
         BUSY.lazySet(this, 0);
     }
 
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
-        return further == null ? readPlain(count) : further.read(memory, count);
+        return extended == null ? readPlain(count) : extended.read(memory, count);
     }
 
     /** Whether {@link #readPlain} may be called. */
     public boolean isPlain() { return plain; }
 
-    /** fi_cq_read, even if there are sources: with more than one entry {@link #forgetFurther} must follow. */
+    /** fi_cq_read, even if there are sources: with more than one entry {@link #clearExtended} must follow. */
     public long readPlain(long count) {
         return Downcalls.call(criticalReads, read, address, entries, count);
     }
 
     /** Clears tags and sources of the first entries. */
-    public void forgetFurther(long count) {
-        for (int entry = 0; further != null && entry < count; entry++) {
-            further.put(entry, 0, CqEntries.NOT_AVAILABLE);
+    public void clearExtended(long count) {
+        for (int entry = 0; extended != null && entry < count; entry++) {
+            extended.put(entry, 0, CqEntries.NOT_AVAILABLE);
         }
     }
 
     /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
-        return further == null
+        return extended == null
                 ? fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), memory, count, MemorySegment.NULL,
                         milliseconds)
-                : further.sread(memory, count, milliseconds);
+                : extended.sread(memory, count, milliseconds);
     }
 
     public long context(int entry) { return NativeWords.get(entries, entry * ENTRY + CONTEXT); }
@@ -122,17 +122,17 @@ public final class CqOps {
     public long buffer(int entry) { return NativeWords.get(entries, entry * ENTRY + BUFFER); }
 
     /** 0 if the format has none. */
-    public long tag(int entry) { return further == null ? 0 : further.tag(entry); }
+    public long tag(int entry) { return extended == null ? 0 : extended.tag(entry); }
 
     /** FI_ADDR_NOTAVAIL if there is none. */
     public long source(int entry) {
-        return further == null ? CqEntries.NOT_AVAILABLE : further.source(entry);
+        return extended == null ? CqEntries.NOT_AVAILABLE : extended.source(entry);
     }
 
     public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
         long at = entries + entry * ENTRY;
         NativeWords.set(at, BUFFER, buffer);
-        if (further != null) { further.put(entry, tag, source); }
+        if (extended != null) { extended.put(entry, tag, source); }
         NativeWords.set(at, CONTEXT, context);
         NativeWords.set(at, FLAGS, flags);
         NativeWords.set(at, LENGTH, length);

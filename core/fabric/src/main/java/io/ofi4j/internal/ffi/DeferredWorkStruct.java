@@ -63,19 +63,19 @@ public final class DeferredWorkStruct {
     }
 
     /** A send or a receive, with a tag if the message has one. */
-    public static DeferredWorkStruct of(boolean receives, Handle endpoint, MessageStruct message, long flags) {
+    public static DeferredWorkStruct of(boolean isReceive, Handle endpoint, MessageStruct message, long flags) {
         DeferredWorkStruct made = message.tagged
-                ? new DeferredWorkStruct(receives ? fabric_h.FI_OP_TRECV() : fabric_h.FI_OP_TSEND(),
+                ? new DeferredWorkStruct(isReceive ? fabric_h.FI_OP_TRECV() : fabric_h.FI_OP_TSEND(),
                         fi_op_tagged.layout(), true, endpoint, flags, message.message)
-                : new DeferredWorkStruct(receives ? fabric_h.FI_OP_RECV() : fabric_h.FI_OP_SEND(), fi_op_msg.layout(),
+                : new DeferredWorkStruct(isReceive ? fabric_h.FI_OP_RECV() : fabric_h.FI_OP_SEND(), fi_op_msg.layout(),
                         true, endpoint, flags, message.message);
         return made.copy(message.segments, "msg", "msg_iov").copy(message.descriptors, "msg", "desc");
     }
 
     /** A write or a read. */
-    public static DeferredWorkStruct of(boolean reads, Handle endpoint, RmaMessageStruct message, long flags) {
-        return new DeferredWorkStruct(reads ? fabric_h.FI_OP_READ() : fabric_h.FI_OP_WRITE(), fi_op_rma.layout(), false,
-                endpoint, flags, message.message).copy(message.locals, "msg", "msg_iov")
+    public static DeferredWorkStruct of(boolean isRead, Handle endpoint, RmaMessageStruct message, long flags) {
+        return new DeferredWorkStruct(isRead ? fabric_h.FI_OP_READ() : fabric_h.FI_OP_WRITE(), fi_op_rma.layout(),
+                false, endpoint, flags, message.message).copy(message.locals, "msg", "msg_iov")
                 .copy(message.descriptors, "msg", "desc").copy(message.remotes, "msg", "rma_iov");
     }
 

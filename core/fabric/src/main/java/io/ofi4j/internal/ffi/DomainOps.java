@@ -17,7 +17,7 @@ public final class DomainOps {
      * none.
      */
     public static OpenResult fi_cq_open(Handle domain, long size, int format, int waitObject, int signalingVector) {
-        return OpenResult.by(domain.provider(), (arena, out) -> {
+        return OpenResult.of(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_cq_attr.allocate(arena);
             fi_cq_attr.size(attributes, size);
             fi_cq_attr.format(attributes, format);
@@ -43,7 +43,7 @@ public final class DomainOps {
             boolean readOnly) {}
 
     public static OpenResult fi_av_open(Handle domain, VectorAttributes wanted) {
-        return OpenResult.by(domain.provider(), (arena, out) -> {
+        return OpenResult.of(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_av_attr.allocate(arena);
             fi_av_attr.type(attributes, wanted.type);
             fi_av_attr.count(attributes, wanted.count);
@@ -58,7 +58,7 @@ public final class DomainOps {
 
     /** Counts completions; waitObject is an {@code enum fi_wait_obj}. */
     public static OpenResult fi_cntr_open(Handle domain, int waitObject) {
-        return OpenResult.by(domain.provider(), (arena, out) -> {
+        return OpenResult.of(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_cntr_attr.allocate(arena);
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
             fi_cntr_attr.wait_obj(attributes, waitObject);
@@ -69,25 +69,25 @@ public final class DomainOps {
 
     /** A context that receives for several endpoints. */
     public static OpenResult fi_srx_context(Handle domain, InfoHandle info) {
-        return OpenResult.by(domain.provider(), (arena, out) -> fi_ops_domain.srx_ctx.invoke(fi_srx_context.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_domain.srx_ctx.invoke(fi_srx_context.of(domain),
                 domain.pointer(), info.receive(), out, MemorySegment.NULL));
     }
 
     /** A context that transmits for several endpoints. */
     public static OpenResult fi_stx_context(Handle domain, InfoHandle info) {
-        return OpenResult.by(domain.provider(), (arena, out) -> fi_ops_domain.stx_ctx.invoke(fi_stx_context.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_domain.stx_ctx.invoke(fi_stx_context.of(domain),
                 domain.pointer(), info.transmit(), out, MemorySegment.NULL));
     }
 
     /** An endpoint of several contexts. */
     public static OpenResult fi_scalable_ep(Handle domain, InfoHandle info) {
-        return OpenResult.by(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.scalable_ep
+        return OpenResult.of(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.scalable_ep
                 .invoke(fi_scalable_ep.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
     public static OpenResult fi_endpoint(Handle domain, InfoHandle info) {
         // Some providers' first endpoint installs signal handlers.
-        return OpenResult.by(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.endpoint
+        return OpenResult.of(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.endpoint
                 .invoke(fi_endpoint.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 }

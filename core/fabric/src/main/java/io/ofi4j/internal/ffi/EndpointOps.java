@@ -21,13 +21,13 @@ public final class EndpointOps {
 
     /** A transmit context of a scalable endpoint. */
     public static OpenResult fi_tx_context(Handle scalable, int index, InfoHandle info) {
-        return OpenResult.by(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(fi_tx_context.of(scalable),
+        return OpenResult.of(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(fi_tx_context.of(scalable),
                 scalable.pointer(), index, info.transmit(), out, MemorySegment.NULL));
     }
 
     /** A receive context of a scalable endpoint. */
     public static OpenResult fi_rx_context(Handle scalable, int index, InfoHandle info) {
-        return OpenResult.by(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(fi_rx_context.of(scalable),
+        return OpenResult.of(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(fi_rx_context.of(scalable),
                 scalable.pointer(), index, info.receive(), out, MemorySegment.NULL));
     }
 
@@ -95,7 +95,7 @@ public final class EndpointOps {
 
     /** The flags include FI_TRANSMIT or FI_RECV. */
     public static OpenResult fi_ep_alias(Handle endpoint, long flags) {
-        return OpenResult.by(endpoint.provider(), (arena, out) -> {
+        return OpenResult.of(endpoint.provider(), (arena, out) -> {
             MemorySegment alias = fi_alias.allocate(arena);
             fi_alias.fid(alias, out);
             fi_alias.flags(alias, flags);

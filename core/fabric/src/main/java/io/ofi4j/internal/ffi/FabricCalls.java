@@ -29,13 +29,13 @@ public final class FabricCalls {
     }
 
     /** Whether structs have the fields of libfabric 2.0. */
-    public static boolean isTwo() {
+    public static boolean isVersion2() {
         return fi_version() >>> 16 >= 2;
     }
 
     /** Whether memory can be registered as a part of a DMA-buf. */
-    public static boolean takesDmaBufs() {
-        return isTwo();
+    public static boolean supportsDmaBufs() {
+        return isVersion2();
     }
 
     public static String fi_strerror(int errno) { return LibC.string(fabric_h.fi_strerror(errno)); }
@@ -71,7 +71,7 @@ public final class FabricCalls {
     }
 
     public static OpenResult fi_fabric(InfoHandle info, String provider) {
-        return OpenResult.by(provider,
+        return OpenResult.of(provider,
                 (arena, out) -> SignalGuard.call(() -> fabric_h.fi_fabric(info.fabric(), out, MemorySegment.NULL)));
     }
 

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 /** {@code struct fi_ops_fabric}: opens the objects of a fabric. */
 public final class FabricOps {
     public static OpenResult fi_domain(Handle fabric, InfoHandle info) {
-        return OpenResult.by(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain
+        return OpenResult.of(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain
                 .invoke(fi_domain.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
@@ -29,7 +29,7 @@ public final class FabricOps {
      * {@code enum fi_wait_obj}.
      */
     public static OpenResult fi_eq_open(Handle fabric, long size, long flags, int waitObject) {
-        return OpenResult.by(fabric.provider(), (arena, out) -> {
+        return OpenResult.of(fabric.provider(), (arena, out) -> {
             MemorySegment attributes = fi_eq_attr.allocate(arena);
             fi_eq_attr.size(attributes, size);
             fi_eq_attr.flags(attributes, flags);
@@ -40,7 +40,7 @@ public final class FabricOps {
     }
 
     public static OpenResult fi_passive_ep(Handle fabric, InfoHandle info) {
-        return OpenResult.by(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep
+        return OpenResult.of(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep
                 .invoke(fi_passive_ep.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL));
     }
 }

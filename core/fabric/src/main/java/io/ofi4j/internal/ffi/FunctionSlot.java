@@ -39,7 +39,7 @@ public record FunctionSlot(long address) {
 
     /** fi_open_ops, which gives a table; see fi_domain(3). */
     public static OpenResult open(Handle domain, String name) {
-        return OpenResult.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
                 domain.pointer(), arena.allocateFrom(name), 0, out, MemorySegment.NULL));
     }
 

@@ -23,7 +23,7 @@ import java.util.function.ToLongFunction;
 /** Makes a {@code struct fi_info} to ask with. Its strings are freed by fi_freeinfo with free(3). */
 public final class Hints {
     /** {@return hints for the provider below a layered one: connected endpoints, with all modes accepted} */
-    public static InfoHandle ofConnections(String provider, String device) {
+    public static InfoHandle forCoreProvider(String provider, String device) {
         FabricHints any = FabricHints.any().threading(ThreadingModel.UNSPECIFIED).endpointType(EndpointType.MSG);
         InfoHandle info = of(any.provider(provider), -1, fabric_h.FI_MR_LOCAL() | fabric_h.FI_MR_VIRT_ADDR()
                 | fabric_h.FI_MR_ALLOCATED() | fabric_h.FI_MR_PROV_KEY());
@@ -45,11 +45,11 @@ public final class Hints {
         fi_domain_attr.name(info.domain(), LibC.strdup(hints.domain().orElse(null)));
         fi_fabric_attr.name(info.fabric(), LibC.strdup(hints.fabric().orElse(null)));
         fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(hints.provider().orElse(null)));
-        ask(info, hints.attributes());
+        applyAttributes(info, hints.attributes());
         return info;
     }
 
-    private static void ask(InfoHandle info, AttributeHints attributes) {
+    private static void applyAttributes(InfoHandle info, AttributeHints attributes) {
         long messageOrder = bits(attributes.messageOrder(), MessageOrder::bit);
         long completionOrder = bits(attributes.completionOrder(), CompletionOrder::bits);
         fi_domain_attr.av_type(info.domain(), attributes.addressVectorType().value());

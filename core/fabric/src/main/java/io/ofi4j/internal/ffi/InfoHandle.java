@@ -48,13 +48,13 @@ public final class InfoHandle {
     public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, MemorySegment.NULL);
-        complete(copy.fabric(), passive.fabric(), fi_fabric_attr.prov_name$offset());
-        complete(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
-        complete(copy.domain(), passive.domain(), fi_domain_attr.name$offset());
+        copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.prov_name$offset());
+        copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        copyMissingName(copy.domain(), passive.domain(), fi_domain_attr.name$offset());
         return copy;
     }
 
-    private static void complete(MemorySegment copy, MemorySegment passive, long name) {
+    private static void copyMissingName(MemorySegment copy, MemorySegment passive, long name) {
         if (copy.get(ADDRESS, name).address() == 0) {
             copy.set(ADDRESS, name, LibC.strdup(LibC.string(passive.get(ADDRESS, name))));
         }
@@ -64,7 +64,7 @@ public final class InfoHandle {
      * Has the endpoint of a request share the contexts that the passive endpoint's info says; providers leave that out
      * of requests.
      */
-    public void shareAs(InfoHandle passive) {
+    public void copySharedContexts(InfoHandle passive) {
         long shared = fabric_h.FI_SHARED_CONTEXT();
         if (fi_ep_attr.tx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.tx_ctx_cnt(endpoint(), shared); }
         if (fi_ep_attr.rx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.rx_ctx_cnt(endpoint(), shared); }
@@ -95,7 +95,7 @@ public final class InfoHandle {
     }
 
     /** A copy whose endpoint takes over the address of a passive endpoint. */
-    public InfoHandle takingOver(Handle passiveEndpoint) {
+    public InfoHandle withHandle(Handle passiveEndpoint) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, passiveEndpoint.pointer());
         return copy;
@@ -143,7 +143,7 @@ public final class InfoHandle {
     /** Before libfabric 2.0, up to the last field that 1.17 has. */
     public MemorySegment domain() {
         return fi_info.domain_attr(info)
-                .reinterpret(FabricCalls.isTwo()
+                .reinterpret(FabricCalls.isVersion2()
                         ? fi_domain_attr.sizeof()
                         : fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
     }

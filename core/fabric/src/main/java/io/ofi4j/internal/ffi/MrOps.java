@@ -26,20 +26,20 @@ public final class MrOps {
 
     public static OpenResult fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey,
             long flags) {
-        return OpenResult.by(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain),
                 domain.pointer(), memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static OpenResult fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
-        return OpenResult.by(domain.provider(),
+        return OpenResult.of(domain.provider(),
                 (arena, out) -> fi_ops_mr.regv.invoke(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
                         segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static OpenResult fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
-        return OpenResult.by(domain.provider(), (arena, out) -> {
+        return OpenResult.of(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             fi_mr_attr.mr_iov(attributes, vector(segments, arena));
             fi_mr_attr.iov_count(attributes, segments.size());
@@ -50,15 +50,15 @@ public final class MrOps {
     }
 
     /** Memory of a device: an {@code enum fi_hmem_iface}, the device's number, and where the memory is. */
-    public record OnDevice(int iface, int number, MemorySegment begin, long length) {}
+    public record DeviceMemory(int iface, int number, MemorySegment begin, long length) {}
 
     /** A DMA-buf: its descriptor, and where in it the memory begins. */
     public record DmaBuf(int descriptor, long offset) {}
 
     /** @param exported the DMA-buf that the memory is a part of, or null */
-    public static OpenResult fi_mr_regattr(Handle domain, OnDevice memory, DmaBuf exported, long access,
+    public static OpenResult fi_mr_regattr(Handle domain, DeviceMemory memory, DmaBuf exported, long access,
             long requestedKey, long flags) {
-        return OpenResult.by(domain.provider(), (arena, out) -> {
+        return OpenResult.of(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             if (exported == null) {
                 fi_mr_attr.mr_iov(attributes, vector(memory, arena));
@@ -75,7 +75,7 @@ public final class MrOps {
         });
     }
 
-    private static MemorySegment vector(OnDevice memory, Arena arena) {
+    private static MemorySegment vector(DeviceMemory memory, Arena arena) {
         MemorySegment vector = iovec.allocate(arena);
         iovec.iov_base(vector, memory.begin);
         iovec.iov_len(vector, memory.length);
@@ -83,7 +83,7 @@ public final class MrOps {
     }
 
     /** The base is where the DMA-buf begins, and the offset is added to it. */
-    private static MemorySegment part(DmaBuf exported, OnDevice memory, Arena arena) {
+    private static MemorySegment part(DmaBuf exported, DeviceMemory memory, Arena arena) {
         MemorySegment part = fi_mr_dmabuf.allocate(arena);
         fi_mr_dmabuf.fd(part, exported.descriptor);
         fi_mr_dmabuf.offset(part, exported.offset);

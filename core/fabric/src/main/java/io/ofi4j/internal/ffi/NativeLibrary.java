@@ -25,8 +25,9 @@ public final class NativeLibrary {
     public static final String PATH_PROPERTY = "io.ofi4j.library";
 
     private static final String SONAME = "libfabric.so.1";
-    private static final List<String> PLACES = List.of(SONAME, "/usr/local/lib/" + SONAME, "/usr/local/lib64/" + SONAME,
-            "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME, "/opt/amazon/efa/lib/" + SONAME);
+    private static final List<String> LOCATIONS = List.of(SONAME, "/usr/local/lib/" + SONAME,
+            "/usr/local/lib64/" + SONAME, "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME,
+            "/opt/amazon/efa/lib/" + SONAME);
 
     /** Names, with semicolons. */
     private static final String HOOKS = "FI_HOOK";
@@ -90,14 +91,14 @@ public final class NativeLibrary {
         String chosen = System.getProperty(PATH_PROPERTY);
         List<String> tried = new ArrayList<>();
         Throwable cause = null;
-        for (String place : chosen != null ? List.of(chosen) : PLACES) {
+        for (String place : chosen != null ? List.of(chosen) : LOCATIONS) {
             try {
                 return place.contains("/")
                         ? SymbolLookup.libraryLookup(Path.of(place), Arena.global())
                         : SymbolLookup.libraryLookup(place, Arena.global());
             } catch (IllegalArgumentException e) {
                 cause = e;
-                tried.add(place + why(place));
+                tried.add(place + loadProblem(place));
             }
         }
         String remedy = chosen != null
@@ -107,7 +108,7 @@ public final class NativeLibrary {
         throw new NotFound("libfabric was not found; tried " + String.join(", ", tried) + ". " + remedy, cause);
     }
 
-    private static String why(String place) {
+    private static String loadProblem(String place) {
         if (!place.contains("/")) { return " (the dynamic linker's search path)"; }
         return Files.exists(Path.of(place)) ? " (there, but it cannot be loaded; see 'ldd " + place + "')" : "";
     }

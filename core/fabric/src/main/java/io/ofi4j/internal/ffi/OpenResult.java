@@ -12,7 +12,7 @@ public record OpenResult(int status, Handle handle) {
         int open(Arena arena, MemorySegment out);
     }
 
-    static OpenResult by(String provider, Call call) {
+    static OpenResult of(String provider, Call call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             int status = call.open(arena, out);

@@ -23,14 +23,15 @@ public final class SegmentVector {
     private final int limit;
 
     private final long size;
-    private final long step;
+    private final long descriptorStride;
 
-    private SegmentVector(int limit, MemorySegment segments, long size, MemorySegment descriptors, long step) {
+    private SegmentVector(int limit, MemorySegment segments, long size, MemorySegment descriptors,
+            long descriptorStride) {
         this.limit = limit;
         this.segments = segments;
         this.size = size;
         this.descriptors = descriptors;
-        this.step = step;
+        this.descriptorStride = descriptorStride;
     }
 
     static SegmentVector local(Arena arena, int limit) {
@@ -51,7 +52,7 @@ public final class SegmentVector {
     public void set(int index, long address, long amount, long descriptor) {
         segments.set(JAVA_LONG, index * size, address);
         segments.set(JAVA_LONG, index * size + AMOUNT, amount);
-        descriptors.set(JAVA_LONG, index * step, descriptor);
+        descriptors.set(JAVA_LONG, index * descriptorStride, descriptor);
     }
 
     public long amount(int index) { return segments.get(JAVA_LONG, index * size + AMOUNT); }

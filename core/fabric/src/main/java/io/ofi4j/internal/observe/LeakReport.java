@@ -48,8 +48,9 @@ public final class LeakReport {
 
         OpenObject(Object object) {
             this.what = object.toString();
-            this.frames = StackWalker.getInstance().walk(all -> all.filter(frame -> !isOurs(frame.getClassName()))
-                    .limit(FRAMES).map(Object::toString).toList());
+            this.frames = StackWalker.getInstance()
+                    .walk(all -> all.filter(frame -> !isLibraryClass(frame.getClassName())).limit(FRAMES)
+                            .map(Object::toString).toList());
         }
 
         @Override
@@ -58,7 +59,7 @@ public final class LeakReport {
         }
     }
 
-    private static boolean isOurs(String className) {
+    private static boolean isLibraryClass(String className) {
         String itsPackage = className.substring(0, Math.max(0, className.lastIndexOf('.')));
         return itsPackage.equals(OURS) || itsPackage.equals(OURS + ".verbs")
                 || itsPackage.startsWith(OURS + ".internal.");

@@ -57,19 +57,19 @@ public final class LockOrder {
     private static final int MAX_RELEASED = 16;
 
     /** A lock that a thread took. Weak, for an object that nobody refers to any more is to be found as a leak. */
-    private static final class Taken {
+    private static final class KnownLock {
         final Rank rank;
         final WeakReference<Object> lock;
         /** Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here. */
         boolean isTaken = true;
 
-        Taken(Rank rank, Object lock) {
+        KnownLock(Rank rank, Object lock) {
             this.rank = rank;
             this.lock = new WeakReference<>(lock);
         }
     }
 
-    private final List<Taken> known = new ArrayList<>();
+    private final List<KnownLock> known = new ArrayList<>();
 
     private LockOrder() {}
 
@@ -91,23 +91,23 @@ public final class LockOrder {
     }
 
     private void note(Rank rank, Object lock) {
-        Taken again = null;
+        KnownLock again = null;
         boolean isFabricLocked = false;
         int released = 0;
         for (int index = known.size() - 1; index >= 0; index--) {
-            Taken one = known.get(index);
-            Object its = one.lock.get();
-            one.isTaken &= isHeld(its);
+            KnownLock one = known.get(index);
+            Object held = one.lock.get();
+            one.isTaken &= isHeld(held);
             if (one.isTaken) {
-                if (its == lock) { return; } // taken again
+                if (held == lock) { return; } // taken again
                 isFabricLocked |= one.rank == Rank.FABRIC_LOCK;
-            } else if (its == lock && one.rank == rank) {
+            } else if (held == lock && one.rank == rank) {
                 again = one;
-            } else if (its == null || ++released > MAX_RELEASED) { known.remove(index); }
+            } else if (held == null || ++released > MAX_RELEASED) { known.remove(index); }
         }
         boolean mayHaveSeveral = isFabricLocked && (rank == Rank.QUEUE || rank == Rank.COUNTER);
         for (int index = 0; index < known.size(); index++) {
-            Taken one = known.get(index);
+            KnownLock one = known.get(index);
             if (!one.isTaken) { continue; }
             if (one.rank.compareTo(rank) > 0 || one.rank == rank && !mayHaveSeveral) {
                 throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + one.rank + " of "
@@ -117,7 +117,7 @@ public final class LockOrder {
         if (again != null) {
             again.isTaken = true;
         } else {
-            known.add(new Taken(rank, lock));
+            known.add(new KnownLock(rank, lock));
         }
     }
 

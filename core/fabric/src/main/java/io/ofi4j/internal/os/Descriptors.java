@@ -98,7 +98,7 @@ public final class Descriptors {
     }
 
     /** Whether fewer descriptors are free than this count. Takes none, not even for a moment. */
-    public static boolean areFewerThan(int count) {
+    public static boolean hasFewerFree(int count) {
         long limit = LibC.call(() -> (long) SYSCONF.invokeExact(SC_OPEN_MAX)); // below 0: unlimited
         int free = limit < 0 ? count : 0;
         for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {

@@ -31,7 +31,7 @@ public final class DeviceDrivers {
     }
 
     /** Whether the driver can be loaded: without it there is no memory of that kind. */
-    public static boolean isThere(DeviceInterface which) {
+    public static boolean isInstalled(DeviceInterface which) {
         try {
             SymbolLookup.libraryLookup(library(which), Arena.global());
             return true;
@@ -45,8 +45,8 @@ public final class DeviceDrivers {
      * libfabric believes what it is told, and then reads addresses that are not there. Only of CUDA is there a way to
      * ask.
      */
-    public static String whyNot(DeviceInterface whose, int device, long address) {
-        return whose == DeviceInterface.CUDA ? Cuda.whyNot(device, address) : "";
+    public static String describeProblem(DeviceInterface whose, int device, long address) {
+        return whose == DeviceInterface.CUDA ? Cuda.describeProblem(device, address) : "";
     }
 
     /** Whether memory of a device is still there; true where there is no way to ask. */
@@ -58,7 +58,7 @@ public final class DeviceDrivers {
      * Has the driver's plain copies of this memory end before their calls do; CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Those
      * inside a device go on after the call otherwise.
      */
-    public static void endCopiesInCalls(DeviceInterface whose, long address) {
+    public static void synchronizeCopies(DeviceInterface whose, long address) {
         if (whose == DeviceInterface.CUDA) { Cuda.synchronizeCopies(address); }
     }
 
@@ -83,7 +83,7 @@ public final class DeviceDrivers {
         private static final int DEVICE_ORDINAL = 9;
         private static final int TYPE_DEVICE = 2;
 
-        static String whyNot(int device, long address) {
+        static String describeProblem(int device, long address) {
             if (GET.isEmpty()) { return ""; }
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment value = arena.allocate(JAVA_LONG);

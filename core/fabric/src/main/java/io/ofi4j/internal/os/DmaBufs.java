@@ -27,7 +27,7 @@ public final class DmaBufs {
     private DmaBufs() {}
 
     /** What keeps a descriptor from being a DMA-buf, as the end of a sentence; empty if it is one. */
-    public static String whyNot(int descriptor) {
+    public static String describeProblem(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment system = arena.allocate(STATFS, Long.BYTES);
             if (LibC.call(() -> (int) FSTATFS.invokeExact(descriptor, system)) != 0) { return "is not open"; }

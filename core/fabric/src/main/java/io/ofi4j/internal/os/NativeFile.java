@@ -31,7 +31,7 @@ public final class NativeFile implements AutoCloseable {
     /** A signal that is ignored by default, unlike SIGIO. */
     private static final int SIGURG = 23;
     private static final int LOCK_EXCLUSIVELY_NOW = 6;
-    private static final int OWNERS = 0600;
+    private static final int OWNER_ONLY = 0600;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int FALLOC_FL_KEEP_SIZE = 1;
     private static final int STATX_SIZE_AND_BLOCKS = 0x600;
@@ -74,7 +74,7 @@ public final class NativeFile implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             MemorySegment name = arena.allocateFrom(path.toString());
-            int result = (int) LibC.call(() -> (int) OPEN.invokeExact(errno, name, flags, OWNERS));
+            int result = (int) LibC.call(() -> (int) OPEN.invokeExact(errno, name, flags, OWNER_ONLY));
             return result < 0 ? -errno.get(JAVA_INT, 0) : result;
         }
     }
@@ -95,19 +95,19 @@ public final class NativeFile implements AutoCloseable {
         }
     }
 
-    public long size() { return fact(STATX_SIZE_AT); }
+    public long size() { return statField(STATX_SIZE_AT); }
 
     /** The number of bytes without disk space. */
-    public long missing() {
-        return fact(STATX_SIZE_AT) - fact(STATX_BLOCKS_AT) * BLOCK;
+    public long unallocatedBytes() {
+        return statField(STATX_SIZE_AT) - statField(STATX_BLOCKS_AT) * BLOCK;
     }
 
-    private long fact(long at) {
+    private long statField(long at) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment facts = arena.allocate(STATX_LENGTH, Long.BYTES);
+            MemorySegment fields = arena.allocate(STATX_LENGTH, Long.BYTES);
             MemorySegment name = arena.allocateFrom("");
-            LibC.call(() -> (int) STATX.invokeExact(descriptor, name, AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, facts));
-            return facts.get(JAVA_LONG, at);
+            LibC.call(() -> (int) STATX.invokeExact(descriptor, name, AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, fields));
+            return fields.get(JAVA_LONG, at);
         }
     }
 

@@ -111,7 +111,7 @@ public final class NativeMemory {
      * Replaces pages, or a mapped file, by an empty mapping that reserves no memory; of any address and length. The pages or the
      * file are released. Later writes go to new pages that are never read.
      */
-    public static void cover(long address, long length) {
+    public static void discard(long address, long length) {
         long begin = address / PAGE * PAGE;
         long pages = wholePages(address + length - begin);
         if (mmap(begin, pages, PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED) == FAILED) { // too many mappings

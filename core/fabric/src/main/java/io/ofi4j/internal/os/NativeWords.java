@@ -11,23 +11,23 @@ import java.lang.foreign.MemorySegment;
  */
 @SuppressWarnings("restricted")
 public final class NativeWords {
-    private static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final MemorySegment ALL_MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     /** Larger than any address. It lets the compiler drop the bounds check. */
-    private static final long ADDRESSES = Long.MAX_VALUE >>> 1;
+    private static final long ADDRESS_MASK = Long.MAX_VALUE >>> 1;
 
     public static long get(long address, long offset) {
-        return EVERYTHING.get(JAVA_LONG_UNALIGNED, (address & ADDRESSES) + offset);
+        return ALL_MEMORY.get(JAVA_LONG_UNALIGNED, (address & ADDRESS_MASK) + offset);
     }
 
     public static void set(long address, long offset, long value) {
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, (address & ADDRESSES) + offset, value);
+        ALL_MEMORY.set(JAVA_LONG_UNALIGNED, (address & ADDRESS_MASK) + offset, value);
     }
 
     public static int getInt(long address, long offset) {
-        return EVERYTHING.get(JAVA_INT_UNALIGNED, (address & ADDRESSES) + offset);
+        return ALL_MEMORY.get(JAVA_INT_UNALIGNED, (address & ADDRESS_MASK) + offset);
     }
 
     public static void setInt(long address, long offset, int value) {
-        EVERYTHING.set(JAVA_INT_UNALIGNED, (address & ADDRESSES) + offset, value);
+        ALL_MEMORY.set(JAVA_INT_UNALIGNED, (address & ADDRESS_MASK) + offset, value);
     }
 }

@@ -19,5 +19,5 @@ public interface EndpointView {
     VectorView vector();
 
     /** Has the provider close it, where {@link Quirk#beforeClose} has put that off. */
-    void closeNow();
+    void closeDeferred();
 }

@@ -177,7 +177,7 @@ public enum Fact {
             "ask for ProgressModel.MANUAL, and have a target that does not poll served by Domain.startProgress()");
 
     /** The longest message between members of a collective operation that arrives, where long ones do not. */
-    public static final long LONGEST_COLLECTIVE = 16 * 1024;
+    public static final long MAX_COLLECTIVE_MESSAGE = 16 * 1024;
 
     private final Refusal refusal;
 
@@ -196,24 +196,24 @@ public enum Fact {
      * What the tests have shown of providers that do what the man pages say, so that ofi4j may be faster there. Of
      * providers and versions that nobody has tried nothing is known.
      */
-    static Set<Fact> shownOf(Provider provider) {
+    static Set<Fact> ofTestedProvider(Provider provider) {
         Set<Fact> facts = EnumSet.noneOf(Fact.class);
-        boolean copiesInPolls = provider.isOver("tcp", "net", "sockets", "udp"); // many megabytes, with manual progress
+        boolean copiesInPolls = provider.hasCore("tcp", "net", "sockets", "udp"); // many megabytes, with manual progress
         boolean isShm = provider.is("shm");
-        boolean isOne = TestedVersions.ONE.contains(provider.libfabric());
+        boolean isVersion1 = TestedVersions.VERSION_1.contains(provider.libfabric());
         if (copiesInPolls && TestedVersions.ALL.contains(provider.libfabric())) { facts.add(FLUSHES_IN_ORDER); }
         boolean isHooked = !NativeLibrary.hooks().isEmpty(); // a hook may write a log in each call
         if (isHooked || !TestedVersions.ALL.contains(provider.libfabric())
-                || !copiesInPolls && !isShm && !provider.isOver("verbs")) {
+                || !copiesInPolls && !isShm && !provider.hasCore("verbs")) {
             return facts;
         }
-        boolean takesSpinLocks = isShm && isOne; // shared between processes
-        boolean waitsTooLong = isShm || provider.isUnder("ofi_rxd") || provider.is("sockets") && isOne; // or not at all
+        boolean takesSpinLocks = isShm && isVersion1; // shared between processes
+        boolean waitsTooLong = isShm || provider.hasLayer("ofi_rxd") || provider.is("sockets") && isVersion1; // or not at all
         boolean connectsInPosts = provider.is("sockets") // for 15 seconds where the peer's machine does not answer
-                || isOne && provider.isOver("verbs") && provider.isUnder("ofi_rxm"); // for 2, by the source
+                || isVersion1 && provider.hasCore("verbs") && provider.hasLayer("ofi_rxm"); // for 2, by the source
         if (!takesSpinLocks && !connectsInPosts) { facts.add(CRITICAL_POSTS); }
         if (!takesSpinLocks && !copiesInPolls) { facts.add(CRITICAL_POLLS); }
-        if (!provider.isUnder("ofi_rxm") && !provider.isOver("verbs")
+        if (!provider.hasLayer("ofi_rxm") && !provider.hasCore("verbs")
                 && TestedVersions.DEBIAN.contains(provider.libfabric())) {
             facts.add(FLUSHES_COVER_MESSAGES);
         }

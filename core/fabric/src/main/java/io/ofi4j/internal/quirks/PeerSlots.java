@@ -10,37 +10,37 @@ import java.util.function.ToIntFunction;
  */
 public final class PeerSlots {
     private final int count;
-    private final ToIntFunction<Set<EndpointAddress>> others;
+    private final ToIntFunction<Set<EndpointAddress>> unknownPeers;
     /** How many were given since the last time that no endpoint was bound. */
-    private int given;
-    private boolean anyFree;
+    private int assigned;
+    private boolean anyReleased;
 
     /**
      * The places of one vector.
      *
      * @param count how many there are
-     * @param others how many peers may take a place by themselves, beside those that are known
+     * @param unknownPeers how many peers may take a place by themselves, beside those that are known
      */
-    public PeerSlots(int count, ToIntFunction<Set<EndpointAddress>> others) {
+    public PeerSlots(int count, ToIntFunction<Set<EndpointAddress>> unknownPeers) {
         this.count = count;
-        this.others = others;
+        this.unknownPeers = unknownPeers;
     }
 
     /** The first endpoint is about to be bound, while so many addresses are known. */
-    public void restart(int known) {
-        given = known;
-        anyFree = false;
+    public void reset(int known) {
+        assigned = known;
+        anyReleased = false;
     }
 
     /** An address is about to be told to the provider. */
-    public void give() { given++; }
+    public void assign() { assigned++; }
 
     /** The provider has forgotten an address. */
-    public void free() { anyFree = true; }
+    public void release() { anyReleased = true; }
 
     /** Refuses an address where the provider would mistake it; where no place is free, the provider refuses. */
-    public void requireNext(Set<EndpointAddress> known, Object vector) {
-        if (anyFree && given + others.applyAsInt(known) >= count) {
+    public void requireSafe(Set<EndpointAddress> known, Object vector) {
+        if (anyReleased && assigned + unknownPeers.applyAsInt(known) >= count) {
             throw new IllegalStateException("the " + count + " places of " + vector
                     + " were given out, and shm would take the next peer for one that is gone: close the endpoints"
                     + " that are bound, or open them with another vector");

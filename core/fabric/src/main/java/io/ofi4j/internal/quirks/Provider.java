@@ -21,7 +21,7 @@ public record Provider(String name, Version libfabric, EndpointType type, Thread
         ProgressModel dataProgress, String device, String vendor) {
 
     /** {@return the provider at the bottom, such as {@code tcp}} */
-    public String base() {
+    public String core() {
         return name.split(";", 2)[0];
     }
 
@@ -31,12 +31,12 @@ public record Provider(String name, Version libfabric, EndpointType type, Thread
     }
 
     /** Whether one of these providers is at the bottom. */
-    public boolean isOver(String... bases) {
-        return List.of(bases).contains(base());
+    public boolean hasCore(String... cores) {
+        return List.of(cores).contains(core());
     }
 
     /** Whether this utility provider is layered on it. */
-    public boolean isUnder(String layer) {
+    public boolean hasLayer(String layer) {
         return name.endsWith(";" + layer);
     }
 

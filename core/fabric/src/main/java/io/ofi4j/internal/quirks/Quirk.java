@@ -58,14 +58,16 @@ public class Quirk {
     final ProviderQuirk description(boolean isOn) { return new ProviderQuirk(name, upstream, test, versions, isOn); }
 
     /** Whether the provider has it, in some version. */
-    final boolean isOf(Provider provider) {
+    final boolean isOfProvider(Provider provider) {
         return providers.test(provider);
     }
 
-    final boolean concerns(Provider provider) { return isOf(provider) && versions.contains(provider.libfabric()); }
+    final boolean appliesTo(Provider provider) {
+        return isOfProvider(provider) && versions.contains(provider.libfabric());
+    }
 
     /** Adds to what is known of a provider, or takes away. */
-    protected void state(Set<Fact> known) {
+    protected void addFacts(Set<Fact> known) {
         known.addAll(facts);
     }
 
@@ -89,7 +91,7 @@ public class Quirk {
     /**
      * Before an endpoint is closed that takes no operations any more.
      *
-     * @return whether the provider closes it now; if not, {@link EndpointView#closeNow} is called later
+     * @return whether the provider closes it now; if not, {@link EndpointView#closeDeferred} is called later
      */
     protected boolean beforeClose(EndpointView endpoint) { return true; }
 
@@ -105,12 +107,12 @@ public class Quirk {
     }
 
     /** {@return an address as the provider is told of it; null where that is the address itself} */
-    protected byte[] spelling(EndpointAddress address) {
+    protected byte[] nativeAddress(EndpointAddress address) {
         return null;
     }
 
     /** {@return the places of a new address vector, or null where they need no care} */
-    protected PeerSlots places() {
+    protected PeerSlots peerSlots() {
         return null;
     }
 

@@ -44,17 +44,17 @@ public final class Quirks {
 
     /** {@return what is known of a provider, and the quirks of it that are on} */
     public static Quirks of(Provider provider) {
-        List<Quirk> active = KNOWN.stream().filter(quirk -> quirk.concerns(provider))
+        List<Quirk> active = KNOWN.stream().filter(quirk -> quirk.appliesTo(provider))
                 .filter(quirk -> WANTED == null || WANTED.contains(quirk.name())).toList();
-        Set<Fact> facts = Fact.shownOf(provider);
-        active.forEach(quirk -> quirk.state(facts));
+        Set<Fact> facts = Fact.ofTestedProvider(provider);
+        active.forEach(quirk -> quirk.addFacts(facts));
         return new Quirks(provider, active, facts);
     }
 
     /** {@return the quirks of a provider, whether they are on or not} */
     public static List<ProviderQuirk> describe(Provider provider) {
         List<Quirk> active = of(provider).active;
-        return KNOWN.stream().filter(quirk -> quirk.isOf(provider))
+        return KNOWN.stream().filter(quirk -> quirk.isOfProvider(provider))
                 .map(quirk -> quirk.description(active.contains(quirk))).toList();
     }
 
@@ -108,7 +108,7 @@ public final class Quirks {
     Set<Fact> facts() { return facts; }
 
     /** Changes a value by each quirk in turn; where the value is a call, the last quirk is the outermost. */
-    private <T> T through(T plain, BiFunction<Quirk, T, T> quirks) {
+    private <T> T compose(T plain, BiFunction<Quirk, T, T> quirks) {
         T value = plain;
         for (Quirk quirk : active) {
             value = quirks.apply(quirk, value);
@@ -123,14 +123,14 @@ public final class Quirks {
     }
 
     public int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
-        return through(enable, (quirk, inner) -> () -> quirk.enable(address, transmitSize, receiveSize, inner))
+        return compose(enable, (quirk, inner) -> () -> quirk.enable(address, transmitSize, receiveSize, inner))
                 .getAsInt();
     }
 
     public void enabled(EndpointView endpoint) { active.forEach(quirk -> quirk.enabled(endpoint)); }
 
     public boolean beforeClose(EndpointView endpoint) {
-        return through(true, (quirk, isNow) -> quirk.beforeClose(endpoint) && isNow);
+        return compose(true, (quirk, isNow) -> quirk.beforeClose(endpoint) && isNow);
     }
 
     public void closed(EndpointView endpoint) { active.forEach(quirk -> quirk.closed(endpoint)); }
@@ -140,25 +140,25 @@ public final class Quirks {
             active.forEach(quirk -> quirk.beforeInsert(address));
             return insertion.get();
         };
-        return through(checked, (quirk, inner) -> () -> quirk.insert(address, vector, inner, refusal)).get();
+        return compose(checked, (quirk, inner) -> () -> quirk.insert(address, vector, inner, refusal)).get();
     }
 
     /** {@return an address as the provider is told of it} */
-    public byte[] spelling(EndpointAddress address) {
-        return active.stream().map(quirk -> quirk.spelling(address)).filter(Objects::nonNull).findFirst()
+    public byte[] nativeAddress(EndpointAddress address) {
+        return active.stream().map(quirk -> quirk.nativeAddress(address)).filter(Objects::nonNull).findFirst()
                 .orElseGet(address::toBytes);
     }
 
     /** {@return what bounds the places of a new address vector, or null} */
-    public PeerSlots places() {
-        return active.stream().map(Quirk::places).filter(Objects::nonNull).findFirst().orElse(null);
+    public PeerSlots peerSlots() {
+        return active.stream().map(Quirk::peerSlots).filter(Objects::nonNull).findFirst().orElse(null);
     }
 
-    public long vectorCount(long expected) { return through(expected, Quirk::vectorCount); }
+    public long vectorCount(long expected) { return compose(expected, Quirk::vectorCount); }
 
     public int removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
         IntSupplier removal = () -> AvOps.fi_av_remove(vector, fabricAddress);
-        return through(removal, (quirk, inner) -> () -> quirk.removePeer(vector, address, inner)).getAsInt();
+        return compose(removal, (quirk, inner) -> () -> quirk.removePeer(vector, address, inner)).getAsInt();
     }
 
     public void vectorClosed(VectorView vector) { active.forEach(quirk -> quirk.vectorClosed(vector)); }

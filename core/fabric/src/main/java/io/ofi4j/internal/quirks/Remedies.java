@@ -4,7 +4,7 @@ import io.ofi4j.internal.os.Errno;
 
 /** What to try when a call of libfabric has failed. */
 public final class Remedies {
-    static final String RAISE_FILES = " Raise the limit of open files ('ulimit -n').";
+    static final String RAISE_DESCRIPTOR_LIMIT = " Raise the limit of open files ('ulimit -n').";
 
     private Remedies() {}
 
@@ -25,7 +25,7 @@ public final class Remedies {
                     ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped read-only: map it"
                             + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
                     : "";
-            case Errno.EMFILE -> RAISE_FILES;
+            case Errno.EMFILE -> RAISE_DESCRIPTOR_LIMIT;
             case Errno.EADDRINUSE,
                     Errno.EBUSY ->
                 operation.startsWith("fi_close")

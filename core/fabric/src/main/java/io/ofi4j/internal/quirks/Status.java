@@ -1,14 +1,14 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.ffi.FabricCalls;
 
 /** Makes exceptions of the statuses that libfabric returns, which are error numbers below 0. */
 public final class Status {
     /** More than fi_domain of sockets opens, which are nine. */
-    private static final int MOST_NEEDED = 16;
+    private static final int MAX_NEEDED = 16;
 
     private Status() {}
 
@@ -33,31 +33,31 @@ public final class Status {
     /** As the other; says where to the operation went. */
     public static FabricException exception(long status, String operation, String to, String provider) {
         int errno = (int) -status;
-        String said = operation + to + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
+        String message = operation + to + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
                 + " (errno " + errno + ").";
-        String lack = operation.startsWith("fi_") ? lackOfFiles(neededWhere(errno)) : "";
-        return lack.isEmpty()
-                ? new FabricException(said + Remedies.of(errno, operation, provider), operation, errno)
-                : new FabricException(said + lack, operation, Errno.EMFILE);
+        String shortage = operation.startsWith("fi_") ? descriptorShortage(descriptorsNeeded(errno)) : "";
+        return shortage.isEmpty()
+                ? new FabricException(message + Remedies.of(errno, operation, provider), operation, errno)
+                : new FabricException(message + shortage, operation, Errno.EMFILE);
     }
 
     /**
      * Some providers, where they can open no file, give an error that is about something else. How many may have been missing: a
      * call that opens several closes those that it got before it fails.
      */
-    private static int neededWhere(int errno) {
+    private static int descriptorsNeeded(int errno) {
         return switch (errno) {
             case Errno.ENOENT -> 1; // sockets' posts
-            case Errno.EINVAL, Errno.ENOMEM, Errno.EIO -> MOST_NEEDED;
+            case Errno.EINVAL, Errno.ENOMEM, Errno.EIO -> MAX_NEEDED;
             default -> 0;
         };
     }
 
     /** {@return what else to say of a failure; empty unless this process may open fewer files than so many} */
-    public static String lackOfFiles(int few) {
-        return Descriptors.areFewerThan(few)
-                ? " This process may open " + (few == 1 ? "no" : "fewer than " + few) + " more files."
-                        + Remedies.RAISE_FILES
+    public static String descriptorShortage(int count) {
+        return Descriptors.hasFewerFree(count)
+                ? " This process may open " + (count == 1 ? "no" : "fewer than " + count) + " more files."
+                        + Remedies.RAISE_DESCRIPTOR_LIMIT
                 : "";
     }
 }

@@ -14,9 +14,9 @@ public final class TestedVersions {
     /** All of them. */
     public static final Set<Version> ALL = Set.of(V1_17, V2_1, V2_6);
     /** Those of libfabric 1.x. */
-    public static final Set<Version> ONE = Set.of(V1_17);
+    public static final Set<Version> VERSION_1 = Set.of(V1_17);
     /** Those of libfabric 2.x. */
-    public static final Set<Version> TWO = Set.of(V2_1, V2_6);
+    public static final Set<Version> VERSION_2 = Set.of(V2_1, V2_6);
 
     /** That of Debian 13. */
     public static final Set<Version> DEBIAN_13 = Set.of(V2_1);

@@ -61,14 +61,14 @@ class ContextSlabTest {
     @Test
     void silentOperationsAreInFlightAsOthersAre() {
         ContextSlab slab = new ContextSlab(arena, 4);
-        long silent = slab.acquire(1, endpoint(ContextSlab.LARGEST_NUMBER) | ContextSlab.SILENT, 3);
-        long other = slab.acquire(2, endpoint(ContextSlab.LARGEST_NUMBER), 3);
+        long silent = slab.acquire(1, endpoint(ContextSlab.MAX_NUMBER) | ContextSlab.SILENT, 3);
+        long other = slab.acquire(2, endpoint(ContextSlab.MAX_NUMBER), 3);
 
         assertThat(slab.isSilent(silent)).isTrue();
         assertThat(slab.isSilent(other)).isFalse();
         assertThat(slab.isInFlight(silent)).isTrue();
         assertThat(slab.inFlightOfRegion(3)).isEqualTo(2);
-        assertThat(slab.inFlightOfEndpoint(ContextSlab.LARGEST_NUMBER)).isEqualTo(2);
+        assertThat(slab.inFlightOfEndpoint(ContextSlab.MAX_NUMBER)).isEqualTo(2);
         slab.release(silent);
         assertThat(slab.isSilent(silent)).isFalse();
     }
@@ -94,7 +94,7 @@ class ContextSlabTest {
     void anEndpointsOperationsAreReleasedTogether() {
         ContextSlab slab = new ContextSlab(arena, 8);
         for (int i = 0; i < 8; i++) {
-            slab.acquire(i, endpoint(i % 2 == 0 ? 5 : ContextSlab.LARGEST_NUMBER), 7 + i % 2);
+            slab.acquire(i, endpoint(i % 2 == 0 ? 5 : ContextSlab.MAX_NUMBER), 7 + i % 2);
         }
         assertThat(slab.inFlightOfRegion(7)).isEqualTo(4);
 
@@ -103,7 +103,7 @@ class ContextSlabTest {
         assertThat(slab.inFlightOfRegion(7)).isZero();
         assertThat(slab.inFlightOfRegion(8)).isEqualTo(4);
         assertThat(slab.releaseEndpoint(5)).isEmpty();
-        assertThat(slab.releaseEndpoint(ContextSlab.LARGEST_NUMBER)).containsExactlyInAnyOrder(1, 3, 5, 7);
+        assertThat(slab.releaseEndpoint(ContextSlab.MAX_NUMBER)).containsExactlyInAnyOrder(1, 3, 5, 7);
     }
 
     @RepeatedTest(20)

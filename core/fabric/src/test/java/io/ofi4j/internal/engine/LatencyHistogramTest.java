@@ -25,8 +25,8 @@ class LatencyHistogramTest {
         }
         Arrays.sort(all);
         assertThat(counts.count()).isEqualTo(COUNT);
-        assertThat(counts.least()).isEqualTo(all[0]);
-        assertThat(counts.most()).isEqualTo(all[COUNT - 1]);
+        assertThat(counts.min()).isEqualTo(all[0]);
+        assertThat(counts.max()).isEqualTo(all[COUNT - 1]);
         assertThat(counts.mean()).isCloseTo(Arrays.stream(all).average().orElseThrow(), within(1e-3));
         for (double percent : new double[]{1, 10, 25, 50, 90, 99, 99.9, 100}) {
             long exact = all[(int) Math.ceil(percent / 100 * COUNT) - 1];
@@ -49,15 +49,15 @@ class LatencyHistogramTest {
         LatencyHistogram counts = new LatencyHistogram();
         counts.add(Long.MAX_VALUE);
         assertThat(counts.count()).isEqualTo(1);
-        assertThat(counts.most()).isEqualTo(Long.MAX_VALUE);
+        assertThat(counts.max()).isEqualTo(Long.MAX_VALUE);
         assertThat(counts.percentile(50)).isPositive();
     }
 
     @Test
     void nothingIsZero() {
         LatencyHistogram counts = new LatencyHistogram();
-        assertThat(counts.least()).isZero();
-        assertThat(counts.most()).isZero();
+        assertThat(counts.min()).isZero();
+        assertThat(counts.max()).isZero();
         assertThat(counts.mean()).isZero();
         assertThat(counts.percentile(99)).isZero();
     }

@@ -39,7 +39,7 @@ class LockOrderTest {
         synchronized (vector) {
             LockOrder.taken(Rank.VECTOR, vector);
 
-            assertThatThrownBy(() -> fabricLock.alone(() -> {})).isInstanceOf(AssertionError.class)
+            assertThatThrownBy(() -> fabricLock.locked(() -> {})).isInstanceOf(AssertionError.class)
                     .hasMessageContaining("FABRIC_LOCK").hasMessageContaining("inside VECTOR of a vector");
         }
     }
@@ -48,7 +48,7 @@ class LockOrderTest {
     void whatIsTakenInOrderPasses() {
         synchronized (domain) {
             LockOrder.taken(Rank.DOMAIN, domain);
-            fabricLock.alone(() -> {
+            fabricLock.locked(() -> {
                 synchronized (vector) {
                     LockOrder.taken(Rank.VECTOR, vector);
                     guard.enter().exit();
@@ -73,12 +73,12 @@ class LockOrderTest {
         synchronized (domain) {
             assertThat(LockOrder.taken(Rank.DOMAIN, domain)).isTrue();
         }
-        fabricLock.alone(() -> {});
+        fabricLock.locked(() -> {});
     }
 
     @Test
     void twoGuardsAreEnteredOnlyInsideTheLockOfTheFabric() {
-        fabricLock.alone(() -> {
+        fabricLock.locked(() -> {
             try (var _ = guard.enter()) {
                 other.enter().exit();
             }

@@ -65,17 +65,17 @@ class RefusalTableTest {
     private static final List<Use> USES = uses();
 
     private static List<Use> uses() {
-        Use tcp = new Use("tcp", TestedVersions.TWO, EndpointType.RDM);
+        Use tcp = new Use("tcp", TestedVersions.VERSION_2, EndpointType.RDM);
         Use verbsRxm = new Use("verbs;ofi_rxm", TestedVersions.OVER_VERBS, EndpointType.RDM);
         Use verbs = new Use("verbs", TestedVersions.OVER_VERBS, EndpointType.MSG);
         return List.of(new Use("shm", TestedVersions.ALL, EndpointType.RDM),
                 new Use("tcp;ofi_rxm", TestedVersions.ALL, EndpointType.RDM),
-                new Use("net", TestedVersions.ONE, EndpointType.RDM), tcp,
+                new Use("net", TestedVersions.VERSION_1, EndpointType.RDM), tcp,
                 tcp.with("with `COMPLETION`", ThreadingModel.COMPLETION, ProgressModel.MANUAL, ""),
                 new Use("sockets", TestedVersions.ALL, EndpointType.RDM),
                 new Use("udp;ofi_rxd", TestedVersions.ALL, EndpointType.RDM),
                 new Use("tcp", TestedVersions.ALL, EndpointType.MSG),
-                new Use("net", TestedVersions.ONE, EndpointType.MSG),
+                new Use("net", TestedVersions.VERSION_1, EndpointType.MSG),
                 new Use("sockets", TestedVersions.ALL, EndpointType.MSG),
                 new Use("udp", TestedVersions.ALL, EndpointType.DGRAM),
                 new Use("sockets", TestedVersions.ALL, EndpointType.DGRAM), verbsRxm,

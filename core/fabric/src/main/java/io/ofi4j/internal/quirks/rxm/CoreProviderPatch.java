@@ -36,7 +36,7 @@ abstract class CoreProviderPatch extends Quirk {
     private final Set<String> prepared = new HashSet<>();
 
     CoreProviderPatch(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test) {
-        super(name, provider -> provider.isUnder("ofi_rxm") && !provider.isConnected() && providers.test(provider),
+        super(name, provider -> provider.hasLayer("ofi_rxm") && !provider.isConnected() && providers.test(provider),
                 versions, upstream, test);
     }
 
@@ -44,24 +44,24 @@ abstract class CoreProviderPatch extends Quirk {
     abstract int replaceIn(Handle domain);
 
     @Override
-    protected void state(Set<Fact> known) {
-        super.state(known);
+    protected void addFacts(Set<Fact> known) {
+        super.addFacts(known);
         known.remove(Fact.CRITICAL_POSTS);
         known.remove(Fact.CRITICAL_POLLS);
     }
 
     @Override
     protected synchronized void beforeDomain(Provider provider) {
-        if (prepared.contains(provider.base())) { return; }
-        List<InfoHandle> infos = find(provider.base(), provider.device());
+        if (prepared.contains(provider.core())) { return; }
+        List<InfoHandle> infos = find(provider.core(), provider.device());
         if (infos.isEmpty()) { // a device may be called otherwise below: then whichever can be opened
-            infos = find(provider.base(), null);
+            infos = find(provider.core(), null);
         }
         int status = 0;
         for (InfoHandle info : infos) {
-            status = open(provider.base(), info);
+            status = open(provider.core(), info);
             if (status == 0) {
-                prepared.add(provider.base()); // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                prepared.add(provider.core()); // where nothing was found, for want of descriptors perhaps, the next domain asks again
                 break;
             }
         }
@@ -69,7 +69,7 @@ abstract class CoreProviderPatch extends Quirk {
     }
 
     private static List<InfoHandle> find(String base, String device) {
-        return FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0, Hints.ofConnections(base, device))
+        return FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0, Hints.forCoreProvider(base, device))
                 .infos();
     }
 

@@ -36,15 +36,15 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final MethodHandle CALL_CLOSE = Functions.byAddress(CLOSE);
     private static final int EIO = -5;
     /** How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's. */
-    private static final long BEGINNING = 4 * Long.BYTES;
+    private static final long SEARCHED_BYTES = 4 * Long.BYTES;
 
     /** Endpoints of ofi_rxm that are open. */
     private static final Set<Long> OPEN = ConcurrentHashMap.newKeySet();
     /** Endpoints of verbs that are gone, and whose place has not been taken by another. */
-    private static final Set<Long> GONE = ConcurrentHashMap.newKeySet();
+    private static final Set<Long> CLOSED = ConcurrentHashMap.newKeySet();
 
     DepartedPeers() {
-        super("rxm-departed-peers", provider -> provider.isOver("verbs"), TestedVersions.OVER_VERBS,
+        super("rxm-departed-peers", provider -> provider.hasCore("verbs"), TestedVersions.OVER_VERBS,
                 "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then posts"
                         + " receives to it, and adds credits to it; the process ends.",
                 "DepartedPeerTest");
@@ -74,7 +74,7 @@ final class DepartedPeers extends CoreProviderPatch {
     /** An upcall, like the next two: what it threw would end the process. */
     private static void addCredits(long original, long endpoint, long credits) {
         try {
-            if (!GONE.contains(endpoint)) { CALL_ADD_CREDITS.invokeExact(original, endpoint, credits); }
+            if (!CLOSED.contains(endpoint)) { CALL_ADD_CREDITS.invokeExact(original, endpoint, credits); }
         } catch (Throwable t) { // credits that are lost make a peer wait; its deadline tells
             return;
         }
@@ -86,7 +86,7 @@ final class DepartedPeers extends CoreProviderPatch {
             status = (int) CALL_ENDPOINT.invokeExact(original, domain, info, out, context);
             if (status == 0) {
                 long endpoint = NativeWords.get(out, 0);
-                GONE.remove(endpoint);
+                CLOSED.remove(endpoint);
                 replace(FunctionSlot.close(endpoint), "close", CLOSE);
             }
         } catch (Throwable t) {
@@ -97,14 +97,14 @@ final class DepartedPeers extends CoreProviderPatch {
 
     private static int close(long original, long object) {
         try {
-            if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) { GONE.add(object); }
+            if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) { CLOSED.add(object); }
         } catch (Throwable t) {
-            return closed(original, object); // as in a C program
+            return callClose(original, object); // as in a C program
         }
-        return closed(original, object);
+        return callClose(original, object);
     }
 
-    private static int closed(long original, long object) {
+    private static int callClose(long original, long object) {
         try {
             return (int) CALL_CLOSE.invokeExact(original, object);
         } catch (Throwable t) {
@@ -115,15 +115,15 @@ final class DepartedPeers extends CoreProviderPatch {
     /** Whether it is the endpoint of a connection of ofi_rxm, which its context is then; the connection has none any more. */
     private static boolean forget(long endpoint, long connection) {
         if (connection == 0 || !NativeMemory.isWritable(connection)) { return false; }
-        long place = -1;
-        boolean isOfOurs = false;
-        for (long word = 0; word < BEGINNING; word += Long.BYTES) {
+        long field = -1;
+        boolean isOfOpenEndpoint = false;
+        for (long word = 0; word < SEARCHED_BYTES; word += Long.BYTES) {
             long value = NativeWords.get(connection, word);
-            place = value == endpoint ? word : place;
-            isOfOurs |= OPEN.contains(value);
+            field = value == endpoint ? word : field;
+            isOfOpenEndpoint |= OPEN.contains(value);
         }
-        if (place < 0 || !isOfOurs) { return false; }
-        NativeWords.set(connection, place, 0);
+        if (field < 0 || !isOfOpenEndpoint) { return false; }
+        NativeWords.set(connection, field, 0);
         return true;
     }
 }

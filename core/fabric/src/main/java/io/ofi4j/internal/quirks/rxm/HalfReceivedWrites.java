@@ -31,24 +31,24 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     /** {@code sizeof(struct fi_context)}, which stands before it. */
     private static final long CONTEXT = 32;
     private static final long PAGE = 4096;
-    private static final long HALF = PAGE / 2;
+    private static final long HALF_PAGE = PAGE / 2;
 
     /**
      * The first half holds nothing but its own address: whoever follows pointers in it stays there, and what is put into a list there is
      * forgotten. The receive is behind it, so that the header in front of the receive points there too.
      */
     private static final MemorySegment MEMORY = Arena.global().allocate(PAGE, PAGE);
-    private static final long RECEIVE = MEMORY.address() + HALF;
+    private static final long RECEIVE = MEMORY.address() + HALF_PAGE;
 
     static {
-        for (long word = 0; word < HALF; word += Long.BYTES) {
+        for (long word = 0; word < HALF_PAGE; word += Long.BYTES) {
             MEMORY.set(JAVA_LONG, word, MEMORY.address());
         }
-        MEMORY.set(JAVA_INT, HALF + CONTEXT, RXM_RX);
+        MEMORY.set(JAVA_INT, HALF_PAGE + CONTEXT, RXM_RX);
     }
 
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", provider -> provider.isOver("tcp", "net"), TestedVersions.ALL,
+        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), TestedVersions.ALL,
                 "Where a connection ends before all bytes of a write with completion data have come, the provider below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the process"
                         + " ends.",

@@ -32,10 +32,10 @@ public final class RxmQuirks {
             new Quirk("rxm-discards", RxmQuirks::isRxm, TestedVersions.ALL,
                     "The sender of a long message that is discarded is not told that it has completed.", "TaggedTest",
                     Fact.DISCARDED_SENDS_HANG),
-            new Quirk("rxm-many-messages", RxmQuirks::isRxm, TestedVersions.TWO,
+            new Quirk("rxm-many-messages", RxmQuirks::isRxm, TestedVersions.VERSION_2,
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, TestedVersions.TWO,
+            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, TestedVersions.VERSION_2,
                     "A receive of messages without tags from one peer overwrites the provider's memory beside one from any peer, and"
                             + " ends the process when it is canceled.",
                     "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
@@ -53,5 +53,5 @@ public final class RxmQuirks {
 
     private RxmQuirks() {}
 
-    private static boolean isRxm(Provider provider) { return provider.isUnder("ofi_rxm"); }
+    private static boolean isRxm(Provider provider) { return provider.hasLayer("ofi_rxm"); }
 }

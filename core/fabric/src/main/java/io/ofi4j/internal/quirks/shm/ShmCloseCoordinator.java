@@ -29,16 +29,16 @@ import java.util.function.Supplier;
  * endpoint later: when the vectors that know it are closed.
  */
 final class ShmCloseCoordinator extends Quirk {
-    private static final long QUIET_NANOS = 200_000_000;
-    private static final int ROUNDS = 8;
+    private static final long DRAIN_TIMEOUT_NANOS = 200_000_000;
+    private static final int MIN_ROUNDS = 8;
 
     /** Endpoints that the provider has open, also those whose close was put off. */
     private final Map<EndpointView, EndpointAddress> open = new LinkedHashMap<>();
     /** Addresses of those that are about to be closed. */
     private final Set<EndpointAddress> closing = new HashSet<>();
-    private final Map<EndpointAddress, List<Known>> peers = new HashMap<>();
+    private final Map<EndpointAddress, List<InsertedPeer>> peers = new HashMap<>();
     /** Read inside the guards of queues, too, where the monitor must not be taken. */
-    private final List<Late> late = new CopyOnWriteArrayList<>();
+    private final List<DeferredClose> deferred = new CopyOnWriteArrayList<>();
     /**
      * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has entered them
      * into the vector, though nobody has inserted them.
@@ -46,10 +46,10 @@ final class ShmCloseCoordinator extends Quirk {
     private final Map<VectorView, Set<EndpointAddress>> writers = new HashMap<>();
 
     /** A peer that was inserted, and how operations to it are refused. */
-    private record Known(VectorView vector, Runnable refusal) {}
+    private record InsertedPeer(VectorView vector, Runnable refusal) {}
 
     /** An endpoint whose close was put off, and the vectors that still know it. */
-    private record Late(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
+    private record DeferredClose(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
     ShmCloseCoordinator() {
         super("shm-neighbours", provider -> provider.is("shm"), TestedVersions.ALL,
@@ -61,11 +61,11 @@ final class ShmCloseCoordinator extends Quirk {
     /** One that is closed later has its name until then. */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
-        return isLate(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
+        return isDeferred(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
     }
 
-    private boolean isLate(EndpointAddress address) {
-        return late.stream().anyMatch(one -> one.address.equals(address));
+    private boolean isDeferred(EndpointAddress address) {
+        return deferred.stream().anyMatch(one -> one.address.equals(address));
     }
 
     @Override
@@ -85,51 +85,52 @@ final class ShmCloseCoordinator extends Quirk {
     protected synchronized <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion,
             Consumer<P> refusal) {
         assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
-        if (isLate(address)) {
+        if (isDeferred(address)) {
             throw new IllegalStateException(
                     "the endpoint with this address is closed, and other endpoints of this process"
                             + " still use it: close those first, or give the new endpoint another name");
         }
         if (closing.contains(address)) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
         P peer = insertion.get();
-        peers.computeIfAbsent(address, key -> new ArrayList<>()).add(new Known(vector, () -> refusal.accept(peer)));
+        peers.computeIfAbsent(address, key -> new ArrayList<>())
+                .add(new InsertedPeer(vector, () -> refusal.accept(peer)));
         return peer;
     }
 
     @Override
     protected boolean beforeClose(EndpointView endpoint) {
-        List<Known> known;
-        Map<EndpointView, EndpointAddress> neighbours;
-        noteWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        List<InsertedPeer> known;
+        Map<EndpointView, EndpointAddress> others;
+        recordWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
             known = List.copyOf(peers.getOrDefault(endpoint.address(), List.of())); // a close may be repeated: kept
             closing.add(endpoint.address());
             known.forEach(peer -> peer.refusal.run()); // before looking who is open: who opens after this look sees it
-            neighbours = new LinkedHashMap<>(open);
+            others = new LinkedHashMap<>(open);
             open.remove(endpoint);
         }
         Set<QueueView> queues = new LinkedHashSet<>();
-        neighbours.keySet().forEach(neighbour -> queues.addAll(neighbour.queues()));
-        boolean othersLookIn = queues.removeIf(queue -> !queue.admitsCaller());
-        boolean isQuiet = awaitQuiet(queues); // who entered before now has posted, who enters after is refused
-        noteWriters(endpoint); // those that have inserted it since, too: now nobody can any more
-        Set<VectorView> vectors = vectorsThatKnow(endpoint, known, neighbours);
+        others.keySet().forEach(other -> queues.addAll(other.queues()));
+        boolean isUsedByOthers = queues.removeIf(queue -> !queue.admitsCaller());
+        boolean isDrained = drain(queues); // who entered before now has posted, who enters after is refused
+        recordWriters(endpoint); // those that have inserted it since, too: now nobody can any more
+        Set<VectorView> vectors = knowingVectors(endpoint, known, others);
         for (VectorView vector : vectors) {
             if (vector.admitsCaller()) {
                 vector.forget(endpoint.address());
             } else {
-                othersLookIn = true;
+                isUsedByOthers = true;
             }
         }
-        return isQuiet && !othersLookIn || !putOff(endpoint, vectors);
+        return isDrained && !isUsedByOthers || !defer(endpoint, vectors);
     }
 
-    private synchronized boolean putOff(EndpointView endpoint, Set<VectorView> vectors) {
+    private synchronized boolean defer(EndpointView endpoint, Set<VectorView> vectors) {
         assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
         vectors.removeIf(VectorView::isClosed);
         if (vectors.isEmpty()) { return false; }
-        late.add(new Late(endpoint, endpoint.address(), vectors));
+        deferred.add(new DeferredClose(endpoint, endpoint.address(), vectors));
         open.put(endpoint, endpoint.address());
         return true;
     }
@@ -148,25 +149,25 @@ final class ShmCloseCoordinator extends Quirk {
     /** The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it close. */
     @Override
     protected void vectorClosed(VectorView vector) {
-        List<Late> knownHere;
+        List<DeferredClose> ofVector;
         synchronized (this) {
             peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
             peers.values().removeIf(List::isEmpty);
             writers.remove(vector);
-            knownHere = late.stream().filter(one -> one.vectors.contains(vector)).toList();
+            ofVector = deferred.stream().filter(one -> one.vectors.contains(vector)).toList();
         }
-        knownHere.forEach(one -> vector.forget(one.address));
-        List<Late> due;
+        ofVector.forEach(one -> vector.forget(one.address));
+        List<DeferredClose> due;
         synchronized (this) {
-            knownHere.forEach(one -> one.vectors.remove(vector));
-            due = late.stream().filter(one -> one.vectors.isEmpty()).toList();
-            late.removeAll(due);
+            ofVector.forEach(one -> one.vectors.remove(vector));
+            due = deferred.stream().filter(one -> one.vectors.isEmpty()).toList();
+            deferred.removeAll(due);
         }
-        due.forEach(one -> one.endpoint.closeNow());
+        due.forEach(one -> one.endpoint.closeDeferred());
     }
 
     /** Notes the open endpoints that may have written to one that is about to be closed. */
-    private void noteWriters(EndpointView endpoint) {
+    private void recordWriters(EndpointView endpoint) {
         Map<EndpointView, EndpointAddress> others;
         synchronized (this) {
             others = new LinkedHashMap<>(open);
@@ -185,31 +186,31 @@ final class ShmCloseCoordinator extends Quirk {
     }
 
     /** Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place. */
-    private Set<VectorView> vectorsThatKnow(EndpointView endpoint, List<Known> known,
-            Map<EndpointView, EndpointAddress> neighbours) {
+    private Set<VectorView> knowingVectors(EndpointView endpoint, List<InsertedPeer> known,
+            Map<EndpointView, EndpointAddress> others) {
         Set<VectorView> vectors = new LinkedHashSet<>();
         known.forEach(peer -> vectors.add(peer.vector));
         vectors.addAll(writtenTo(endpoint.address()));
-        neighbours.forEach((neighbour, address) -> {
-            if (endpoint.vector().knows(address)) { vectors.add(neighbour.vector()); }
+        others.forEach((other, address) -> {
+            if (endpoint.vector().knows(address)) { vectors.add(other.vector()); }
         });
         return vectors;
     }
 
     /** How much is noted of endpoints, peers and vectors. */
     synchronized int size() {
-        return open.size() + closing.size() + peers.size() + late.size() + writers.size();
+        return open.size() + closing.size() + peers.size() + deferred.size() + writers.size();
     }
 
     /** Whether nothing is in flight, and all that peers have sent is worked off. */
-    private static boolean awaitQuiet(Set<QueueView> queues) {
+    private static boolean drain(Set<QueueView> queues) {
         long start = System.nanoTime();
         int inFlight;
         int round = 0;
         do {
             queues.forEach(QueueView::drain);
             inFlight = queues.stream().mapToInt(QueueView::inFlight).sum();
-        } while (++round < ROUNDS || inFlight > 0 && System.nanoTime() - start < QUIET_NANOS);
+        } while (++round < MIN_ROUNDS || inFlight > 0 && System.nanoTime() - start < DRAIN_TIMEOUT_NANOS);
         return inFlight == 0;
     }
 }

@@ -30,9 +30,9 @@ final class ShmFileReservation extends Quirk {
     /** An endpoint's file, with the provider's default number of receives. */
     private static final long DEFAULT_LENGTH = 16L << 20;
     private static final long DEFAULT_RECEIVES = 1024;
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(2);
     /** The provider looks into an existing file as far as this before it looks at the file's length. */
-    private static final long SHORTEST_FILE = 4096;
+    private static final long MIN_LENGTH = 4096;
 
     /** How long the files of this process's endpoints have become. */
     private final Map<Sizes, Long> lengths = new ConcurrentHashMap<>();
@@ -50,30 +50,30 @@ final class ShmFileReservation extends Quirk {
     /** One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one meanwhile. */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
-        Optional<Path> place = ShmFiles.place(address.get());
-        if (place.isEmpty()) { return enable.getAsInt(); }
-        requireNoOther(place.get());
-        try (NativeFile folder = NativeFile.openFolder(ShmFiles.FOLDER)) {
+        Optional<Path> path = ShmFiles.path(address.get());
+        if (path.isEmpty()) { return enable.getAsInt(); }
+        requireUnused(path.get());
+        try (NativeFile folder = NativeFile.openFolder(ShmFiles.DIRECTORY)) {
             if (RESERVES) {
-                Waiting.YIELD.tryUntil(folder::tryLock, PATIENCE); // somebody who keeps the lock shall not keep this one out
+                Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT); // somebody who keeps the lock shall not keep this one out
             }
             Sizes sizes = new Sizes(transmitSize, receiveSize);
-            if (RESERVES && room() < expectedLength(sizes)) { return -Errno.ENOSPC; }
+            if (RESERVES && usableSpace() < expectedLength(sizes)) { return -Errno.ENOSPC; }
             int status = enable.getAsInt();
             if (status != 0) { return status; }
-            lengths.put(sizes, place.get().toFile().length());
-            return fill(place.get());
+            lengths.put(sizes, path.get().toFile().length());
+            return reserve(path.get());
         }
     }
 
     /** A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program. */
-    static void requireNoOther(Path file) {
+    static void requireUnused(Path file) {
         if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {
             if (open.error() != 0 || !open.isUnused()) {
                 throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm");
             }
-            if (open.size() < SHORTEST_FILE) {
+            if (open.size() < MIN_LENGTH) {
                 throw new FabricException(
                         "fi_enable failed on provider shm: the name is taken by " + file
                                 + ", which is no endpoint's file: remove it, or choose another name.",
@@ -89,28 +89,28 @@ final class ShmFileReservation extends Quirk {
 
     @Override
     protected void beforeInsert(EndpointAddress address) {
-        Status.check(ShmFiles.find(address).map(ShmFileReservation::fill).orElse(0), "fi_av_insert", "shm");
+        Status.check(ShmFiles.find(address).map(ShmFileReservation::reserve).orElse(0), "fi_av_insert", "shm");
     }
 
     /** How many bytes there is room for. */
-    private static long room() {
+    private static long usableSpace() {
         try {
-            return Files.getFileStore(ShmFiles.FOLDER).getUsableSpace();
+            return Files.getFileStore(ShmFiles.DIRECTORY).getUsableSpace();
         } catch (IOException e) {
             return Long.MAX_VALUE; // the provider will say what is wrong
         }
     }
 
     /** Gives a file the room that it lacks: 0, or why there is none, below 0. */
-    private static int fill(Path file) {
+    private static int reserve(Path file) {
         if (!RESERVES || !Files.isRegularFile(file)) { return 0; }
         try (NativeFile open = NativeFile.open(file)) {
             if (open.error() != 0) {
                 return open.error() == Errno.EMFILE ? -open.error() : 0; // another user's, or the provider will say so
             }
-            long missing = open.missing();
+            long missing = open.unallocatedBytes();
             if (missing <= 0) { return 0; }
-            if (room() < missing) { return -Errno.ENOSPC; }
+            if (usableSpace() < missing) { return -Errno.ENOSPC; }
             int error = open.reserve(0, open.size());
             return error == Errno.ENOSPC || error == Errno.ENOMEM ? -error : 0; // not all file systems know fallocate
         }

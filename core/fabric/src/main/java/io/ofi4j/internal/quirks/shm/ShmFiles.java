@@ -20,10 +20,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * may still be in a call on an endpoint, so closing is not safe then.
  */
 final class ShmFiles extends Quirk {
-    static final Path FOLDER = Path.of("/dev/shm");
+    static final Path DIRECTORY = Path.of("/dev/shm");
 
     private final Set<Path> open = ConcurrentHashMap.newKeySet();
-    private boolean hooked;
+    private boolean hasHook;
 
     ShmFiles() {
         super("shm-files", provider -> provider.is("shm"), TestedVersions.ALL,
@@ -34,23 +34,23 @@ final class ShmFiles extends Quirk {
     @Override
     protected void enabled(EndpointView endpoint) {
         find(endpoint.address()).ifPresent(file -> {
-            hook();
+            addShutdownHook();
             open.add(file);
         });
     }
 
     @Override
-    protected void closed(EndpointView endpoint) { place(endpoint.address()).ifPresent(open::remove); }
+    protected void closed(EndpointView endpoint) { path(endpoint.address()).ifPresent(open::remove); }
 
     /** Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it can. */
-    static int whyNot(EndpointAddress address) {
+    static int creationError(EndpointAddress address) {
         String text = new String(address.toBytes(), StandardCharsets.UTF_8);
         int start = text.indexOf("://") < 0 ? 0 : text.indexOf("://") + 3;
         int end = text.indexOf('\0', start);
         String name = text.substring(start, end < 0 ? text.length() : end);
         String own = name.startsWith("/") ? name.substring(1) : name;
         if (own.isEmpty() || own.indexOf('/') >= 0 || own.equals(".") || own.equals("..")) { return Errno.EINVAL; }
-        try (NativeFile spare = NativeFile.openFolder(FOLDER)) {
+        try (NativeFile spare = NativeFile.openFolder(DIRECTORY)) {
             return spare.error();
         }
     }
@@ -59,21 +59,21 @@ final class ShmFiles extends Quirk {
      * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody has
      * it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
      */
-    static int removeLeft(EndpointAddress address) {
-        Optional<Path> left = find(address);
-        left.ifPresent(ShmFileReservation::requireNoOther);
-        return left.isEmpty() || left.get().toFile().delete() ? 0 : Errno.EADDRINUSE;
+    static int removeStale(EndpointAddress address) {
+        Optional<Path> stale = find(address);
+        stale.ifPresent(ShmFileReservation::requireUnused);
+        return stale.isEmpty() || stale.get().toFile().delete() ? 0 : Errno.EADDRINUSE;
     }
 
     /** Where the file of an address belongs; nothing where the address is none of a file in the folder. */
-    static Optional<Path> place(EndpointAddress address) {
+    static Optional<Path> path(EndpointAddress address) {
         String name = new String(address.toBytes(), StandardCharsets.UTF_8);
         int start = name.indexOf("://");
         if (start < 0) { return Optional.empty(); }
         int end = name.indexOf('\0', start);
         try {
-            Path file = FOLDER.resolve(name.substring(start + 3, end < 0 ? name.length() : end));
-            return FOLDER.equals(file.getParent()) ? Optional.of(file) : Optional.empty();
+            Path file = DIRECTORY.resolve(name.substring(start + 3, end < 0 ? name.length() : end));
+            return DIRECTORY.equals(file.getParent()) ? Optional.of(file) : Optional.empty();
         } catch (InvalidPathException e) {
             return Optional.empty();
         }
@@ -81,17 +81,17 @@ final class ShmFiles extends Quirk {
 
     /** The file of an endpoint, perhaps another process's; nothing where there is none. */
     static Optional<Path> find(EndpointAddress address) {
-        return place(address).filter(Files::exists);
+        return path(address).filter(Files::exists);
     }
 
     /** Refuses an address that no endpoint has. */
-    static void require(EndpointAddress address) {
+    static void requireExists(EndpointAddress address) {
         if (find(address).isEmpty()) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
     }
 
-    private synchronized void hook() {
-        if (hooked) { return; }
-        hooked = true;
+    private synchronized void addShutdownHook() {
+        if (hasHook) { return; }
+        hasHook = true;
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(this::removeAll, "ofi4j-shm-files"));
         } catch (IllegalStateException e) {

@@ -24,7 +24,7 @@ final class ShmNames extends Quirk {
                     + " sends back leads into nowhere.",
             "ShmNamesTest") {
         @Override
-        protected byte[] spelling(EndpointAddress address) {
+        protected byte[] nativeAddress(EndpointAddress address) {
             return isMadeHere(address) ? slashed(address) : null; // chosen names have one anyway
         }
     };
@@ -40,10 +40,12 @@ final class ShmNames extends Quirk {
     }
 
     @Override
-    protected void beforeInsert(EndpointAddress address) { if (isMadeHere(address)) { ShmFiles.require(address); } }
+    protected void beforeInsert(EndpointAddress address) {
+        if (isMadeHere(address)) { ShmFiles.requireExists(address); }
+    }
 
     @Override
-    protected byte[] spelling(EndpointAddress address) {
+    protected byte[] nativeAddress(EndpointAddress address) {
         boolean isMade = MADE.matcher(text(address)).matches() && !lookAlikes.contains(address);
         return isMade ? address.toBytes() : slashed(address);
     }

@@ -12,7 +12,7 @@ import java.util.function.IntSupplier;
 /** Sees to it that no place of an shm address vector is given twice while endpoints are bound to the vector. */
 final class ShmPeerSlots extends Quirk {
     /** The place that was given last, given again at once. */
-    static final Quirk LAST_PLACE = new Quirk("shm-last-place", provider -> provider.is("shm"), TestedVersions.ONE,
+    static final Quirk LAST_SLOT = new Quirk("shm-last-place", provider -> provider.is("shm"), TestedVersions.VERSION_1,
             "A vector gives the place that it gave last again as soon as it is free.", "ShmPeerSlotsTest") {
         /** By another name, the endpoint takes the next place meanwhile, which no endpoint has agreed on anything about. */
         @Override
@@ -26,23 +26,23 @@ final class ShmPeerSlots extends Quirk {
         }
     };
 
-    private static final int COUNT = 256;
+    private static final int SLOTS = 256;
     private static final byte OTHER_PREFIX = 'o';
 
-    private final ShmCloseCoordinator neighbours;
+    private final ShmCloseCoordinator coordinator;
 
-    ShmPeerSlots(ShmCloseCoordinator neighbours) {
+    ShmPeerSlots(ShmCloseCoordinator coordinator) {
         super("shm-places", provider -> provider.is("shm"), TestedVersions.ALL,
                 "A vector has 256 places, which it gives out in turn. An endpoint keeps what it has agreed on with the peer at a"
                         + " place; the next peer there is taken for that one, and the first operation to it ends the process.",
                 "ShmPeerSlotsTest");
-        this.neighbours = neighbours;
+        this.coordinator = coordinator;
     }
 
     @Override
-    protected PeerSlots places() { return new PeerSlots(COUNT, neighbours::countOthers); }
+    protected PeerSlots peerSlots() { return new PeerSlots(SLOTS, coordinator::countOthers); }
 
     /** An expectation only, but the provider refuses a vector that is expected to have more. */
     @Override
-    protected long vectorCount(long expected) { return Math.min(expected, COUNT); }
+    protected long vectorCount(long expected) { return Math.min(expected, SLOTS); }
 }

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 /** The quirks of {@code shm}. */
 public final class ShmQuirks {
     private static final Quirk ABSENT_PEERS = new Quirk("shm-absent-peers", provider -> provider.is("shm"),
-            TestedVersions.ONE, "An absent peer's place in a vector is given to the next peer too.",
+            TestedVersions.VERSION_1, "An absent peer's place in a vector is given to the next peer too.",
             "AddressVectorTest") {
         @Override
-        protected void beforeInsert(EndpointAddress address) { ShmFiles.require(address); }
+        protected void beforeInsert(EndpointAddress address) { ShmFiles.requireExists(address); }
     };
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
@@ -25,8 +25,8 @@ public final class ShmQuirks {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
                 IntSupplier enable) {
-            int error = ShmFiles.whyNot(address.get());
-            int failure = error != 0 ? error : ShmFiles.removeLeft(address.get());
+            int error = ShmFiles.creationError(address.get());
+            int failure = error != 0 ? error : ShmFiles.removeStale(address.get());
             return failure == 0 ? enable.getAsInt() : -failure;
         }
     };
@@ -37,9 +37,9 @@ public final class ShmQuirks {
     private ShmQuirks() {}
 
     private static List<Quirk> all() {
-        ShmCloseCoordinator neighbours = new ShmCloseCoordinator();
+        ShmCloseCoordinator coordinator = new ShmCloseCoordinator();
         return List.of(UNOPENED_FILES, new ShmFileReservation(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(),
-                neighbours, new ShmPeerSlots(neighbours), ShmPeerSlots.LAST_PLACE, new ShmFiles(),
+                coordinator, new ShmPeerSlots(coordinator), ShmPeerSlots.LAST_SLOT, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), TestedVersions.ALL,
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"
                                 + " next peer is taken for it.",
@@ -47,7 +47,7 @@ public final class ShmQuirks {
                 new Quirk("shm-options", provider -> provider.is("shm"), TestedVersions.ALL,
                         "An option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
                         Fact.OPTIONS_NEED_ENABLE),
-                new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), TestedVersions.ONE,
+                new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), TestedVersions.VERSION_1,
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
                 new Quirk("shm-order", provider -> provider.is("shm"), TestedVersions.ALL,
@@ -60,12 +60,12 @@ public final class ShmQuirks {
                 new Quirk("shm-many-messages", provider -> provider.is("shm"), TestedVersions.ALL,
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-                new Quirk("shm-directed-receives", provider -> provider.is("shm"), TestedVersions.TWO,
+                new Quirk("shm-directed-receives", provider -> provider.is("shm"), TestedVersions.VERSION_2,
                         "A receive of messages without tags from one peer overwrites the provider's memory beside one from any"
                                 + " peer, and ends the process when it is canceled. No receive from one peer recognizes a peer that"
                                 + " was inserted with a slash before its name.",
                         "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
-                new Quirk("shm-matching", provider -> provider.is("shm"), TestedVersions.ONE,
+                new Quirk("shm-matching", provider -> provider.is("shm"), TestedVersions.VERSION_1,
                         "A message that came before its receive is matched without the mask, a look for one posts a receive"
                                 + " that takes it, and one receive too many is ENOMEM.",
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
@@ -76,7 +76,7 @@ public final class ShmQuirks {
                         "What goes from a device to the same device completes when the driver's copy was begun, unless the"
                                 + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
                         "DeviceCheckTest", Fact.DEVICE_COPIES_END_LATE),
-                new Quirk("shm-closed-regions", provider -> provider.is("shm"), TestedVersions.TWO,
+                new Quirk("shm-closed-regions", provider -> provider.is("shm"), TestedVersions.VERSION_2,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",
                         "ClosedTargetTest", Fact.CLOSED_REGIONS_ARE_READ));

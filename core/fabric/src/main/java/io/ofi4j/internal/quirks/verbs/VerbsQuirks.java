@@ -12,15 +12,15 @@ public final class VerbsQuirks {
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(new Quirk("verbs-connections",
-            provider -> provider.isOver("verbs") && provider.isConnected(), TestedVersions.OVER_VERBS,
+            provider -> provider.hasCore("verbs") && provider.isConnected(), TestedVersions.OVER_VERBS,
             "An endpoint is opened for one destination; a peer's write with data takes a receive away; the end of a"
                     + " connection that is not answered reaches the peer after half a minute.",
             "VerbsTest", Fact.ONE_DESTINATION, Fact.DATA_TAKES_RECEIVES, Fact.SHUTDOWN_NEEDS_ANSWER),
-            new Quirk("verbs-adapter", provider -> provider.isOver("verbs"), TestedVersions.OVER_VERBS,
+            new Quirk("verbs-adapter", provider -> provider.hasCore("verbs"), TestedVersions.OVER_VERBS,
                     "The adapter does not touch what is no longer registered; fi_setname leaves an event queue with freed"
                             + " memory.",
                     "VerbsTest", Fact.CLOSED_REGIONS_ARE_UNTOUCHED, Fact.FIXED_ADDRESSES),
-            new Quirk("siw-reads", provider -> provider.isOver("verbs") && provider.vendor().equals(SOFT_IWARP),
+            new Quirk("siw-reads", provider -> provider.hasCore("verbs") && provider.vendor().equals(SOFT_IWARP),
                     TestedVersions.OVER_VERBS,
                     "A read into several local segments fills the first one only, and completes.", "VerbsTest",
                     Fact.READS_FILL_ONE_SEGMENT),
@@ -34,7 +34,7 @@ public final class VerbsQuirks {
                     TestedVersions.OVER_VERBS,
                     "libfabric says that there are atomic operations, which the device lacks.", "AtomicsRefusedTest",
                     Fact.ATOMICS_BREAK),
-            new Quirk("verbs-rxm-progress", provider -> provider.isOver("verbs") && provider.isUnder("ofi_rxm"),
+            new Quirk("verbs-rxm-progress", provider -> provider.hasCore("verbs") && provider.hasLayer("ofi_rxm"),
                     TestedVersions.OVER_VERBS,
                     "With automatic data progress the provider's thread ends the process when a peer goes away.",
                     "VerbsTest", Fact.AUTOMATIC_PROGRESS_CRASHES));

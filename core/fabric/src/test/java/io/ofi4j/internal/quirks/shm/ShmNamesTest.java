@@ -44,13 +44,13 @@ class ShmNamesTest {
 
     @Test
     void nothingIsKeptOfTheNamesThatWereUsed() {
-        ShmCloseCoordinator neighbours = (ShmCloseCoordinator) Quirks.known().stream()
+        ShmCloseCoordinator coordinator = (ShmCloseCoordinator) Quirks.known().stream()
                 .filter(ShmCloseCoordinator.class::isInstance).findFirst().orElseThrow();
-        int before = neighbours.size();
+        int before = coordinator.size();
 
         writeToEndpointsNamed(time -> "ofi4j-" + ProcessHandle.current().pid() + "-" + time);
 
-        assertThat(neighbours.size()).isEqualTo(before);
+        assertThat(coordinator.size()).isEqualTo(before);
     }
 
     /**
