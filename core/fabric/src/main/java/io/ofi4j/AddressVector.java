@@ -75,7 +75,7 @@ public final class AddressVector implements AutoCloseable {
 
         @Override
         public void forget(EndpointAddress address) {
-            domain.queues.alone(AddressVector.this, () -> forgetHere(address));
+            domain.queues.locked(AddressVector.this, () -> forgetLocked(address));
         }
 
         @Override
@@ -85,7 +85,7 @@ public final class AddressVector implements AutoCloseable {
     VectorView view() { return view; }
 
     /** A provider sends to the members of a group without looking whether the vector still has them: no peer is removed natively any more. */
-    void holdMembers() {
+    void noteGroup() {
         hasGroups = true;
     }
 
@@ -97,7 +97,7 @@ public final class AddressVector implements AutoCloseable {
     Domain domain() { return domain; }
 
     /** Whether it belongs to a connected endpoint and has no native vector. */
-    boolean isOfConnection() {
+    boolean isConnectionOriented() {
         return handle == null;
     }
 
@@ -129,24 +129,24 @@ public final class AddressVector implements AutoCloseable {
      *         endpoints of this process since the first endpoint was bound, and one of those endpoints is closed
      */
     public Peer insert(EndpointAddress address) {
-        return domain.queues.alone(this, () -> {
+        return domain.queues.locked(this, () -> {
             requireOpen();
             AddressFormats.require(domain.info(), address);
-            return domain.quirks.insert(address, view, () -> insertHere(address), Peer::refuse);
+            return domain.quirks.insert(address, view, () -> insertLocked(address), Peer::refuse);
         });
     }
 
     /** A native call that changes the vector: some providers visit its endpoints, without a lock, or in another order of locks than polls. */
-    private <R> R natively(Supplier<R> call) {
-        return endpoints.outsideCalls(call);
+    private <R> R callNatively(Supplier<R> call) {
+        return endpoints.insideGuards(call);
     }
 
-    private Peer insertHere(EndpointAddress address) {
+    private Peer insertLocked(EndpointAddress address) {
         Peer.Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
             byte[] nativeAddress = domain.quirks.nativeAddress(address);
-            AvOps.Inserted inserted = give(nativeAddress);
+            AvOps.Inserted inserted = insertNatively(nativeAddress);
             if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
             entry = new Peer.Entry(address, inserted.addresses()[0], !Arrays.equals(nativeAddress, address.toBytes()));
             entries.put(address, entry);
@@ -177,7 +177,7 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         List<EndpointAddress> all = new ArrayList<>(addresses); // a foreign list may say something else each time
         all.forEach(address -> Objects.requireNonNull(address, "one of the addresses is null"));
-        return domain.queues.alone(this, () -> {
+        return domain.queues.locked(this, () -> {
             requireOpen();
             insertTogether(all.stream().filter(this::isNewAndSafe).distinct().toList());
             return all.stream().map(this::tryInsert).toList();
@@ -193,7 +193,7 @@ public final class AddressVector implements AutoCloseable {
         List<EndpointAddress> sameLength = addresses.stream()
                 .filter(address -> address.toBytes().length == addresses.getFirst().toBytes().length).toList();
         if (sameLength.size() < 2) { return; }
-        AvOps.Inserted inserted = natively(
+        AvOps.Inserted inserted = callNatively(
                 () -> AvOps.fi_av_insert(handle, sameLength.stream().map(EndpointAddress::toBytes).toList()));
         for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm reports nothing beyond status
             if (inserted.has(i)) {
@@ -258,7 +258,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized EndpointAddress address(Peer peer) {
         requireOpen();
-        requireHere(peer);
+        requireContained(peer);
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
         if (found.status() == -Errno.ENODATA || domain.quirks.has(Fact.LOOKUP_INEXACT)) { return peer.entry.address; }
         Status.check(found.status(), "fi_av_lookup", provider());
@@ -276,7 +276,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized Peer receiveContext(Peer peer, int index) {
         requireOpen();
-        requireHere(peer);
+        requireContained(peer);
         int bits = attributes.receiveContextBits();
         if (index < 0 || index >= 1 << bits) {
             throw new IndexOutOfBoundsException("receive context " + index + " does not fit into " + bits
@@ -285,7 +285,7 @@ public final class AddressVector implements AutoCloseable {
         return peer.context(bits == 0 ? 0 : (long) index << Long.SIZE - bits);
     }
 
-    private void requireHere(Peer peer) {
+    private void requireContained(Peer peer) {
         if (peer.vector != this || peer.isRemoved()) {
             throw new IllegalArgumentException(peer + " is not in this address vector");
         }
@@ -308,11 +308,11 @@ public final class AddressVector implements AutoCloseable {
      * @param peer a peer of this vector
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
      */
-    public void remove(Peer peer) { domain.queues.alone(this, () -> removeHere(peer)); }
+    public void remove(Peer peer) { domain.queues.locked(this, () -> removeLocked(peer)); }
 
-    private void removeHere(Peer peer) {
+    private void removeLocked(Peer peer) {
         requireOpen();
-        requireHere(peer);
+        requireContained(peer);
         if (peer.isContext) {
             throw new IllegalArgumentException(peer + " is a receive context: remove the peer that it is one of");
         }
@@ -328,14 +328,14 @@ public final class AddressVector implements AutoCloseable {
      * providers learn the address of a sender on their own, so it is inserted first if unknown: only known addresses can be
      * removed.
      */
-    private void forgetHere(EndpointAddress address) {
+    private void forgetLocked(EndpointAddress address) {
         if (lifeCycle.isClosedNatively()) { return; }
         Peer.Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);
             if (Arrays.equals(domain.quirks.nativeAddress(address), address.toBytes())) { return; }
         }
-        AvOps.Inserted inserted = give(address.toBytes());
+        AvOps.Inserted inserted = insertNatively(address.toBytes());
         if (inserted.has(0)) { removeNatively(new Peer.Entry(address, inserted.addresses()[0], false)); }
     }
 
@@ -344,13 +344,13 @@ public final class AddressVector implements AutoCloseable {
         sources.remove(entry.fabricAddress);
         if (slots != null) { slots.release(); }
         if (attributes.isReadOnly()) { return; } // another process owns the table
-        Status.check(natively(() -> domain.quirks.removePeer(handle, entry.address, entry.fabricAddress)),
+        Status.check(callNatively(() -> domain.quirks.removePeer(handle, entry.address, entry.fabricAddress)),
                 "fi_av_remove", provider());
     }
 
-    private AvOps.Inserted give(byte[] address) {
+    private AvOps.Inserted insertNatively(byte[] address) {
         if (slots != null) { slots.assign(); }
-        return natively(() -> AvOps.fi_av_insert(handle, List.of(address)));
+        return callNatively(() -> AvOps.fi_av_insert(handle, List.of(address)));
     }
 
     /**

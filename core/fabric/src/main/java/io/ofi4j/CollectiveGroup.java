@@ -186,7 +186,7 @@ public final class CollectiveGroup {
             long resultOffset, int root, long token) {
         boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
-            long length = require(Collective.SCATTER, datatype, count, longestShare());
+            long length = require(Collective.SCATTER, datatype, count, largestShare());
             requireRoot(root);
             MemoryRegion source = rank == root ? local : result;
             long sourceOffset = rank == root ? offset : resultOffset;
@@ -209,7 +209,7 @@ public final class CollectiveGroup {
     }
 
     /** A message of a scatter or a broadcast carries the parts of half the members, rounded up, at most. */
-    private int longestShare() {
+    private int largestShare() {
         return (size + 1) / 2;
     }
 
@@ -225,26 +225,31 @@ public final class CollectiveGroup {
 
     private long require(Collective collective, AtomicOperation operation, Datatype datatype, long count, int share) {
         requireJoined();
-        if (family.most(collective, operation, datatype) < size) {
-            throw refused(
+        if (family.maxMembers(collective, operation, datatype) < size) {
+            throw refusal(
                     collective == Collective.ALLREDUCE ? collective + " with " + operation : collective.toString(),
                     datatype);
         }
-        long most = Math.min(family.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
-        long longest = family.longestMessage / datatype.size();
-        most = Math.min(most, collective == Collective.BROADCAST ? longest / longestShare() * size : longest / share);
-        if (count < 1 || count > most) {
-            throw new IllegalArgumentException(collective + " of " + datatype + " among " + size + " takes 1 to " + most
-                    + " elements on provider " + family.provider + ", not " + count + ": "
-                    + (family.longMessages == null ? "do it in parts, or use JobCollectives" : family.longMessages));
+        long maxCount = Math.min(family.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
+        long maxMessageElements = family.maxMessage / datatype.size();
+        maxCount = Math.min(maxCount,
+                collective == Collective.BROADCAST
+                        ? maxMessageElements / largestShare() * size
+                        : maxMessageElements / share);
+        if (count < 1 || count > maxCount) {
+            throw new IllegalArgumentException(collective + " of " + datatype + " among " + size + " takes 1 to "
+                    + maxCount + " elements on provider " + family.provider + ", not " + count + ": "
+                    + (family.longMessageRefusal == null
+                            ? "do it in parts, or use JobCollectives"
+                            : family.longMessageRefusal));
         }
         return count * datatype.size();
     }
 
     private void requireShared(Datatype datatype, long count) {
-        if (family.unevenBroadcasts != null && count % size != 0) {
+        if (family.unevenBroadcastRefusal != null && count % size != 0) {
             throw new IllegalArgumentException(count + " elements of " + datatype + " are no multiple of " + size
-                    + ", the number of members: " + family.unevenBroadcasts);
+                    + ", the number of members: " + family.unevenBroadcastRefusal);
         }
     }
 
@@ -254,7 +259,7 @@ public final class CollectiveGroup {
         }
     }
 
-    private UnsupportedOperationException refused(String what, Datatype datatype) {
+    private UnsupportedOperationException refusal(String what, Datatype datatype) {
         return new UnsupportedOperationException(what + " of " + datatype + " among " + size
                 + " is not offered by the provider " + family.provider + ": ask valid(...), or use JobCollectives");
     }

@@ -31,22 +31,22 @@ import java.util.Objects;
  */
 public final class Collectives extends PostPath {
     /** Each takes one of the provider's 256 numbers at every member, for as long as the endpoint is open. */
-    static final int MOST_GROUPS = 64;
+    static final int MAX_GROUPS = 64;
     private static final int OPERATIONS = AtomicOperation.values().length;
     private static final int DATATYPES = Datatype.values().length;
 
     final CollectiveOps ops;
     /** The longest message between two members. */
-    final long longestMessage;
+    final long maxMessage;
     /** Why longer ones are refused, or null. */
-    final String longMessages;
+    final String longMessageRefusal;
     /** The operations that may be in flight: each needs a receive, and so does a join. */
-    private final int most;
+    private final int maxInFlight;
     /** Why a broadcast of elements that the members cannot share evenly is refused, or null. */
-    final String unevenBroadcasts;
+    final String unevenBroadcastRefusal;
     private final EqOps events;
     /** One more than what the provider answered, by collective, operation and datatype; 0: it was not asked. */
-    private final long[] answers = new long[Collective.values().length * OPERATIONS * DATATYPES];
+    private final long[] memberLimits = new long[Collective.values().length * OPERATIONS * DATATYPES];
     /** The group whose join is under way, or null; used inside the guard. */
     private CollectiveGroup joining;
     private int groups;
@@ -55,12 +55,12 @@ public final class Collectives extends PostPath {
         super(endpoint);
         this.ops = new CollectiveOps(endpoint.handle);
         this.events = new EqOps(events);
-        this.longMessages = endpoint.quirks.refusal(Fact.LONG_COLLECTIVES_BREAK);
-        this.longestMessage = longMessages == null ? Integer.MAX_VALUE : Fact.MAX_COLLECTIVE_MESSAGE;
-        this.most = endpoint.quirks.has(Fact.COLLECTIVES_NEED_RECEIVES)
+        this.longMessageRefusal = endpoint.quirks.refusal(Fact.LONG_COLLECTIVES_BREAK);
+        this.maxMessage = longMessageRefusal == null ? Integer.MAX_VALUE : Fact.MAX_COLLECTIVE_MESSAGE;
+        this.maxInFlight = endpoint.quirks.has(Fact.COLLECTIVES_NEED_RECEIVES)
                 ? Math.clamp(endpoint.info().receive().size() - 1, 1, Integer.MAX_VALUE)
                 : Integer.MAX_VALUE;
-        this.unevenBroadcasts = endpoint.quirks.refusal(Fact.UNEVEN_BROADCASTS_OVERRUN);
+        this.unevenBroadcastRefusal = endpoint.quirks.refusal(Fact.UNEVEN_BROADCASTS_OVERRUN);
     }
 
     /**
@@ -74,17 +74,17 @@ public final class Collectives extends PostPath {
     /** As {@link #valid(Collective, Datatype)}, for an operation that reduces. */
     public long valid(Collective collective, AtomicOperation operation, Datatype datatype) {
         Objects.requireNonNull(datatype, "datatype");
-        return endpoint.whileOpen(true, handle -> most(collective, operation, datatype));
+        return endpoint.whileOpen(true, handle -> maxMembers(collective, operation, datatype));
     }
 
     /** As {@link #valid}, of an endpoint that is open; asked of the provider once. */
-    long most(Collective collective, AtomicOperation operation, Datatype datatype) {
+    long maxMembers(Collective collective, AtomicOperation operation, Datatype datatype) {
         int at = (collective.ordinal() * OPERATIONS + operation.ordinal()) * DATATYPES + datatype.ordinal();
-        if (answers[at] == 0) {
-            answers[at] = 1 + CollectiveOps.fi_query_collective(endpoint.domain.handle(), collective.value(),
+        if (memberLimits[at] == 0) {
+            memberLimits[at] = 1 + CollectiveOps.fi_query_collective(endpoint.domain.handle(), collective.value(),
                     operation.value(), datatype.value());
         }
-        return answers[at] - 1;
+        return memberLimits[at] - 1;
     }
 
     /**
@@ -99,7 +99,7 @@ public final class Collectives extends PostPath {
     public CollectiveGroup join(List<Peer> members) {
         List<Peer> ranks = List.copyOf(members);
         int rank = rankOf(ranks);
-        return endpoint.whileOpen(true, handle -> joinHere(handle, ranks, rank));
+        return endpoint.whileOpen(true, handle -> joinLocked(handle, ranks, rank));
     }
 
     private int rankOf(List<Peer> ranks) {
@@ -120,18 +120,18 @@ public final class Collectives extends PostPath {
         return rank;
     }
 
-    private CollectiveGroup joinHere(Handle handle, List<Peer> ranks, int rank) {
+    private CollectiveGroup joinLocked(Handle handle, List<Peer> ranks, int rank) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             ranks.forEach(this::requireReachable);
             if (joining != null) { throw new IllegalStateException("await that " + joining + " is joined first"); }
-            if (groups == MOST_GROUPS) {
+            if (groups == MAX_GROUPS) {
                 throw new IllegalStateException(endpoint + " has joined " + groups + " groups: open another endpoint");
             }
             Handle set = opened(CollectiveOps.fi_av_set(endpoint.bindings.vector().handle(), ranks.size()),
                     "fi_av_set");
             endpoint.lifeCycle.own(set);
-            endpoint.bindings.vector().holdMembers();
+            endpoint.bindings.vector().noteGroup();
             for (Peer peer : ranks) {
                 check(CollectiveOps.fi_av_set_insert(set, peer.fabricAddress), "fi_av_set_insert");
             }
@@ -147,7 +147,7 @@ public final class Collectives extends PostPath {
 
     /** Takes a slot, inside the guard; {@link ContextSlab#NONE} if there is no room for the operation. */
     long acquire(long token, int region) {
-        return contexts.hasTransmits(endpoint.number, most)
+        return contexts.hasTransmits(endpoint.number, maxInFlight)
                 ? ContextSlab.NONE
                 : contexts.acquire(token, number, region);
     }

@@ -44,7 +44,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     final ContextSlab contexts;
     final ThreadGuard guard;
     /** Whether completions have the addresses of messages. */
-    final boolean saysWhere;
+    final boolean reportsBuffers;
 
     private final Domain domain;
     private final Handle handle;
@@ -66,7 +66,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.domain = domain;
         this.handle = handle;
         this.waitObject = attributes.waitObject();
-        this.saysWhere = attributes.format().compareTo(CompletionFormat.DATA) >= 0;
+        this.reportsBuffers = attributes.format().compareTo(CompletionFormat.DATA) >= 0;
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
@@ -229,17 +229,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** {@return counts since the queue was opened, and what it holds} With SAFE and COMPLETION any thread may call it, also after close. */
     public CompletionQueueStatistics statistics() {
-        return asAnyone(completions::statistics);
+        return fromAnyThread(completions::statistics);
     }
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
-        return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
-                endpoint.timesFull, LatencyHistogram.latencies(endpoint.bindings.latencies)));
+        return fromAnyThread(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number),
+                endpoint.canceled, endpoint.timesFull, LatencyHistogram.latencies(endpoint.bindings.latencies)));
     }
 
     /** Begins anew, or ends. */
     void recordLatencies(Endpoint endpoint, boolean on) {
-        asAnyone(() -> {
+        fromAnyThread(() -> {
             if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (on) { endpoint.bindings.latencies = new LatencyHistogram(); }
             contexts.record(endpoint.number, on ? endpoint.bindings.latencies : null);
@@ -247,19 +247,21 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         });
     }
 
-    int transmitsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.transmitsInFlight(endpoint.number)); }
+    int transmitsInFlight(Endpoint endpoint) {
+        return fromAnyThread(() -> contexts.transmitsInFlight(endpoint.number));
+    }
 
-    int readsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.readsInFlight(endpoint.number)); }
+    int readsInFlight(Endpoint endpoint) { return fromAnyThread(() -> contexts.readsInFlight(endpoint.number)); }
 
-    int inFlight() { return asAnyone(contexts::inFlight); }
+    int inFlight() { return fromAnyThread(contexts::inFlight); }
 
     /** Whether so many completions wait for a poll that progress has stopped. */
-    boolean isFullOfKept() {
-        return asAnyone(() -> completions.buffered() >= contexts.capacity());
+    boolean isBufferFull() {
+        return fromAnyThread(() -> completions.buffered() >= contexts.capacity());
     }
 
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
-    boolean keep(long token, long flags, long data) {
+    boolean buffer(long token, long flags, long data) {
         boolean hasRoom = completions.buffer(token, flags, data);
         if (hasRoom) { blocking.wake(); }
         return hasRoom;
@@ -273,9 +275,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
+    int inFlight(MemoryRegion region) { return fromAnyThread(() -> contexts.inFlightOfRegion(region.number)); }
 
-    private <T> T asAnyone(Supplier<T> action) {
+    private <T> T fromAnyThread(Supplier<T> action) {
         try (var _ = guard.enterFromAnyThread()) {
             return action.get();
         }
@@ -291,14 +293,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
-    void requireRoomForReceives(Endpoint endpoint, int count) {
+    void requireRoomForDataReceives(Endpoint endpoint, int count) {
         try (var _ = guard.enterFromAnyThread()) {
             dataReceives.requireRoom(this, size(), endpoint, count);
         }
     }
 
     /** Frees the contexts of the receives of a closed endpoint, to which the provider no longer writes. */
-    void forgetReceives(Endpoint endpoint) {
+    void releaseDataReceives(Endpoint endpoint) {
         drain();
         try (var _ = guard.enterFromAnyThread()) {
             dataReceives.release(endpoint);
@@ -306,7 +308,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Has the provider end the receives of an endpoint that it closes later: it would keep their places until then. */
-    void endReceives(Endpoint endpoint) {
+    void cancelReceives(Endpoint endpoint) {
         try (var _ = guard.enterFromAnyThread()) {
             for (long context : contexts.postedReceives(endpoint.number)) {
                 EndpointOps.fi_cancel(endpoint.handle, context); // if it does not, the place stays taken
@@ -318,7 +320,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * Frees the places of operations of an endpoint that was closed late, as the provider completes none of them now; not those of
      * another thread's queue.
      */
-    void forgetAbandoned(Endpoint endpoint) {
+    void releaseAbandoned(Endpoint endpoint) {
         if (completions.isClosed() || !guard.admitsFromAnyThread(Thread.currentThread())) { return; }
         drain();
         try (var _ = guard.enterFromAnyThread()) {

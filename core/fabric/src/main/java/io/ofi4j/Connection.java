@@ -45,7 +45,7 @@ public final class Connection {
         /** It could not be established. */
         FAILED;
 
-        private boolean leadsTo(State next) {
+        private boolean canBecome(State next) {
             return this == IDLE && next != CONNECTED && next != IDLE
                     || this == CONNECTING && next.compareTo(CONNECTING) > 0 || this == CONNECTED && next == SHUT_DOWN;
         }
@@ -106,7 +106,7 @@ public final class Connection {
             throw new IllegalArgumentException(address + ": " + destinations);
         }
         byte[] bytes = address.toBytes();
-        begin(data, () -> ended(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
+        begin(data, () -> requireStarted(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
     }
 
     /** As {@link #connect(EndpointAddress, byte...)}, then {@link #awaitConnected}. */
@@ -126,7 +126,7 @@ public final class Connection {
     public void accept(byte... data) {
         if (request == null) { throw new IllegalStateException(endpoint + " was not opened for a connection request"); }
         begin(data, () -> {
-            ended(CmOps.fi_accept(handle, data), "fi_accept");
+            requireStarted(CmOps.fi_accept(handle, data), "fi_accept");
             request.accepted();
         });
     }
@@ -155,12 +155,12 @@ public final class Connection {
     private <T> T whileOpen(Supplier<T> action) {
         return queue.fabric.lock.locked(() -> {
             endpoint.requireNotClosing();
-            endpoint.lifeCycle.requireThere();
+            endpoint.lifeCycle.requireNotLost();
             return action.get();
         });
     }
 
-    private void ended(int status, String operation) {
+    private void requireStarted(int status, String operation) {
         if (status != 0) {
             become(State.FAILED);
             RECORDER.refused(endpoint.info().provider(), -status);
@@ -215,9 +215,9 @@ public final class Connection {
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             endpoint.aliases.requireNone(endpoint);
             endpoint.lifeCycle.awaitDeferredWork();
-            Event event = wasShutDown();
+            Event event = receiveShutdown();
             endpoint.lifeCycle.closeWithConnection();
-            queue.tell(event);
+            queue.buffer(event);
             return;
         }
         int status = whileOpen(() -> {
@@ -269,13 +269,13 @@ public final class Connection {
     }
 
     /** Handles an event; inside the fabric's lock, like the next two methods. */
-    synchronized Event connected(byte[] told) {
-        byte[] data = request == null ? told : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
+    synchronized Event connected(byte[] received) {
+        byte[] data = request == null ? received : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
         if (become(State.CONNECTED)) { peerData = data; }
         return new Event.Connected(endpoint, data);
     }
 
-    Event wasShutDown() {
+    Event receiveShutdown() {
         boolean byPeer = state == State.CONNECTED;
         become(State.SHUT_DOWN);
         if (byPeer && endpoint.quirks.has(Fact.SHUTDOWN_NEEDS_ANSWER)) { CmOps.fi_shutdown(handle); }
@@ -299,7 +299,7 @@ public final class Connection {
     private synchronized boolean become(State next) {
         assert LockOrder.taken(LockOrder.Rank.CONNECTION, this);
         State before = state;
-        boolean moves = before.leadsTo(next);
+        boolean moves = before.canBecome(next);
         if (moves) { state = next; }
         if (state.isEnd()) { endpoint.bindings.betweenPosts(peer::refuse); }
         if (moves && next == State.CONNECTED) {
@@ -311,6 +311,6 @@ public final class Connection {
     /** Rejects a request that was not accepted, after the endpoint was closed. Again does nothing. */
     void endpointClosed() {
         become(State.SHUT_DOWN);
-        if (request != null) { request.giveBack(true); }
+        if (request != null) { request.release(true); }
     }
 }

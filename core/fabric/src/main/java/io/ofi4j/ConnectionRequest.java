@@ -16,7 +16,7 @@ public final class ConnectionRequest implements AutoCloseable {
         PENDING,
         /** An endpoint was opened for it and owns the connection. */
         TAKEN,
-        OVER
+        FINISHED
     }
 
     private final PassiveEndpoint passiveEndpoint;
@@ -68,21 +68,21 @@ public final class ConnectionRequest implements AutoCloseable {
     public void reject(byte... reason) {
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
         passiveEndpoint.lock.locked(() -> {
-            if (!leaves(State.PENDING)) { throw over(); }
+            if (!finishFrom(State.PENDING)) { throw finished(); }
             passiveEndpoint.reject(this, reason);
         });
     }
 
     /** Ends the request, if it is in this state; inside the lock. */
-    private boolean leaves(State expected) {
+    private boolean finishFrom(State expected) {
         boolean isIn = state == expected;
-        if (isIn) { state = State.OVER; }
+        if (isIn) { state = State.FINISHED; }
         return isIn;
     }
 
     /** Hands out the native info, once, to open an endpoint; inside the fabric's lock. */
     InfoHandle take() {
-        if (state != State.PENDING) { throw over(); }
+        if (state != State.PENDING) { throw finished(); }
         state = State.TAKEN;
         return handle;
     }
@@ -92,20 +92,20 @@ public final class ConnectionRequest implements AutoCloseable {
      *
      * @param owned whether an endpoint had the connection
      */
-    void giveBack(boolean owned) {
+    void release(boolean owned) {
         passiveEndpoint.lock.locked(() -> {
-            if (leaves(State.TAKEN)) { passiveEndpoint.abandon(this, owned); }
+            if (finishFrom(State.TAKEN)) { passiveEndpoint.abandon(this, owned); }
         });
     }
 
     /** Ends the request before its passive endpoint closes; inside the lock. */
     void end() {
-        if (leaves(State.PENDING)) { passiveEndpoint.abandon(this, false); }
+        if (finishFrom(State.PENDING)) { passiveEndpoint.abandon(this, false); }
     }
 
     /** Ends the request after the provider accepted it; inside the lock. */
     void accepted() {
-        state = State.OVER;
+        state = State.FINISHED;
         passiveEndpoint.forget(this);
     }
 
@@ -114,7 +114,7 @@ public final class ConnectionRequest implements AutoCloseable {
     /** The provider's handle of the request. */
     long identity() { return handle.request(); }
 
-    private IllegalStateException over() {
+    private IllegalStateException finished() {
         return new IllegalStateException(this
                 + (isTaken() ? " has an endpoint: accept with it or close it" : " was accepted, rejected or closed"));
     }

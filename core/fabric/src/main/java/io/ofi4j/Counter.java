@@ -97,7 +97,7 @@ public final class Counter implements AutoCloseable {
 
     /** Counts what peers do to a region; fi_mr_bind; returns libfabric's status. */
     int bindNatively(Handle region) {
-        try (var _ = enterAlone()) {
+        try (var _ = enterWithoutWaiters()) {
             requireOpen();
             return FidOps.fi_bind(region, handle, CounterEvent.REMOTE_WRITE.bit());
         }
@@ -129,7 +129,7 @@ public final class Counter implements AutoCloseable {
     void unbind(Object child) { bound.remove(child); }
 
     /** Enters the guard, and waits until no thread blocks in libfabric. */
-    ThreadGuard enterAlone() {
+    ThreadGuard enterWithoutWaiters() {
         guard.enterFromAnyThread();
         blocking.drain();
         return guard;
@@ -172,12 +172,12 @@ public final class Counter implements AutoCloseable {
         change("fi_cntr_seterr", operations, ops::fi_cntr_seterr, () -> knownErrors = addedErrors = operations);
     }
 
-    private void change(String call, long value, LongToIntFunction atProvider, Runnable noting) {
+    private void change(String call, long value, LongToIntFunction nativeCall, Runnable update) {
         if (value < 0) { throw new IllegalArgumentException("a count must be 0 or more, not " + value); }
         try (var _ = guard.enter()) {
             requireOpen();
-            Status.check(atProvider.applyAsInt(value), call, handle.provider());
-            noting.run();
+            Status.check(nativeCall.applyAsInt(value), call, handle.provider());
+            update.run();
         }
     }
 
@@ -234,7 +234,7 @@ public final class Counter implements AutoCloseable {
     }
 
     /** Runs an action while nobody else uses or closes it. */
-    <T> T undisturbed(Supplier<T> action) {
+    <T> T locked(Supplier<T> action) {
         try (var _ = guard.enterFromAnyThread()) {
             return action.get();
         }
@@ -251,7 +251,7 @@ public final class Counter implements AutoCloseable {
     public void close() {
         try (var _ = guard.enter()) {
             if (!lifeCycle.mayClose()) { return; }
-            domain.queues.works.endDone();
+            domain.queues.works.endFinished();
             bound.requireNone(this);
             lifeCycle.begin();
         }

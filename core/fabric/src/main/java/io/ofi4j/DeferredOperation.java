@@ -25,9 +25,9 @@ public final class DeferredOperation {
      * Says when this has ended: a counter of its own, which a transfer adds one to, and from which a second operation
      * adds to the program's counter. What changes a counter has another behind it, which adds one to this.
      */
-    Handle ended;
-    CntrOps endedOps;
-    DeferredWorkStruct second;
+    Handle completionCounter;
+    CntrOps completionOps;
+    DeferredWorkStruct countingStruct;
     State state = State.QUEUED;
 
     /** What has become of an operation. */
@@ -64,7 +64,7 @@ public final class DeferredOperation {
     long threshold() { return when.threshold; }
 
     /** Whether its counter has not reached the threshold. */
-    boolean waits() {
+    boolean isWaiting() {
         return when.trigger.isBelow(when.threshold);
     }
 
@@ -76,7 +76,7 @@ public final class DeferredOperation {
         boolean isChange() { return takes == counted; }
     }
 
-    private record Side(Object context, boolean receives) {}
+    private record Side(Object context, boolean isReceive) {}
 
     /** Of this, and of sends and receives beside it that are not deferred, if a counter of the endpoint counts them. */
     Stream<Step> steps() {

@@ -53,7 +53,7 @@ import java.util.stream.Stream;
 public final class DeferredWork {
     private static final String CALL = "fi_control(FI_QUEUE_WORK)";
     /** What libfabric refers to, whatever the program forgets. */
-    private static final Set<DeferredOperation> HELD = ConcurrentHashMap.newKeySet();
+    private static final Set<DeferredOperation> REFERENCED = ConcurrentHashMap.newKeySet();
 
     private final Domain domain;
     /**
@@ -62,15 +62,15 @@ public final class DeferredWork {
      */
     private final Set<DeferredOperation> queued = new LinkedHashSet<>();
     /** Why high thresholds are refused, and what would never end, or null. */
-    private final String highThresholds;
-    private final String nestedLocks;
+    private final String highThresholdRefusal;
+    private final String nestedLockRefusal;
     /** At how many it is looked next which have ended, so that those do not pile up. */
-    private int full = 64;
+    private int cleanupSize = 64;
 
     DeferredWork(Domain domain) {
         this.domain = domain;
-        this.highThresholds = domain.quirks.refusal(Fact.COUNTERS_HAVE_32_BITS);
-        this.nestedLocks = domain.quirks.refusal(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
+        this.highThresholdRefusal = domain.quirks.refusal(Fact.COUNTERS_HAVE_32_BITS);
+        this.nestedLockRefusal = domain.quirks.refusal(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
     }
 
     /** @throws UnsupportedOperationException if what was opened with this info lacks the capability */
@@ -95,10 +95,10 @@ public final class DeferredWork {
      */
     public When when(Counter counter, long threshold) {
         requireCounter(counter);
-        long limit = highThresholds == null ? Long.MAX_VALUE : Integer.MAX_VALUE;
+        long limit = highThresholdRefusal == null ? Long.MAX_VALUE : Integer.MAX_VALUE;
         if (threshold < 0 || threshold > limit) {
             throw new IllegalArgumentException("a threshold is 0 to " + limit + " here, not " + threshold
-                    + (threshold < 0 ? "" : ": " + highThresholds));
+                    + (threshold < 0 ? "" : ": " + highThresholdRefusal));
         }
         return new When(counter, threshold);
     }
@@ -249,10 +249,10 @@ public final class DeferredWork {
             one.trigger().bind(one);
             prepare(one);
             if (one.endpoint == null) {
-                one.trigger().undisturbed(() -> tryQueue(one, checks));
+                one.trigger().locked(() -> tryQueue(one, checks));
             } else {
                 one.queue.dropSilent(); // polls that find nothing see what has ended
-                check(one.second.queue(domain.handle()));
+                check(one.countingStruct.queue(domain.handle()));
                 if (!tryQueueInside(one, checks)) {
                     PostRetry.until(one.endpoint, one.queue, CALL, one.peer, () -> tryQueueInside(one, checks));
                 }
@@ -268,21 +268,22 @@ public final class DeferredWork {
     private void prepare(DeferredOperation one) {
         OpenResult out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         Status.check(out.status(), "fi_cntr_open", domain.info().provider());
-        HELD.add(one);
+        REFERENCED.add(one);
         boolean isTransfer = one.endpoint != null;
-        one.ended = out.handle();
-        one.endedOps = new CntrOps(one.ended, false);
-        one.struct.when(one.trigger().handle(), one.threshold(), isTransfer ? one.ended : null);
-        one.second = isTransfer
-                ? DeferredWorkStruct.count(false, one.counted.handle(), 1).when(one.ended, 1, null)
-                : DeferredWorkStruct.count(false, one.ended, 1).when(one.trigger().handle(), one.threshold(), null);
+        one.completionCounter = out.handle();
+        one.completionOps = new CntrOps(one.completionCounter, false);
+        one.struct.when(one.trigger().handle(), one.threshold(), isTransfer ? one.completionCounter : null);
+        one.countingStruct = isTransfer
+                ? DeferredWorkStruct.count(false, one.counted.handle(), 1).when(one.completionCounter, 1, null)
+                : DeferredWorkStruct.count(false, one.completionCounter, 1).when(one.trigger().handle(),
+                        one.threshold(), null);
     }
 
     private boolean tryQueueInside(DeferredOperation one, Runnable checks) {
         ThreadGuard guard = one.queue.guard;
         boolean entered = ThreadGuard.enter(guard, guard.unlockedThread());
         try {
-            return one.trigger().undisturbed(() -> tryQueue(one, checks));
+            return one.trigger().locked(() -> tryQueue(one, checks));
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -300,7 +301,7 @@ public final class DeferredWork {
         }
         check(status);
         // Starts behind it; if it does not, the operation counts as queued for ever.
-        if (one.endpoint == null) { one.second.queue(domain.handle()); }
+        if (one.endpoint == null) { one.countingStruct.queue(domain.handle()); }
         return true;
     }
 
@@ -308,10 +309,10 @@ public final class DeferredWork {
 
     private synchronized void add(DeferredOperation one) {
         assert LockOrder.taken(LockOrder.Rank.WORK, this);
-        requireEnds(one);
-        if (queued.size() >= full) {
-            endDone();
-            full = Math.max(full, 2 * queued.size());
+        requireTerminates(one);
+        if (queued.size() >= cleanupSize) {
+            endFinished();
+            cleanupSize = Math.max(cleanupSize, 2 * queued.size());
         }
         queued.add(one);
         if (one.queue != null) { one.queue.contexts.addExternal(one.struct.context(), one.token); }
@@ -323,31 +324,31 @@ public final class DeferredWork {
     }
 
     /** @throws UnsupportedOperationException if it would, with what is queued, wait for a lock of its own cause */
-    private void requireEnds(DeferredOperation one) {
-        if (nestedLocks == null || !hangsWith(one)) { return; }
-        endDone();
-        if (hangsWith(one)) { throw new UnsupportedOperationException(one + ": " + nestedLocks); }
+    private void requireTerminates(DeferredOperation one) {
+        if (nestedLockRefusal == null || !wouldHang(one)) { return; }
+        endFinished();
+        if (wouldHang(one)) { throw new UnsupportedOperationException(one + ": " + nestedLockRefusal); }
     }
 
-    private boolean hangsWith(DeferredOperation added) {
+    private boolean wouldHang(DeferredOperation added) {
         List<DeferredOperation.Step> steps = Stream.concat(queued.stream(), Stream.of(added))
                 .flatMap(DeferredOperation::steps).distinct().toList();
         return steps.stream().filter(one -> one.held() != null)
                 .anyMatch(one -> steps.stream().anyMatch(next -> one.held().equals(next.takes())
-                        && leads(steps, one.counted(), next.trigger(), new HashSet<>())));
+                        && reaches(steps, one.counted(), next.trigger(), new HashSet<>())));
     }
 
     /** Whether changes of counters lead from one to another. */
-    private static boolean leads(List<DeferredOperation.Step> steps, Counter from, Counter to, Set<Counter> seen) {
+    private static boolean reaches(List<DeferredOperation.Step> steps, Counter from, Counter to, Set<Counter> seen) {
         return from == to || seen.add(from) && steps.stream()
-                .anyMatch(one -> one.isChange() && one.trigger() == from && leads(steps, one.counted(), to, seen));
+                .anyMatch(one -> one.isChange() && one.trigger() == from && reaches(steps, one.counted(), to, seen));
     }
 
     /** Ends what has ended at the provider. */
-    synchronized void endDone() {
+    synchronized void endFinished() {
         assert LockOrder.taken(LockOrder.Rank.WORK, this);
         for (DeferredOperation one : List.copyOf(queued)) {
-            if (one.endedOps.fi_cntr_read() != 0) {
+            if (one.completionOps.fi_cntr_read() != 0) {
                 end(one, State.DONE);
             } else if (one.queue != null && !one.queue.contexts.isExternal(one.struct.context())) {
                 end(one, State.FAILED);
@@ -359,27 +360,27 @@ public final class DeferredWork {
     private synchronized void end(DeferredOperation one, State how) {
         if (one.state != State.QUEUED) { return; }
         one.state = how;
-        if (one.ended != null) {
-            if (how != State.DONE) { one.second.cancel(domain.handle()); }
-            FidOps.fi_close(one.ended);
+        if (one.completionCounter != null) {
+            if (how != State.DONE) { one.countingStruct.cancel(domain.handle()); }
+            FidOps.fi_close(one.completionCounter);
         }
         remove(one);
         one.counted.unbind(one);
         one.trigger().unbind(one);
-        HELD.remove(one);
+        REFERENCED.remove(one);
     }
 
     synchronized State stateOf(DeferredOperation one) {
         if (one.state == State.QUEUED) {
             domain.checkThread();
-            endDone();
+            endFinished();
         }
         return one.state;
     }
 
     synchronized boolean cancel(DeferredOperation one) {
         if (stateOf(one) != State.QUEUED) { return false; }
-        if (one.isReceive && !one.waits()) { // it is as any other receive is
+        if (one.isReceive && !one.isWaiting()) { // it is as any other receive is
             EndpointOps.fi_cancel(one.endpoint.handle, one.struct.context());
             return false;
         }
@@ -392,7 +393,7 @@ public final class DeferredWork {
 
     synchronized int inFlight(MemoryRegion region) {
         if (queued.isEmpty()) { return 0; }
-        endDone();
+        endFinished();
         return (int) queued.stream()
                 .filter(one -> Arrays.stream(one.regions).anyMatch(its -> its.number == region.number)).count();
     }
@@ -406,7 +407,7 @@ public final class DeferredWork {
         Waiting.YIELD.tryUntil(() -> {
             List<DeferredOperation> left = of(closing);
             boolean isDone = left.stream().allMatch(one -> one.isReceive)
-                    || left.stream().anyMatch(DeferredOperation::waits);
+                    || left.stream().anyMatch(DeferredOperation::isWaiting);
             if (!isDone) { domain.queues.progress(); }
             return isDone;
         }, timeout);
@@ -415,7 +416,7 @@ public final class DeferredWork {
 
     /** @throws IllegalStateException naming what waits for its counter and would start on an endpoint that is closed */
     void requireNoneWaiting(Endpoint closing) {
-        List<DeferredOperation> waiting = of(closing).stream().filter(DeferredOperation::waits).toList();
+        List<DeferredOperation> waiting = of(closing).stream().filter(DeferredOperation::isWaiting).toList();
         if (!waiting.isEmpty()) {
             throw new IllegalStateException("these wait for their counters, and must end before " + closing
                     + " is closed: " + waiting.stream().map(Object::toString).collect(Collectors.joining(", "))
@@ -437,7 +438,7 @@ public final class DeferredWork {
     private synchronized List<DeferredOperation> of(Endpoint endpoint) {
         if (queued.isEmpty()) { return List.of(); }
         domain.checkThread();
-        endDone();
+        endFinished();
         return queued.stream()
                 .filter(one -> one.endpoint == endpoint
                         || one.endpoint != null && endpoint.original == null && one.endpoint.number == endpoint.number)

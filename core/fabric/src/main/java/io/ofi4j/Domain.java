@@ -348,7 +348,7 @@ public final class Domain implements AutoCloseable {
 
     /** {@return the open region of this domain that peers name by this key} It searches all of them. */
     public Optional<MemoryRegion> region(long key) {
-        return Optional.ofNullable(children.find(MemoryRegion.class, one -> one.isFor(key)));
+        return Optional.ofNullable(children.find(MemoryRegion.class, one -> one.hasKey(key)));
     }
 
     /** The number of a new endpoint or region; never 0, which marks a free slot. */

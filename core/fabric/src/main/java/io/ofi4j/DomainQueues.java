@@ -138,7 +138,7 @@ final class DomainQueues {
     /** As {@link #progress}, of queues that must all be this thread's. Returns false if one is full of completions for polls. */
     boolean progressAll() {
         queues.forEach(queue -> queue.guard.checkThread());
-        boolean isAnyFull = queues.stream().anyMatch(CompletionQueue::isFullOfKept);
+        boolean isAnyFull = queues.stream().anyMatch(CompletionQueue::isBufferFull);
         progress();
         return !isAnyFull;
     }
@@ -152,15 +152,15 @@ final class DomainQueues {
      * The result of an action inside the fabric's lock, while no thread uses the endpoint, its vector, or another endpoint of that: a
      * provider that meets a new peer tells all of them, also one that is half open.
      */
-    <R> R undisturbed(EndpointBindings endpoint, Supplier<R> action) {
+    <R> R insideGuards(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
-            return alone(endpoint.vector(), () -> endpoint.vector().endpoints().outsideCalls(endpoint, action));
+            return locked(endpoint.vector(), () -> endpoint.vector().endpoints().insideGuards(endpoint, action));
         }
     }
 
     /** The result of a change of a vector: one at a time in a fabric, since it may enter the guards of many queues. */
-    <R> R alone(AddressVector vector, Supplier<R> change) {
+    <R> R locked(AddressVector vector, Supplier<R> change) {
         return domain.fabric().lock.locked(() -> {
             synchronized (vector) {
                 assert LockOrder.taken(LockOrder.Rank.VECTOR, vector);
@@ -169,8 +169,8 @@ final class DomainQueues {
         });
     }
 
-    void alone(AddressVector vector, Runnable change) {
-        alone(vector, () -> {
+    void locked(AddressVector vector, Runnable change) {
+        locked(vector, () -> {
             change.run();
             return null;
         });

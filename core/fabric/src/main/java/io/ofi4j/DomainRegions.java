@@ -60,7 +60,7 @@ final class DomainRegions {
             handle = new Registration(domain, attributes, call).open();
             MemoryKind kind = known != null ? known : kindOf(attributes);
             MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
-            region.demands.meet(attributes.counter(), attributes.endpoint());
+            region.binding.apply(attributes.counter(), attributes.endpoint());
             RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
             count++;
             bytes += region.length();
@@ -85,7 +85,7 @@ final class DomainRegions {
     DomainStatistics statistics() { return new DomainStatistics(count, bytes, closing.size()); }
 
     /** Lets {@link #finishIdle} finish a region that accepts no operations. */
-    void finishLater(MemoryRegion region) {
+    void deferFinish(MemoryRegion region) {
         closing.add(region);
         domain.pendingDeregistrations.isPending = true; // before the check, so that a completion after the check repeats it
     }

@@ -40,8 +40,8 @@ import java.util.function.Function;
  * then keeps, until the process ends, the sockets of connections that peers have started and this endpoint has not accepted.
  */
 public final class Endpoint implements AutoCloseable {
-    /** The {@link #realm} that no peer has. */
-    static final Object NO_REALM = new Object();
+    /** The {@link #reachableVector} that no peer has. */
+    static final Object NO_VECTOR = new Object();
 
     final Domain domain;
     final Handle handle;
@@ -56,16 +56,16 @@ public final class Endpoint implements AutoCloseable {
     final OpenChildren aliases = OpenChildren.owned();
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
-     * The {@link Peer#realm} of the peers it reaches, or {@link #NO_REALM} unless it is enabled and open: one
+     * The {@link Peer#reachableVector} of the peers it reaches, or {@link #NO_VECTOR} unless it is enabled and open: one
      * comparison tells the data path both. Set by {@link EndpointLifeCycle} alone, inside the transmit queue's guard,
      * as posting threads read it.
      */
-    Object realm;
+    Object reachableVector;
     /**
-     * Whether it takes receives: it is enabled and open, and has receives of its own. Set as {@link #realm}, inside the
+     * Whether it takes receives: it is enabled and open, and has receives of its own. Set as {@link #reachableVector}, inside the
      * guards of both queues.
      */
-    boolean receives;
+    boolean mayReceive;
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
@@ -202,7 +202,7 @@ public final class Endpoint implements AutoCloseable {
     public Endpoint enable() {
         synchronized (this) {
             requireOpen();
-            lifeCycle.beginToEnable();
+            lifeCycle.beginEnable();
         }
         try {
             synchronized (this) {
@@ -313,9 +313,9 @@ public final class Endpoint implements AutoCloseable {
         requireEnabled();
         if (needed == Capability.RMA || needed == Capability.ATOMIC) {
             bindings.requireSending();
-            if (bindings.isOfConnection()) { connection().requireConnected(); }
+            if (bindings.isConnectionOriented()) { connection().requireConnected(); }
         }
-        lifeCycle.requireThere();
+        lifeCycle.requireNotLost();
         if ((info.capabilityBits() & domain.info().capabilityBits() & needed.bit()) == 0) {
             throw new UnsupportedOperationException(this + " was opened without Capability." + needed
                     + ": ask for it with FabricHints.capabilities, and open the domain with that info");
@@ -354,7 +354,7 @@ public final class Endpoint implements AutoCloseable {
     synchronized <T> T whileOpen(boolean enabledOnly, Function<Handle, T> action) {
         requireOpen();
         if (enabledOnly) { requireEnabled(); }
-        lifeCycle.requireThere();
+        lifeCycle.requireNotLost();
         return action.apply(handle);
     }
 

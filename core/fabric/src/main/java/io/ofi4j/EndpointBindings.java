@@ -37,9 +37,9 @@ final class EndpointBindings {
 
         Role(Direction... directions) { this.directions = Set.of(directions); }
 
-        boolean sends() { return directions.contains(Direction.TRANSMIT); }
+        boolean canSend() { return directions.contains(Direction.TRANSMIT); }
 
-        boolean receives() { return directions.contains(Direction.RECEIVE); }
+        boolean canReceive() { return directions.contains(Direction.RECEIVE); }
 
         @Override
         public String toString() {
@@ -100,7 +100,7 @@ final class EndpointBindings {
 
     /** @throws UnsupportedOperationException if this is a context that only receives */
     void requireSending() {
-        if (!role.sends()) {
+        if (!role.canSend()) {
             throw new UnsupportedOperationException(
                     endpoint + " only receives: post other operations to an endpoint or a transmit context");
         }
@@ -108,7 +108,7 @@ final class EndpointBindings {
 
     void bind(AddressVector peers) {
         requireWhole("address vector");
-        if (isOfConnection()) {
+        if (isConnectionOriented()) {
             throw new UnsupportedOperationException(
                     endpoint + " has one peer and no address vector: bind an event queue");
         }
@@ -119,7 +119,7 @@ final class EndpointBindings {
 
     void bind(EventQueue events) {
         requireWhole("event queue");
-        if (!isOfConnection()) {
+        if (!isConnectionOriented()) {
             throw new UnsupportedOperationException(endpoint + " is not connected: bind an address vector");
         }
         if (events.fabric != endpoint.domain.fabric()) {
@@ -143,8 +143,8 @@ final class EndpointBindings {
         }
         queue.bind(endpoint);
         // A context has the same queue for the direction that it lacks, so that whoever asks for that finds one.
-        if (wanted.contains(Direction.TRANSMIT) || !role.sends()) { transmitQueue = queue; }
-        if (wanted.contains(Direction.RECEIVE) || !role.receives()) { receiveQueue = queue; }
+        if (wanted.contains(Direction.TRANSMIT) || !role.canSend()) { transmitQueue = queue; }
+        if (wanted.contains(Direction.RECEIVE) || !role.canReceive()) { receiveQueue = queue; }
     }
 
     /** Binds a shared receive context. */
@@ -222,7 +222,7 @@ final class EndpointBindings {
         if (vector == null || transmitQueue == null || receiveQueue == null) {
             throw new IllegalStateException("bind "
                     + (vector == null
-                            ? isOfConnection() ? "an event queue" : "an address vector"
+                            ? isConnectionOriented() ? "an event queue" : "an address vector"
                             : "completion queues for transmitting and receiving")
                     + " to " + endpoint + " before enabling it");
         }
@@ -242,12 +242,14 @@ final class EndpointBindings {
         }
     }
 
-    boolean isOfConnection() { return role == Role.WHOLE && endpoint.info().endpoint().type() == EndpointType.MSG; }
+    boolean isConnectionOriented() {
+        return role == Role.WHOLE && endpoint.info().endpoint().type() == EndpointType.MSG;
+    }
 
     /** The directions that a queue serves, as flags of fi_ep_bind. */
     long directionBits(CompletionQueue queue) {
-        return (role.sends() && queue == transmitQueue ? Direction.TRANSMIT.bit() : 0)
-                | (role.receives() && queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
+        return (role.canSend() && queue == transmitQueue ? Direction.TRANSMIT.bit() : 0)
+                | (role.canReceive() && queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
     }
 
     AddressVector vector() { return vector; }
@@ -256,7 +258,7 @@ final class EndpointBindings {
     EventQueue eventQueue() { return eventQueue; }
 
     Connection requireConnection() {
-        if (!isOfConnection()) {
+        if (!isConnectionOriented()) {
             throw new UnsupportedOperationException(endpoint + " is not connected: its peers are in an address vector");
         }
         if (connection == null) { throw new IllegalStateException("bind an event queue to " + endpoint + " first"); }
@@ -319,7 +321,7 @@ final class EndpointBindings {
     /** Releases the bound objects after the endpoint was closed. */
     void release() {
         if (vector != null && role == Role.WHOLE) { vector.endpoints().remove(endpoint); }
-        if (request != null && connection == null) { request.giveBack(true); }
+        if (request != null && connection == null) { request.release(true); }
         if (scalable != null) { scalable.forget(endpoint); }
         if (sharedReceive != null) { sharedReceive.bindings.sharers.remove(endpoint); }
         if (sharedTransmit != null) { sharedTransmit.endpoints().remove(endpoint); }

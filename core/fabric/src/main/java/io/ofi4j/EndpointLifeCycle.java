@@ -89,7 +89,7 @@ final class EndpointLifeCycle implements EndpointView {
     private final EndpointBindings bindings;
     private final ChosenAddress chosen;
     /** The number of receives posted for peers' writes with data. */
-    private final int dataReceives;
+    private final int dataReceiveCount;
     /** Written under the endpoint's monitor, in {@link #become} alone. */
     private volatile State state;
     /** The state in which its first close began; before that, the present one. */
@@ -97,7 +97,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** Held while a thread closes it. Taken before every other lock. */
     private final ReentrantLock nativeClose = new ReentrantLock();
     /** The provider's endpoint until fi_close was called, then null; and what is closed after it, the last first. */
-    private Handle present;
+    private Handle openHandle;
     private final Deque<Handle> owned = new ArrayDeque<>();
     /** The result of fi_close. */
     private int closeStatus;
@@ -113,19 +113,19 @@ final class EndpointLifeCycle implements EndpointView {
         this.whole = original == null ? this : original;
         this.domain = endpoint.domain;
         this.handle = endpoint.handle;
-        this.present = handle;
+        this.openHandle = handle;
         this.info = endpoint.info();
         this.bindings = bindings;
         this.chosen = new ChosenAddress(info, endpoint.quirks);
-        this.dataReceives = DataReceiveCount.of(info);
+        this.dataReceiveCount = DataReceiveCount.of(info);
         this.state = original == null ? State.OPEN : State.ENABLED;
         this.stateBeforeClose = state;
-        permitPosts();
+        updatePermissions();
     }
 
     /**
      * Moves it on. What depends on the state follows here: the address of a connection, which is asked for while that
-     * is there, and what posting threads compare, see {@link #permitPosts}.
+     * is there, and what posting threads compare, see {@link #updatePermissions}.
      *
      * @throws IllegalStateException if it is somewhere else, and the step does not exist
      */
@@ -140,14 +140,14 @@ final class EndpointLifeCycle implements EndpointView {
             state = next;
             if (next.compareTo(State.CLOSING) < 0) { stateBeforeClose = next; }
             if (next == State.ENABLED) { // inside the guards of its queues
-                permitPosts();
+                updatePermissions();
             } else if (next == State.LOST || next == State.CLOSING) { refusePosts(); }
         }
     }
 
     private void refusePosts() {
         try {
-            bindings.betweenPosts(this::permitPosts);
+            bindings.betweenPosts(this::updatePermissions);
         } catch (Throwable t) { // a thread hangs inside
             if (state == State.CLOSING) { state = State.CLOSE_INTERRUPTED; }
             throw t;
@@ -155,13 +155,13 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Sets what the data path compares, from the state: the one comparison of {@link Endpoint#realm} says that the
+     * Sets what the data path compares, from the state: the one comparison of {@link Endpoint#reachableVector} says that the
      * endpoint is enabled and that the peer is in its vector.
      */
-    private void permitPosts() {
+    private void updatePermissions() {
         boolean isEnabled = state == State.ENABLED;
-        endpoint.realm = isEnabled && bindings.role.sends() ? bindings.vector() : Endpoint.NO_REALM;
-        endpoint.receives = isEnabled && bindings.role.receives() && bindings.sharedReceive() == null;
+        endpoint.reachableVector = isEnabled && bindings.role.canSend() ? bindings.vector() : Endpoint.NO_VECTOR;
+        endpoint.mayReceive = isEnabled && bindings.role.canReceive() && bindings.sharedReceive() == null;
     }
 
     LockOrder.Rank rank() {
@@ -177,7 +177,7 @@ final class EndpointLifeCycle implements EndpointView {
     boolean wasEnabled() { return stateBeforeClose.isEnabledOrLost(); }
 
     /** @throws IllegalStateException if the provider closed it because its connection has ended */
-    void requireThere() {
+    void requireNotLost() {
         if (state == State.LOST) {
             throw new IllegalStateException(endpoint + " has lost its connection: open another");
         }
@@ -209,8 +209,8 @@ final class EndpointLifeCycle implements EndpointView {
      *
      * @throws IllegalStateException if not: then it stays open
      */
-    void beginToEnable() {
-        requireThere();
+    void beginEnable() {
+        requireNotLost();
         bindings.requireComplete();
         if (!isOpen()) { throw new IllegalStateException(endpoint + " is enabled already"); }
         CompletionQueue receiveQueue = bindings.receiveQueue();
@@ -221,7 +221,7 @@ final class EndpointLifeCycle implements EndpointView {
             bindings.counters.requireServe(receiveQueue);
             bindings.vector().prepare(receiveQueue);
         }
-        receiveQueue.requireRoomForReceives(endpoint, dataReceives);
+        receiveQueue.requireRoomForDataReceives(endpoint, dataReceiveCount);
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
         become(State.ENABLING);
     }
@@ -230,7 +230,7 @@ final class EndpointLifeCycle implements EndpointView {
     void enable() {
         if (state != State.ENABLING) { throw endpoint.closed(); }
         chosen.apply(handle);
-        domain.queues.undisturbed(bindings, () -> {
+        domain.queues.insideGuards(bindings, () -> {
             bindAndEnable();
             return true;
         });
@@ -244,7 +244,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     /** Whether it has an address vector of its own: it is no context and has no connection. */
     private boolean hasPeers() {
-        return bindings.role == Role.WHOLE && !bindings.isOfConnection();
+        return bindings.role == Role.WHOLE && !bindings.isConnectionOriented();
     }
 
     /**
@@ -253,7 +253,7 @@ final class EndpointLifeCycle implements EndpointView {
      */
     private void bindAndEnable() {
         bindings.forEachShared(context -> bind(context, 0, "fi_ep_bind(shared context)"));
-        if (bindings.isOfConnection()) {
+        if (bindings.isConnectionOriented()) {
             bind(bindings.eventQueue().handle(), 0, "fi_ep_bind(event queue)");
             enableBound();
             return;
@@ -279,8 +279,8 @@ final class EndpointLifeCycle implements EndpointView {
         if (hasPeers()) { address = nativeAddress(); } // others get one with their connection, or have none
         bindings.queues().forEach(queue -> queue.enabled(endpoint));
         bindings.counters.enabled(bindings.transmitQueue());
-        if (dataReceives > 0) {
-            bindings.receiveQueue().dataReceives().post(endpoint, handle, dataReceives,
+        if (dataReceiveCount > 0) {
+            bindings.receiveQueue().dataReceives().post(endpoint, handle, dataReceiveCount,
                     domain.queues.hasCriticalReceives());
         }
         become(State.ENABLED);
@@ -357,8 +357,8 @@ final class EndpointLifeCycle implements EndpointView {
 
     private EndpointAddress addressOfWhole() {
         synchronized (endpoint) {
-            if (bindings.isOfConnection() && state == State.ENABLED) { address = nativeAddress(); }
-            if (address == null) { requireThere(); }
+            if (bindings.isConnectionOriented() && state == State.ENABLED) { address = nativeAddress(); }
+            if (address == null) { requireNotLost(); }
             return address;
         }
     }
@@ -370,7 +370,7 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void rememberAddress() {
-        if (whole != this || !bindings.isOfConnection()) { return; }
+        if (whole != this || !bindings.isConnectionOriented()) { return; }
         CmOps.Name name = CmOps.fi_getname(handle);
         if (name.status() == 0) { address = addressOf(name); }
     }
@@ -427,7 +427,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     private void finishAlias() {
         domain.queues.works.requireNoneWaiting(endpoint); // no more can come
-        if (present != null) { closeIt(); }
+        if (openHandle != null) { closeOpenHandle(); }
         endpoint.original.aliases.remove(endpoint);
         become(State.CLOSED);
     }
@@ -476,13 +476,13 @@ final class EndpointLifeCycle implements EndpointView {
     /** Has the provider close it, or puts that off, unless that has happened. */
     private void closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();
-        if (present != null && !domain.closes.isDeferred(this) && isKnownToQuirks
+        if (openHandle != null && !domain.closes.isDeferred(this) && isKnownToQuirks
                 && !endpoint.quirks.beforeClose(this)) {
             domain.closes.defer(this);
         }
-        leave();
+        removeFromDomain();
         if (domain.closes.isDeferred(this)) { return; }
-        if (present != null) { closeStatus = closeHandle(); }
+        if (openHandle != null) { closeStatus = closeHandle(); }
         if (bindings.eventQueue() != null) { bindings.requireConnection().endpointClosed(); }
         if (isKnownToQuirks) { endpoint.quirks.closed(this); }
         if (closeStatus == 0) {
@@ -492,7 +492,7 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /** Its queues and regions learn that it closes. */
-    private void leave() {
+    private void removeFromDomain() {
         bindings.queues().forEach(queue -> queue.endpoints().disabled(endpoint));
         synchronized (domain) {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
@@ -502,18 +502,18 @@ final class EndpointLifeCycle implements EndpointView {
 
     /** Completes what the provider has not, and gives the places back that it uses no more. */
     private void cancel() {
-        boolean isGone = present == null;
-        if (!isGone && wasEnabled()) { bindings.receiveQueue().endReceives(endpoint); }
-        bindings.queues().forEach(queue -> queue.cancel(endpoint, isGone));
-        if (isGone && dataReceives > 0 && closeStatus == 0 && bindings.receiveQueue() != null) {
-            bindings.receiveQueue().forgetReceives(endpoint);
+        boolean isClosedNatively = openHandle == null;
+        if (!isClosedNatively && wasEnabled()) { bindings.receiveQueue().cancelReceives(endpoint); }
+        bindings.queues().forEach(queue -> queue.cancel(endpoint, isClosedNatively));
+        if (isClosedNatively && dataReceiveCount > 0 && closeStatus == 0 && bindings.receiveQueue() != null) {
+            bindings.receiveQueue().releaseDataReceives(endpoint);
         }
     }
 
     /** On this thread if it may use the endpoint's queues, else with the next close in its domain. */
     @Override
     public void closeDeferred() {
-        domain.closes.addDue(this::closeLate);
+        domain.closes.addDue(this::tryCloseDeferred);
         if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
     }
 
@@ -522,15 +522,15 @@ final class EndpointLifeCycle implements EndpointView {
      *
      * @return false where another thread is in its close, and looks for this afterwards
      */
-    private boolean closeLate() {
+    private boolean tryCloseDeferred() {
         if (!nativeClose.tryLock()) { return false; }
         try {
-            if (present != null && domain.isClosed()) { // nothing else of it is left
-                closeIt();
-            } else if (present != null) { domain.queues.undisturbed(bindings, this::closeIt); }
+            if (openHandle != null && domain.isClosed()) { // nothing else of it is left
+                closeOpenHandle();
+            } else if (openHandle != null) { domain.queues.insideGuards(bindings, this::closeOpenHandle); }
             closeOwned();
             endpoint.quirks.closed(this);
-            bindings.queues().forEach(queue -> queue.forgetAbandoned(endpoint));
+            bindings.queues().forEach(queue -> queue.releaseAbandoned(endpoint));
             domain.closes.release(this);
             synchronized (endpoint) {
                 if (state == State.DEFERRED) { become(State.CLOSED); }
@@ -543,26 +543,26 @@ final class EndpointLifeCycle implements EndpointView {
 
     private int closeHandle() {
         if (bindings.eventQueue() != null) {
-            return bindings.eventQueue().closing(endpoint, handle, false, this::closeIt);
+            return bindings.eventQueue().closing(endpoint, handle, false, this::closeOpenHandle);
         }
         if (wasEnabled()) {
             // some providers make progress meanwhile; other progress would reach parts that are freed already
-            return domain.queues.undisturbed(bindings, this::closeBound);
+            return domain.queues.insideGuards(bindings, this::closeBound);
         }
         return domain.fabric().lock.locked(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()
                 ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
-                        this::closeIt)
-                : closeIt());
+                        this::closeOpenHandle)
+                : closeOpenHandle());
     }
 
     private int closeBound() {
         bindings.queues().forEach(CompletionQueue::closing);
         bindings.counters.closing();
-        return closeIt();
+        return closeOpenHandle();
     }
 
-    private int closeIt() {
-        present = null;
+    private int closeOpenHandle() {
+        openHandle = null;
         return FidOps.fi_close(handle);
     }
 

@@ -52,7 +52,7 @@ public final class EndpointOptions {
 
     /** A provider may take a transmit context for one that receives, and write into it. */
     private void requireOptions() {
-        if (!endpoint.bindings.role.receives()) {
+        if (!endpoint.bindings.role.canReceive()) {
             throw new UnsupportedOperationException(endpoint + " has no options: receive contexts have");
         }
         endpoint.requireOpen();

@@ -24,7 +24,7 @@ final class EndpointRegions {
     }
 
     private void bind(MemoryRegion region, Endpoint endpoint) {
-        region.demands.bindTo(endpoint);
+        region.binding.bindTo(endpoint);
         bound.put(region, endpoint);
     }
 

@@ -17,7 +17,7 @@ import io.ofi4j.internal.quirks.Status;
 
 /** Opens endpoints, and rejects types that this library or a provider does not support. */
 final class Endpoints {
-    private static final long RECEIVES = Capability.MSG.bit() | Capability.TAGGED.bit() | Capability.COLLECTIVE.bit();
+    private static final long RECEIVING = Capability.MSG.bit() | Capability.TAGGED.bit() | Capability.COLLECTIVE.bit();
 
     private Endpoints() {}
 
@@ -44,7 +44,7 @@ final class Endpoints {
             try {
                 return open(domain, request.info(), taken, request);
             } catch (Throwable t) {
-                request.giveBack(false);
+                request.release(false);
                 throw t;
             }
         });
@@ -52,7 +52,7 @@ final class Endpoints {
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
         InfoHandle reserved = DataReceiveCount.reserved(info, handle);
-        boolean needsMore = (info.capabilityBits() & RECEIVES) != 0
+        boolean needsMore = (info.capabilityBits() & RECEIVING) != 0
                 && domain.quirks.has(Fact.INSERTS_NEED_DIRECTED_RECEIVES);
         InfoHandle asked = needsMore ? reserved.withCapabilities(Capability.DIRECTED_RECV.bit()) : reserved;
         OpenResult out = domain.fabric().lock.locked(() -> DomainOps.fi_endpoint(domain.handle(), asked));

@@ -44,8 +44,8 @@ import java.util.function.Predicate;
  * closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
-    private static final long SHORTEST_PAUSE_NANOS = 20_000;
-    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
+    private static final long MIN_PAUSE_NANOS = 20_000;
+    private static final long MAX_PAUSE_NANOS = 1_000_000;
 
     final Fabric fabric;
 
@@ -54,7 +54,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /** Of the fabric: held in every native call, and for all that is kept here. */
     private final FabricLock lock;
     private final EventReader reader;
-    private final Deque<Event> kept = new ArrayDeque<>();
+    private final Deque<Event> buffered = new ArrayDeque<>();
     private final OpenChildren children = new OpenChildren();
     private boolean hasRetired;
     private boolean closed;
@@ -87,8 +87,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
         return lock.locked(() -> {
-            pumpUntil(() -> !kept.isEmpty());
-            return Optional.ofNullable(kept.poll());
+            progressUntil(() -> !buffered.isEmpty());
+            return Optional.ofNullable(buffered.poll());
         });
     }
 
@@ -103,7 +103,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];
-        if (!await(() -> (next[0] = kept.poll()) != null, deadline)) {
+        if (!await(() -> (next[0] = buffered.poll()) != null, deadline)) {
             throw new FabricTimeoutException("reading an event", deadline, "No event came.");
         }
         return next[0];
@@ -111,14 +111,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
     public void progress() {
-        lock.locked(this::pump);
+        lock.locked(this::readNext);
     }
 
     /** Makes progress, unless this queue is closed or another thread's. */
-    void progressIfMay() {
+    void tryProgress() {
         lock.locked(() -> {
             try {
-                if (!closed) { pump(); }
+                if (!closed) { readNext(); }
             } catch (WrongThreadException e) {
                 return; // the owner of the bound endpoints makes progress instead
             }
@@ -169,7 +169,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     public boolean tryWait() {
         return lock.locked(() -> {
             requireDescriptor();
-            return kept.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
+            return buffered.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
         });
     }
 
@@ -185,54 +185,54 @@ public final class EventQueue implements Waitable, AutoCloseable {
         Object recording = RECORDER.waiting();
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
-        long pause = SHORTEST_PAUSE_NANOS;
+        long pause = MIN_PAUSE_NANOS;
         while (true) {
             long left = limit - (System.nanoTime() - start);
-            boolean happened = pumpUntil(condition);
+            boolean happened = progressUntil(condition);
             if (happened || left <= 0) {
                 RECORDER.waited(recording, "reading events", happened);
                 return happened;
             }
             Interrupts.check("reading events");
-            fabric.progressBeside(this);
+            fabric.progressOthers(this);
             LockSupport.parkNanos(this, Math.min(pause, left));
-            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+            pause = Math.min(2 * pause, MAX_PAUSE_NANOS);
         }
     }
 
     /** Reads events until the condition holds; returns whether it does. */
-    private boolean pumpUntil(BooleanSupplier condition) {
+    private boolean progressUntil(BooleanSupplier condition) {
         return lock.locked(() -> {
             while (!condition.getAsBoolean()) {
-                if (!pump()) { return false; }
+                if (!readNext()) { return false; }
             }
             return true;
         });
     }
 
     /** Reads one event and keeps it, inside the lock; returns whether there was one. */
-    private boolean pump() {
+    private boolean readNext() {
         requireOpen();
-        return reader.read(kept::add);
+        return reader.read(buffered::add);
     }
 
     /** Adds an event that the provider does not report. */
-    void tell(Event event) {
-        lock.locked(() -> kept.add(event));
+    void buffer(Event event) {
+        lock.locked(() -> buffered.add(event));
     }
 
     /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
-        lock.locked(() -> kept.removeIf(which));
+        lock.locked(() -> buffered.removeIf(which));
     }
 
     /** Adds an endpoint, active or passive, which notes it in the same step. */
-    void bind(Object endpoint, Handle object, Runnable note) {
+    void bind(Object endpoint, Handle object, Runnable onBound) {
         lock.locked(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
-            note.run();
+            onBound.run();
         });
     }
 
@@ -254,7 +254,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /** Reads everything there is. */
-    void drain() { pumpUntil(() -> false); }
+    void drain() { progressUntil(() -> false); }
 
     private void drainQuietly() {
         try {
@@ -282,7 +282,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         children.requireNone(this);
         drainQuietly(); // frees the infos of unread requests
         closed = true;
-        kept.clear();
+        buffered.clear();
         if (!hasRetired) { return FidOps.fi_close(handle); }
         fabric.retired.addLast(handle);
         return 0;
@@ -329,10 +329,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
             Status.check(read.status(), "fi_eq_read", provider);
             return switch (read.code()) {
                 case FabricConstants.FI_NOTIFY -> new Event.Notification(ops.context(), ops.data());
-                case FabricConstants.FI_CONNREQ -> requested(ops.connectionData(read.status()));
+                case FabricConstants.FI_CONNREQ -> connectionRequest(ops.connectionData(read.status()));
                 case FabricConstants.FI_CONNECTED ->
-                    told(connection -> connection.connected(ops.connectionData(read.status())));
-                case FabricConstants.FI_SHUTDOWN -> told(Connection::wasShutDown);
+                    connectionEvent(connection -> connection.connected(ops.connectionData(read.status())));
+                case FabricConstants.FI_SHUTDOWN -> connectionEvent(Connection::receiveShutdown);
                 case FabricConstants.FI_MR_COMPLETE -> new Event.MemoryRegionComplete(ops.context(), ops.data());
                 case FabricConstants.FI_AV_COMPLETE -> new Event.AddressVectorComplete(ops.context(), ops.data());
                 case FabricConstants.FI_JOIN_COMPLETE -> new Event.JoinComplete(ops.context(), ops.data());
@@ -340,14 +340,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
             };
         }
 
-        private Event requested(byte[] data) {
+        private Event connectionRequest(byte[] data) {
             InfoHandle info = ops.info(); // freed when unreachable
             if (!(bound.get(ops.object()) instanceof PassiveEndpoint passiveEndpoint)) { return null; }
             ConnectionRequest request = new ConnectionRequest(passiveEndpoint, info, data);
             return passiveEndpoint.admit(request) ? new Event.ConnectionRequested(request) : null;
         }
 
-        private Event told(Function<Connection, Event> change) {
+        private Event connectionEvent(Function<Connection, Event> change) {
             return bound.get(ops.object()) instanceof Endpoint endpoint
                     ? change.apply(endpoint.bindings.requireConnection())
                     : null;

@@ -104,8 +104,8 @@ public final class Fabric implements AutoCloseable {
     }
 
     /** Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs progress on both. */
-    void progressBeside(EventQueue waiting) {
-        eventQueues.stream().filter(queue -> queue != waiting).forEach(EventQueue::progressIfMay);
+    void progressOthers(EventQueue waiting) {
+        eventQueues.stream().filter(queue -> queue != waiting).forEach(EventQueue::tryProgress);
     }
 
     /**

@@ -21,17 +21,17 @@ final class Flush implements AutoCloseable {
 
     private static final long FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
 
-    final Means means;
+    final Mechanism mechanism;
     /** What it reads into. */
     final MemoryRegion scratch;
-    /** What does it, if that is {@link Means#FETCH}; or null. */
+    /** What does it, if that is {@link Mechanism#FETCH}; or null. */
     final Atomics atomics;
     /** The endpoint's, of an operation that is reported. */
     final long number;
     private final RmaMessageStruct struct = new RmaMessageStruct(1, 1);
 
     /** The operation that the peer answers. */
-    enum Means {
+    enum Mechanism {
         /** A write of no bytes with DELIVERY_COMPLETE. */
         WRITE(0, Access.WRITE, Access.REMOTE_WRITE),
         /** A read of one byte, with DELIVERY_COMPLETE, so that no shorter way is taken. */
@@ -43,7 +43,7 @@ final class Flush implements AutoCloseable {
         final long localRight;
         final long remoteRight;
 
-        Means(long length, Access local, Access remote) {
+        Mechanism(long length, Access local, Access remote) {
             this.length = length;
             this.localRight = local.bit();
             this.remoteRight = remote.bit();
@@ -52,22 +52,24 @@ final class Flush implements AutoCloseable {
 
     /** @throws UnsupportedOperationException if the provider promises no order that a flush could rely on */
     Flush(Endpoint endpoint) {
-        this.means = means(endpoint);
-        this.atomics = means == Means.FETCH ? endpoint.atomics() : null;
-        this.number = ContextSlab.endpoint(endpoint.number) | (means == Means.READ ? ContextSlab.READ : 0);
+        this.mechanism = mechanism(endpoint);
+        this.atomics = mechanism == Mechanism.FETCH ? endpoint.atomics() : null;
+        this.number = ContextSlab.endpoint(endpoint.number) | (mechanism == Mechanism.READ ? ContextSlab.READ : 0);
         this.scratch = endpoint.domain.allocate(LENGTH, Access.READ, Access.WRITE);
-        struct.localCount(1, means.length);
+        struct.localCount(1, mechanism.length);
         struct.remoteCount(1);
-        struct.local.set(0, scratch.address, means.length, scratch.descriptor);
+        struct.local.set(0, scratch.address, mechanism.length, scratch.descriptor);
     }
 
-    private static Means means(Endpoint endpoint) {
+    private static Mechanism mechanism(Endpoint endpoint) {
         boolean isInOrder = endpoint.quirks.has(Fact.FLUSHES_IN_ORDER);
         if (!isInOrder) { requireOrder(endpoint.info()); }
-        if (hasAtomics(endpoint) && (!isInOrder || endpoint.quirks.has(Fact.ATOMICS_GO_APART))) { return Means.FETCH; }
+        if (hasAtomics(endpoint) && (!isInOrder || endpoint.quirks.has(Fact.ATOMICS_GO_APART))) {
+            return Mechanism.FETCH;
+        }
         boolean isAnswered = isInOrder && !endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG)
                 && !endpoint.quirks.has(Fact.EMPTY_DELIVERIES_OVERTAKE);
-        return isAnswered ? Means.WRITE : Means.READ;
+        return isAnswered ? Mechanism.WRITE : Mechanism.READ;
     }
 
     private static boolean hasAtomics(Endpoint endpoint) {
@@ -89,10 +91,10 @@ final class Flush implements AutoCloseable {
 
     /** Posts it: a status. */
     long post(RmaOps ops, Peer peer, RemoteRegion remote, long context) {
-        struct.remote.set(0, remote.base(), means.length, remote.key());
+        struct.remote.set(0, remote.base(), mechanism.length, remote.key());
         struct.peer(peer.fabricAddress);
         struct.context(context);
-        return means == Means.READ ? ops.fi_readmsg(struct, FLAGS) : ops.fi_writemsg(struct, FLAGS);
+        return mechanism == Mechanism.READ ? ops.fi_readmsg(struct, FLAGS) : ops.fi_writemsg(struct, FLAGS);
     }
 
     @Override

@@ -64,7 +64,7 @@ public final class MemoryRegion implements AutoCloseable {
     final long length;
     long descriptor;
     final long accessBits;
-    final Registration.Binding demands;
+    final Registration.Binding binding;
     /** Written by the domain's thread or under its monitor, as are the fields below. */
     private State state = State.OPEN;
     /**
@@ -99,30 +99,30 @@ public final class MemoryRegion implements AutoCloseable {
     MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
             MemoryRegion whole) {
         List<MemorySegment> segments = attributes.segments();
-        boolean several = segments.size() > 1;
+        boolean severalSegments = segments.size() > 1;
         this.domain = domain;
         this.number = whole == null ? domain.nextNumber() : whole.number;
         this.kind = kind;
         this.deviceInterface = attributes.deviceInterface();
         this.handle = handle;
-        this.memory = several ? null : segments.getFirst();
+        this.memory = severalSegments ? null : segments.getFirst();
         this.arena = arena;
-        this.scope = arena == null && !several ? memory.scope() : null;
-        this.address = several ? 0 : memory.address();
-        this.length = several ? NOT_ADDRESSABLE : attributes.length();
+        this.scope = arena == null && !severalSegments ? memory.scope() : null;
+        this.address = severalSegments ? 0 : memory.address();
+        this.length = severalSegments ? NOT_ADDRESSABLE : attributes.length();
         this.accessBits = attributes.accessBits();
         this.rights = accessBits;
         this.whole = whole == null ? this : whole;
-        this.demands = new Registration.Binding(this, handle);
+        this.binding = new Registration.Binding(this, handle);
         this.counter = attributes.counter().orElse(null);
-        this.parts = several
+        this.parts = severalSegments
                 ? segments.stream().map(one -> new MemoryRegion(domain, handle, attributes.part(one), null, kind, this))
                         .toList()
                 : List.of(this);
     }
 
     /** Sets the results of registration; from now on the region can be used. */
-    void usable(long itsDescriptor, RemoteRegion there) {
+    void publish(long itsDescriptor, RemoteRegion there) {
         parts.forEach(part -> part.descriptor = itsDescriptor);
         descriptor = itsDescriptor;
         remote = there;
@@ -135,7 +135,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws UnsupportedOperationException if it is a device's
      */
     public MemorySegment segment() {
-        if (memory == null) { throw several(); }
+        if (memory == null) { throw severalSegments(); }
         if (kind == MemoryKind.DEVICE) {
             throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
         }
@@ -158,7 +158,7 @@ public final class MemoryRegion implements AutoCloseable {
 
     boolean hasSeveralSegments() { return memory == null; }
 
-    IllegalStateException several() {
+    IllegalStateException severalSegments() {
         return new IllegalStateException(this + " has " + parts.size() + " segments: use one of its parts()");
     }
 
@@ -228,7 +228,7 @@ public final class MemoryRegion implements AutoCloseable {
         return kind;
     }
 
-    boolean isFor(long key) { return isOpen() && remote != null && remote.key() == key; }
+    boolean hasKey(long key) { return isOpen() && remote != null && remote.key() == key; }
 
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
@@ -243,7 +243,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public RemoteRegion remote() {
         RemoteRegion there = whole.remote;
-        if (there == null) { throw demands.notReachable(); }
+        if (there == null) { throw binding.notReachable(); }
         return there;
     }
 
@@ -342,7 +342,7 @@ public final class MemoryRegion implements AutoCloseable {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
             if (!isOpen()) { return; }
             become(State.CLOSING);
-            domain.regions.finishLater(this);
+            domain.regions.deferFinish(this);
             domain.regions.finishIdle(this);
             checkClosed();
         }
@@ -361,7 +361,7 @@ public final class MemoryRegion implements AutoCloseable {
     void leaveEndpoint() {
         if (isOpen()) {
             become(State.CLOSING);
-            domain.regions.finishLater(this);
+            domain.regions.deferFinish(this);
         }
         if (state == State.CLOSING && FidOps.fi_close(handle) == 0) { // if not, finish() tries again after the endpoint
             become(State.DEREGISTERED);

@@ -45,21 +45,21 @@ import io.ofi4j.internal.quirks.Quirks;
 public final class Messages extends TwoSided {
     private final MsgOps ops;
     /** For receives of many messages; used inside the guard of receives. */
-    private final MessageStruct many = new MessageStruct(false, 1);
+    private final MessageStruct multiReceiveStruct = new MessageStruct(false, 1);
     /** Why they are refused, or null. */
-    private final String whyNotMany;
-    private final boolean saysWhere;
+    private final String multiReceiveRefusal;
+    private final boolean reportsBuffers;
 
     Messages(Endpoint endpoint) {
         super(endpoint, 0, Fact.DIRECTED_RECEIVES_IGNORED, Fact.DIRECTED_RECEIVES_CRASH);
         this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
-        this.whyNotMany = whyNotMany(endpoint);
-        this.saysWhere = endpoint.bindings.receiveQueue().saysWhere;
-        many.peer(ANY);
+        this.multiReceiveRefusal = multiReceiveRefusal(endpoint);
+        this.reportsBuffers = endpoint.bindings.receiveQueue().reportsBuffers;
+        multiReceiveStruct.peer(ANY);
     }
 
-    private static String whyNotMany(Endpoint endpoint) {
+    private static String multiReceiveRefusal(Endpoint endpoint) {
         if (!endpoint.info().capabilities().contains(Capability.MULTI_RECV)) {
             return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
                     + " lacks: ask for it in FabricHints, or post a receive for each message";
@@ -244,7 +244,7 @@ public final class Messages extends TwoSided {
      * @throws IllegalStateException also if the receive queue's {@link CompletionFormat} has no addresses
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
-        requireMany();
+        requireMultiReceive();
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
@@ -253,11 +253,12 @@ public final class Messages extends TwoSided {
             }
             long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MULTI_RECEIVE, local.number);
             if (context == ContextSlab.NONE) { return false; }
-            many.local.set(0, local.address + offset, length, local.descriptor);
-            many.count(1, length);
-            many.context(context);
+            multiReceiveStruct.local.set(0, local.address + offset, length, local.descriptor);
+            multiReceiveStruct.count(1, length);
+            multiReceiveStruct.context(context);
             return acceptedReceive(context,
-                    ops.fi_recvmsg(many, FabricConstants.FI_MULTI_RECV | FabricConstants.FI_COMPLETION), "fi_recvmsg");
+                    ops.fi_recvmsg(multiReceiveStruct, FabricConstants.FI_MULTI_RECV | FabricConstants.FI_COMPLETION),
+                    "fi_recvmsg");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -270,9 +271,9 @@ public final class Messages extends TwoSided {
         }
     }
 
-    private void requireMany() {
-        Quirks.require(whyNotMany);
-        if (!saysWhere) {
+    private void requireMultiReceive() {
+        Quirks.require(multiReceiveRefusal);
+        if (!reportsBuffers) {
             throw new IllegalStateException("the receive queue does not say where a message lies: open it with"
                     + " CompletionFormat.DATA or TAGGED");
         }
@@ -290,7 +291,7 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             requireReachable(peer);
-            peer.longestMessage = bytes;
+            peer.maxMessageSize = bytes;
         } finally {
             ThreadGuard.exit(guard, entered);
         }

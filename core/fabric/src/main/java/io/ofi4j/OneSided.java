@@ -23,7 +23,8 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
         if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
+                || peer.reachableVector != endpoint.reachableVector || length > maximumMessageSize
+                || !local.isMemoryAlive()) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
         }
     }
@@ -37,7 +38,7 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
 
     private RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
             long remoteOffset) {
-        if (local.hasSeveralSegments()) { return local.several(); }
+        if (local.hasSeveralSegments()) { return local.severalSegments(); }
         boolean here = offset < 0 || length < 0 || offset > local.length - length;
         return here
                 ? outOfBounds("", offset, length, local.length)

@@ -35,12 +35,12 @@ public final class Peer {
     final Entry entry;
     final long fabricAddress;
     /**
-     * The same object as the {@link Endpoint#realm} of each endpoint that may reach it; null once it is removed. Read
+     * The same object as the {@link Endpoint#reachableVector} of each endpoint that may reach it; null once it is removed. Read
      * by posting threads inside a queue's guard.
      */
-    Object realm;
+    Object reachableVector;
     /** The longest message that may be sent to it; see {@link Messages#maximum}. Read by posting threads. */
-    long longestMessage = Long.MAX_VALUE;
+    long maxMessageSize = Long.MAX_VALUE;
 
     /** Whether it is one of several receive contexts of a peer. */
     final boolean isContext;
@@ -53,7 +53,7 @@ public final class Peer {
         this.entry = entry;
         this.fabricAddress = fabricAddress;
         this.isContext = isContext;
-        this.realm = vector;
+        this.reachableVector = vector;
     }
 
     /** The context of this peer whose number has these bits. */
@@ -70,11 +70,11 @@ public final class Peer {
 
     /** From now on, a thread that enters a queue's guard refuses operations to this peer. */
     synchronized void refuse() {
-        realm = null;
+        reachableVector = null;
         contexts.forEach(Peer::refuse);
     }
 
-    boolean isRemoved() { return realm == null; }
+    boolean isRemoved() { return reachableVector == null; }
 
     /** {@return its number and its address in readable form} */
     @Override

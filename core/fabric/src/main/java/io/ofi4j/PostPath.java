@@ -43,7 +43,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     private final long unreported;
     private final long completionDataSize;
     /** Why an operation of no bytes that is to be delivered is refused, or null. */
-    private final String emptyDeliveries;
+    private final String emptyDeliveryRefusal;
     /** Whether reads of no bytes are completed by {@link #completeEmptyRead}. */
     final boolean emptyReadsHang;
 
@@ -63,7 +63,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.maximumMessageSize = info.endpoint().maximumMessageSize();
         this.injectSize = info.transmit().injectSize();
         this.completionDataSize = info.domain().completionDataSize();
-        this.emptyDeliveries = endpoint.quirks.refusal(Fact.EMPTY_DELIVERIES_HANG);
+        this.emptyDeliveryRefusal = endpoint.quirks.refusal(Fact.EMPTY_DELIVERIES_HANG);
         this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
     }
 
@@ -105,17 +105,17 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** Completes a read of no bytes, which the provider never would; false if there is no room. */
     final boolean completeEmptyRead(long number, long token) {
-        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION, 0);
+        return (number & ContextSlab.SILENT) != 0 || queue.buffer(token, READ_COMPLETION, 0);
     }
 
     /** Called for an operation of no bytes with these flags. */
     final void requireEmptyCompletes(long flags) {
-        if ((flags & DELIVERY_COMPLETE) != 0) { Quirks.require(emptyDeliveries); }
+        if ((flags & DELIVERY_COMPLETE) != 0) { Quirks.require(emptyDeliveryRefusal); }
     }
 
     final void requireInside(MemoryRegion local, long offset, long length) {
         if ((offset | length) < 0 || offset > local.length - length) {
-            throw local.hasSeveralSegments() ? local.several() : outOfBounds("", offset, length, local.length);
+            throw local.hasSeveralSegments() ? local.severalSegments() : outOfBounds("", offset, length, local.length);
         }
     }
 
@@ -144,13 +144,13 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         AddressVector vector = endpoint.bindings.vector();
         if (peer.vector != vector) {
             throw new IllegalArgumentException(peer + " is not "
-                    + (vector.isOfConnection() ? "the peer" : "in the address vector") + " of " + endpoint);
+                    + (vector.isConnectionOriented() ? "the peer" : "in the address vector") + " of " + endpoint);
         }
     }
 
     /** Of a peer to receive from, or to join with. */
     final void requireReachable(Peer peer) {
-        if (peer.realm != endpoint.bindings.vector() || endpoint.isClosed()) {
+        if (peer.reachableVector != endpoint.bindings.vector() || endpoint.isClosed()) {
             requireVector(peer);
             throw unreachable(peer);
         }
@@ -158,7 +158,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** Of a prepared operation to a peer. */
     final void requireOpen(Segments local, Peer peer) {
-        if (peer.realm != endpoint.realm) {
+        if (peer.reachableVector != endpoint.reachableVector) {
             endpoint.bindings.requireSending();
             throw unreachable(peer);
         }
@@ -188,7 +188,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     final RuntimeException unreachable(Peer peer) {
         if (endpoint.isClosed()) { return endpoint.closed(); }
-        return endpoint.bindings.vector().isOfConnection()
+        return endpoint.bindings.vector().isConnectionOriented()
                 ? endpoint.bindings.requireConnection().notConnected()
                 : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
     }

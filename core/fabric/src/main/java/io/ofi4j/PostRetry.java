@@ -28,15 +28,15 @@ final class PostRetry {
             endpoint.domain.queues.progress();
             if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
                 RECORDER.posted(recording, provider, operation, turns, false);
-                throw new FabricTimeoutException(operation, timeout, whyNot(queue, provider, peer));
+                throw new FabricTimeoutException(operation, timeout, timeoutReason(queue, provider, peer));
             }
             WAITING.pause(turns);
         }
         RECORDER.posted(recording, provider, operation, turns, true);
     }
 
-    private static String whyNot(CompletionQueue queue, String provider, Peer peer) {
-        if (queue.isFullOfKept()) {
+    private static String timeoutReason(CompletionQueue queue, String provider, Peer peer) {
+        if (queue.isBufferFull()) {
             return queue + " keeps " + queue.size() + " completions, as many as it has room for: poll it.";
         }
         if (queue.inFlight() == queue.size()) {

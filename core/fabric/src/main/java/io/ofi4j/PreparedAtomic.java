@@ -30,7 +30,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     /** The most segments of one list, so that the queue remembers the regions of all. */
     static final int MAX_LOCAL = ContextSlab.MAX_EXTRA_REGIONS / LISTS;
 
-    private static final long ONE_SIDE = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
+    private static final long EXECUTE_ONLY_FLAGS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
 
     private final AtomicMessageStruct struct;
     private final Atomics atomics;
@@ -190,7 +190,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
             long number = hasFlags ? atomics.numberFor(flags) : atomics.number;
             long context = atomics.contexts.acquire(token, number, operands.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
-            noteExtraRegions(form, context);
+            addExtraRegions(form, context);
             struct.prepare(operation.value(), context);
             return atomics.accepted(context, submit(form, hasFlags, operation.value(), context), form.call(hasFlags),
                     peer);
@@ -213,7 +213,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         };
     }
 
-    private void noteExtraRegions(Form form, long context) {
+    private void addExtraRegions(Form form, long context) {
         int more = 0;
         for (int list = 0; list <= form.ordinal(); list++) {
             Segments segments = list(list);
@@ -261,7 +261,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         }
         long bytes = atomics.limits.bytes(form, operation, datatype, remote.amount);
         if (!hasFlags) { requirePlain(remote); }
-        if (form != Form.BASE && (flags & ONE_SIDE) != 0) {
+        if (form != Form.BASE && (flags & EXECUTE_ONLY_FLAGS) != 0) {
             throw new IllegalArgumentException("a fetch or compare takes neither REMOTE_CQ_DATA nor INJECT");
         }
         if (has(OperationFlag.INJECT)) { atomics.requireInjectable(bytes); }

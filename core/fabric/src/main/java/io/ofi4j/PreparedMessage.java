@@ -194,7 +194,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
             requireSendable(how);
             long context = family.contexts.acquire(token, family.numberFor(how), local.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
-            local.noteExtraRegions(family.contexts, context);
+            local.addExtraRegions(family.contexts, context);
             struct.context(context);
             return family.accepted(context, family.submit(struct, call, flags | FabricConstants.FI_COMPLETION, context),
                     call.operation, peer);
@@ -209,7 +209,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
             requireReceivable();
             long context = family.receiveContexts.acquire(token, family.receiveNumber, local.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
-            local.noteExtraRegions(family.receiveContexts, context);
+            local.addExtraRegions(family.receiveContexts, context);
             struct.context(context);
             return family.acceptedReceive(context, family.submit(struct, call, FabricConstants.FI_COMPLETION, context),
                     call.operation);

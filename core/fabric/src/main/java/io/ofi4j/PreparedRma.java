@@ -20,7 +20,7 @@ import java.util.Arrays;
  * bytes differ.
  */
 public final class PreparedRma extends Prepared<PreparedRma> {
-    private static final long NOT_OF_READS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
+    private static final long WRITE_ONLY_FLAGS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
 
     final RmaMessageStruct struct;
     private final Rma rma;
@@ -171,7 +171,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
             long context = rma.contexts.acquire(token, call.isRead ? number | ContextSlab.READ : number,
                     local.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
-            local.noteExtraRegions(rma.contexts, context);
+            local.addExtraRegions(rma.contexts, context);
             struct.context(context);
             return rma.accepted(context, submit(call, context), call.operation, peer);
         } finally {
@@ -215,8 +215,8 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     }
 
     private void requireReadable() {
-        if (local.count > 1) { rma.requireSeveralFilled(); }
-        if ((flags & NOT_OF_READS) != 0) {
+        if (local.count > 1) { rma.requireMultiSegmentReads(); }
+        if ((flags & WRITE_ONLY_FLAGS) != 0) {
             throw new IllegalArgumentException("a read takes neither REMOTE_CQ_DATA nor INJECT");
         }
     }

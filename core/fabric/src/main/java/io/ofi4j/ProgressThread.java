@@ -24,8 +24,8 @@ public final class ProgressThread implements AutoCloseable {
     /** The default pause between two rounds: 100 microseconds. */
     public static final Duration DEFAULT_PAUSE = Duration.ofNanos(100_000);
 
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
     /** Steps of a transfer often follow each other at once. */
     private static final int CALLS_PER_ROUND = 4;
 
@@ -46,7 +46,7 @@ public final class ProgressThread implements AutoCloseable {
 
     /** Pauses of the same length. */
     static Waiting every(Duration pause) {
-        if (pause.isNegative() || pause.compareTo(LONGEST_PAUSE) > 0) {
+        if (pause.isNegative() || pause.compareTo(MAX_PAUSE) > 0) {
             throw new IllegalArgumentException("a pause lasts from 0 to 1 second, not " + pause);
         }
         long nanos = pause.toNanos();
@@ -103,8 +103,8 @@ public final class ProgressThread implements AutoCloseable {
         try {
             while (thread.isAlive()) {
                 try {
-                    if (!thread.join(PATIENCE.minusNanos(System.nanoTime() - start))) {
-                        throw new FabricTimeoutException("the end of " + this, PATIENCE,
+                    if (!thread.join(STOP_TIMEOUT.minusNanos(System.nanoTime() - start))) {
+                        throw new FabricTimeoutException("the end of " + this, STOP_TIMEOUT,
                                 "A call into the provider hangs.");
                     }
                 } catch (InterruptedException e) {

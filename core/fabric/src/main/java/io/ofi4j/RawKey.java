@@ -48,7 +48,7 @@ public final class RawKey {
 
     /** {@return the encoded key} */
     public byte[] encode() {
-        return RemoteRegion.sealed(region.begun(HEAD + key.length + Integer.BYTES, RemoteRegion.RAW_FORMAT)
+        return RemoteRegion.sealed(region.beginEncoding(HEAD + key.length + Integer.BYTES, RemoteRegion.RAW_FORMAT)
                 .putShort((short) key.length).put(key));
     }
 

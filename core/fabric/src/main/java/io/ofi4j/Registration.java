@@ -260,7 +260,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     /** Binds and enables a region after its registration, as the provider's mr_mode demands; fi_mr(3). */
     record Binding(MemoryRegion region, Handle handle) {
         /** Binds and enables the region, at once or when its endpoint is enabled. */
-        void meet(Optional<Counter> counter, Optional<Endpoint> endpoint) {
+        void apply(Optional<Counter> counter, Optional<Endpoint> endpoint) {
             if (counter.isPresent()) {
                 Status.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", handle.provider());
                 counter.get().bind(region);
@@ -281,22 +281,22 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
             if (isCounted && has(MemoryRegionMode.RMA_EVENT)) {
                 Status.check(FidOps.fi_enable(handle), "fi_mr_enable", handle.provider());
             }
-            becomeUsable();
+            publish();
         }
 
         /** Binds the region to its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
         void bindTo(Endpoint endpoint) {
             Status.check(FidOps.fi_bind(handle, endpoint.handle, 0), "fi_mr_bind", handle.provider());
             Status.check(FidOps.fi_enable(handle), "fi_mr_enable", handle.provider());
-            becomeUsable();
+            publish();
         }
 
-        private void becomeUsable() {
+        private void publish() {
             if (has(MemoryRegionMode.MMU_NOTIFY) && region.kind() != MemoryKind.DEVICE) {
                 region.segments().stream().filter(segment -> segment.isMapped()).forEach(segment -> segment.load());
                 Status.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", handle.provider());
             }
-            region.usable(MrOps.fi_mr_desc(handle), has(MemoryRegionMode.RAW) ? null : remote());
+            region.publish(MrOps.fi_mr_desc(handle), has(MemoryRegionMode.RAW) ? null : remote());
         }
 
         private RemoteRegion remote() {

@@ -64,11 +64,11 @@ public record RemoteRegion(long base, long length, long key, long accessBits, Me
 
     /** {@return the region as {@value #ENCODED_LENGTH} bytes} */
     public byte[] encode() {
-        return sealed(begun(ENCODED_LENGTH, FORMAT).putLong(key).putInt(kind.ordinal()));
+        return sealed(beginEncoding(ENCODED_LENGTH, FORMAT).putLong(key).putInt(kind.ordinal()));
     }
 
     /** A buffer of that many bytes, with what both formats begin with. */
-    ByteBuffer begun(int bytes, short format) {
+    ByteBuffer beginEncoding(int bytes, short format) {
         return ByteBuffer.allocate(bytes).putInt(MAGIC).putShort(format).putShort((short) (accessBits >>> ACCESS_SHIFT))
                 .putLong(base).putLong(length);
     }

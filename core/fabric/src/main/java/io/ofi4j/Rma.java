@@ -36,14 +36,14 @@ public final class Rma extends OneSided {
 
     final RmaOps ops;
     /** Why a read into several local segments is refused, or null. */
-    private final String severalSegments;
+    private final String multiSegmentRefusal;
     /** Null until it is first wanted. */
     private volatile Flush flush;
 
     Rma(Endpoint endpoint) {
         super(endpoint);
         this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
-        this.severalSegments = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
+        this.multiSegmentRefusal = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
     }
 
     /** {@return the largest number of bytes of one operation} */
@@ -273,8 +273,8 @@ public final class Rma extends OneSided {
         if (flushing.atomics != null) { return flushing.atomics.tryFlush(flushing.scratch, peer, remote, token); }
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            require(flushing.scratch, flushing.means.localRight, 0, flushing.means.length, peer, remote,
-                    flushing.means.remoteRight, 0);
+            require(flushing.scratch, flushing.mechanism.localRight, 0, flushing.mechanism.length, peer, remote,
+                    flushing.mechanism.remoteRight, 0);
             long context = contexts.acquire(token, flushing.number, flushing.scratch.number);
             return context != ContextSlab.NONE
                     && accepted(context, flushing.post(ops, peer, remote, context), FLUSH, peer);
@@ -319,5 +319,7 @@ public final class Rma extends OneSided {
     }
 
     /** Of a read into several local segments. */
-    void requireSeveralFilled() { Quirks.require(severalSegments); }
+    void requireMultiSegmentReads() {
+        Quirks.require(multiSegmentRefusal);
+    }
 }

@@ -121,7 +121,7 @@ final class Segments {
     }
 
     /** Tells the queue of the other regions of an operation. */
-    void noteExtraRegions(ContextSlab contexts, long context) {
+    void addExtraRegions(ContextSlab contexts, long context) {
         if (count > 1) { contexts.addExtraRegions(context, extraRegions, count - 1); }
     }
 }

@@ -25,13 +25,13 @@ import io.ofi4j.internal.quirks.Quirks;
 public final class Tagged extends TwoSided {
     private final TaggedOps ops;
     /** For looks, and receives of what they have claimed; used inside the guard of receives. */
-    private final MessageStruct look = new MessageStruct(true, 1);
+    private final MessageStruct peekStruct = new MessageStruct(true, 1);
     private final long tagBits;
     /** Why calls are refused, or null, as are the strings below. */
-    private final String masks;
-    private final String looks;
-    private final String claims;
-    private final String discards;
+    private final String maskRefusal;
+    private final String peekRefusal;
+    private final String claimRefusal;
+    private final String discardRefusal;
 
     Tagged(Endpoint endpoint) {
         super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit());
@@ -39,13 +39,13 @@ public final class Tagged extends TwoSided {
                 endpoint.domain.queues.hasCriticalReceives());
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
-        this.masks = endpoint.quirks.refusal(Fact.MASKS_IGNORED);
-        this.looks = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE
+        this.maskRefusal = endpoint.quirks.refusal(Fact.MASKS_IGNORED);
+        this.peekRefusal = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE
                 ? endpoint.quirks.refusal(Fact.SHARED_LOOKS_CRASH, Fact.PEEK_RECEIVES)
                 : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
-        this.claims = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
-        this.discards = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG);
-        look.peer(ANY);
+        this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
+        this.discardRefusal = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG);
+        peekStruct.peer(ANY);
     }
 
     /** {@return the bits of a tag that the provider matches} */
@@ -253,7 +253,7 @@ public final class Tagged extends TwoSided {
      * @throws UnsupportedOperationException also if the sender of a long message would wait for ever
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
-        Quirks.require(discards);
+        Quirks.require(discardRefusal);
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
     }
 
@@ -267,7 +267,7 @@ public final class Tagged extends TwoSided {
      * with FI_CLAIM. It takes a place of the queue until then. It is refused where it would cut long messages short.
      */
     public boolean tryClaim(long tag, long ignore, long token) {
-        Quirks.require(claims);
+        Quirks.require(claimRefusal);
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
     }
 
@@ -291,12 +291,12 @@ public final class Tagged extends TwoSided {
                 throw new IllegalArgumentException("no message is kept with token " + token + " on " + endpoint
                         + ": claim one, and poll its completion");
             }
-            look.local.set(0, local.address + offset, length, local.descriptor);
-            look.count(1, length);
-            look.tag(tag, ignore);
-            look.context(context);
+            peekStruct.local.set(0, local.address + offset, length, local.descriptor);
+            peekStruct.count(1, length);
+            peekStruct.tag(tag, ignore);
+            peekStruct.context(context);
             receiveContexts.beginReceive(context, receiveNumber, local.number);
-            long status = ops.fi_trecvmsg(look, FabricConstants.FI_CLAIM | FabricConstants.FI_COMPLETION);
+            long status = ops.fi_trecvmsg(peekStruct, FabricConstants.FI_CLAIM | FabricConstants.FI_COMPLETION);
             if (status != 0) { receiveContexts.undoReceive(context, receiveNumber); }
             return accepted(status, "fi_trecvmsg", null);
         } finally {
@@ -312,19 +312,19 @@ public final class Tagged extends TwoSided {
     }
 
     private boolean tryLook(long tag, long ignore, long token, long flags) {
-        Quirks.require(looks);
+        Quirks.require(peekRefusal);
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireTag(tag);
             requireMask(ignore);
             requireReceiving();
-            long keeps = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.PEEK_TO_CLAIM;
-            long context = receiveContexts.acquire(token, receiveNumber | keeps, 0);
+            long claimMark = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.PEEK_TO_CLAIM;
+            long context = receiveContexts.acquire(token, receiveNumber | claimMark, 0);
             if (context == ContextSlab.NONE) { return false; }
-            look.count(0, 0);
-            look.tag(tag, ignore);
-            look.context(context);
-            return acceptedReceive(context, ops.fi_trecvmsg(look, flags | FabricConstants.FI_COMPLETION),
+            peekStruct.count(0, 0);
+            peekStruct.tag(tag, ignore);
+            peekStruct.context(context);
+            return acceptedReceive(context, ops.fi_trecvmsg(peekStruct, flags | FabricConstants.FI_COMPLETION),
                     "fi_trecvmsg");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -338,7 +338,7 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    void requireMask(long ignore) { if (ignore != 0) { Quirks.require(masks); } }
+    void requireMask(long ignore) { if (ignore != 0) { Quirks.require(maskRefusal); } }
 
     /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, of a slice. */
     public boolean trySend(MemoryRegion.Slice local, Peer peer, long tag, long token) {

@@ -30,13 +30,13 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final Thread receiveUnlockedThread;
     final long receiveNumber;
     private final boolean directed;
-    private final boolean fullIsNoMemory;
+    private final boolean reportsFullAsNoMemory;
     /** Why calls are refused, or null, as are the strings below. */
-    private final String directedReceives;
-    private final String respelledPeers;
-    private final String completionData;
-    private final String injects;
-    private final String cancels;
+    private final String directedReceiveRefusal;
+    private final String respelledPeerRefusal;
+    private final String completionDataRefusal;
+    private final String injectRefusal;
+    private final String cancelRefusal;
 
     /** Receives from one peer need any of these capabilities, and are refused where one of the facts is known. */
     TwoSided(Endpoint endpoint, long directedBits, Fact... undirected) {
@@ -48,14 +48,14 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         this.receiveGuard = receiveQueue.guard;
         this.receiveUnlockedThread = receiveGuard.unlockedThread();
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
-        this.fullIsNoMemory = quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
-        this.directedReceives = isShared
+        this.reportsFullAsNoMemory = quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
+        this.directedReceiveRefusal = isShared
                 ? endpoint + " takes the messages of any peer: receive from any"
                 : quirks.refusal(undirected);
-        this.respelledPeers = quirks.refusal(Fact.RESPELLED_PEERS_UNRECOGNIZED);
-        this.completionData = quirks.refusal(Fact.MESSAGES_LOSE_DATA);
-        this.injects = quirks.refusal(Fact.INJECTED_MESSAGES_HANG);
-        this.cancels = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
+        this.respelledPeerRefusal = quirks.refusal(Fact.RESPELLED_PEERS_UNRECOGNIZED);
+        this.completionDataRefusal = quirks.refusal(Fact.MESSAGES_LOSE_DATA);
+        this.injectRefusal = quirks.refusal(Fact.INJECTED_MESSAGES_HANG);
+        this.cancelRefusal = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
 
@@ -78,7 +78,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceiving();
-            Quirks.require(cancels);
+            Quirks.require(cancelRefusal);
             long[] found = receiveContexts.postedReceives(endpoint.number, token);
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
@@ -114,7 +114,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** As {@link #accepted(long, long, String, Peer)}, of a receive. */
     final boolean acceptedReceive(long context, long status, String operation) {
         if (status != 0) {
-            boolean isFull = fullIsNoMemory && status == -Errno.ENOMEM;
+            boolean isFull = reportsFullAsNoMemory && status == -Errno.ENOMEM;
             refused(receiveContexts, context, isFull ? -Errno.EAGAIN : status, operation, null);
         }
         return status == 0;
@@ -128,8 +128,8 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** Checks a message to a peer, as {@link OneSided#require} does a transfer. */
     final void requireSend(MemoryRegion local, long offset, long length, Peer peer) {
         requireInside(local, offset, length);
-        if ((local.rights & SEND) == 0 || local.domain != domain || peer.realm != endpoint.realm
-                || length > maximumMessageSize || length > peer.longestMessage || !local.isMemoryAlive()) {
+        if ((local.rights & SEND) == 0 || local.domain != domain || peer.reachableVector != endpoint.reachableVector
+                || length > maximumMessageSize || length > peer.maxMessageSize || !local.isMemoryAlive()) {
             throw notAllowed(local, length, peer);
         }
     }
@@ -146,24 +146,24 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** Of a message to a peer. */
     final void requireLength(long length, Peer peer) {
         requireLength("a message", length);
-        if (length > peer.longestMessage) { throw tooLong("a message to " + peer, length, peer.longestMessage); }
+        if (length > peer.maxMessageSize) { throw tooLong("a message to " + peer, length, peer.maxMessageSize); }
     }
 
     /** Inside the guard of receives. */
     final void requireReceive(MemoryRegion local, long offset, long length) {
         requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || !local.isMemoryAlive()) {
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.mayReceive || !local.isMemoryAlive()) {
             requireReceiving();
             requireDomain(local);
             throw (local.accessBits & RECEIVE) == 0 ? lacking(local, RECEIVE) : closed(local);
         }
     }
 
-    final void requireReceiving() { if (!endpoint.receives) { throw receivesNothing(); } }
+    final void requireReceiving() { if (!endpoint.mayReceive) { throw receivesNothing(); } }
 
     private RuntimeException receivesNothing() {
         if (endpoint.isClosed()) { return endpoint.closed(); }
-        if (!endpoint.bindings.role.receives()) {
+        if (!endpoint.bindings.role.canReceive()) {
             return new UnsupportedOperationException(
                     endpoint + " receives nothing: post receives to a receive context");
         }
@@ -179,19 +179,19 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
             throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
                     + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
         }
-        Quirks.require(directedReceives);
+        Quirks.require(directedReceiveRefusal);
         requireReachable(peer);
-        if (peer.entry.isRespelled) { Quirks.require(respelledPeers); }
+        if (peer.entry.isRespelled) { Quirks.require(respelledPeerRefusal); }
         return peer.fabricAddress;
     }
 
     @Override
     final void requireData(long data) {
         super.requireData(data);
-        Quirks.require(completionData);
+        Quirks.require(completionDataRefusal);
     }
 
     final void requireInjectCompletes(long flags) {
-        if ((flags & OperationFlag.INJECT.bit()) != 0) { Quirks.require(injects); }
+        if ((flags & OperationFlag.INJECT.bit()) != 0) { Quirks.require(injectRefusal); }
     }
 }

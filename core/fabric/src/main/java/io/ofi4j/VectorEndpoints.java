@@ -16,13 +16,13 @@ final class VectorEndpoints extends OpenChildren {
     private CallGuards guards;
 
     /** The result of an action while no thread is in a call on one of them. */
-    <R> R outsideCalls(Supplier<R> action) {
+    <R> R insideGuards(Supplier<R> action) {
         if (guards == null) { guards = CallGuards.of(enabled()); }
         return guards.insideAll(action);
     }
 
     /** As the other, while this one is enabled or closed, which is in no call either. */
-    <R> R outsideCalls(EndpointBindings changing, Supplier<R> action) {
+    <R> R insideGuards(EndpointBindings changing, Supplier<R> action) {
         guards = null;
         return CallGuards.of(Stream.concat(Stream.of(changing), enabled())).insideAll(action);
     }
@@ -41,7 +41,7 @@ final class VectorEndpoints extends OpenChildren {
 
         <R> R insideAll(Supplier<R> action) {
             return ThreadGuard.insideAll(queues, queue -> queue.guard.enterFromAnyThread(),
-                    () -> ThreadGuard.insideAll(counters, Counter::enterAlone, action));
+                    () -> ThreadGuard.insideAll(counters, Counter::enterWithoutWaiters, action));
         }
     }
 }

@@ -43,11 +43,11 @@ class StatisticsTest {
             for (int token = 11; token <= 15; token++) {
                 pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
             }
-            assertThat(pair.queue.statistics().inFlight() + pair.queue.statistics().kept()).isEqualTo(5);
+            assertThat(pair.queue.statistics().inFlight() + pair.queue.statistics().buffered()).isEqualTo(5);
             assertThat(pair.endpoint.statistics().inFlight()).isEqualTo(pair.queue.statistics().inFlight());
             Waiting.YIELD.until(() -> {
                 pair.domain.queues.progress();
-                return pair.queue.statistics().kept() == 5;
+                return pair.queue.statistics().buffered() == 5;
             }, Pair.DEADLINE);
 
             assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(15, 0, 0, 0, 5, 0));

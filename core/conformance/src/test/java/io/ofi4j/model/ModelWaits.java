@@ -109,7 +109,7 @@ final class ModelWaits {
         new Expect("waitDescriptor").refused(refused, IllegalStateException.class).run(queue.queue::waitDescriptor);
         boolean signaled = queue.signaled;
         if (new Expect("tryWait").refused(refused, IllegalStateException.class).run(() -> {
-            if (queue.queue.tryWait() && (signaled || queue.queue.statistics().kept() > 0)) {
+            if (queue.queue.tryWait() && (signaled || queue.queue.statistics().buffered() > 0)) {
                 throw new AssertionError("tryWait lets wait though something is kept, or a signal came: " + signaled);
             }
         })) { queue.signaled = false; }

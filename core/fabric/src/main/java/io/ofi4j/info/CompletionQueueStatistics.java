@@ -7,8 +7,8 @@ package io.ofi4j.info;
  * @param failed operations read as failed
  * @param canceled operations that were in flight when their endpoint was closed
  * @param timesFull posts refused because as many operations were in flight as the queue takes
- * @param kept completions and errors kept for the next poll
+ * @param buffered completions and errors kept for the next poll
  * @param inFlight operations in flight: accepted, their completion not read yet
  */
-public record CompletionQueueStatistics(long completed, long failed, long canceled, long timesFull, int kept,
+public record CompletionQueueStatistics(long completed, long failed, long canceled, long timesFull, int buffered,
         int inFlight) {}

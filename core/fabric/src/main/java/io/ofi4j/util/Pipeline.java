@@ -36,7 +36,7 @@ public final class Pipeline<C> {
     /** Above the number of a place: so that no other token is taken for one. */
     private static final long MARK = 0x50_49L << Short.SIZE;
     /** A token has, from above, the mark, how often its place was taken and freed, and the number of the place. */
-    private static final int TURN_SHIFT = Integer.SIZE;
+    private static final int GENERATION_SHIFT = Integer.SIZE;
     private static final int BATCH = 64;
 
     private final Endpoint endpoint;
@@ -45,7 +45,7 @@ public final class Pipeline<C> {
     private final Object[] contexts;
     private final long[] starts;
     /** How often each place was taken and freed: odd while it is taken. A second completion of one operation has an earlier one. */
-    private final short[] turns;
+    private final short[] generations;
     /** The numbers of the places that are free. */
     private final int[] free;
     private final Rma rma;
@@ -56,7 +56,7 @@ public final class Pipeline<C> {
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
-            if (isMine(token)) {
+            if (isOwn(token)) {
                 handler.onCompletion(finish(token), length, data);
             } else {
                 handler.onOther(token, flags, length, data);
@@ -65,7 +65,7 @@ public final class Pipeline<C> {
 
         @Override
         public void onError(CompletionError error) {
-            if (!isMine(error.token())) { throw error.toException(); }
+            if (!isOwn(error.token())) { throw error.toException(); }
             handler.onError(finish(error.token()), error);
         }
     };
@@ -89,11 +89,11 @@ public final class Pipeline<C> {
         this.handler = Objects.requireNonNull(handler, "handler");
         this.contexts = new Object[window];
         this.starts = new long[window];
-        this.turns = new short[window];
+        this.generations = new short[window];
         this.free = new int[window];
         this.freeCount = window;
-        for (int place = 0; place < window; place++) {
-            free[place] = window - 1 - place;
+        for (int slot = 0; slot < window; slot++) {
+            free[slot] = window - 1 - slot;
         }
         this.rma = endpoint.rma();
     }
@@ -111,7 +111,7 @@ public final class Pipeline<C> {
             rma.write(local, peer, remote, token);
             posted = true;
         } finally {
-            if (!posted) { giveBack(token); }
+            if (!posted) { rollBack(token); }
         }
     }
 
@@ -123,7 +123,7 @@ public final class Pipeline<C> {
             rma.read(local, peer, remote, token);
             posted = true;
         } finally {
-            if (!posted) { giveBack(token); }
+            if (!posted) { rollBack(token); }
         }
     }
 
@@ -142,7 +142,7 @@ public final class Pipeline<C> {
             post.accept(token);
             posted = true;
         } finally {
-            if (!posted) { giveBack(token); }
+            if (!posted) { rollBack(token); }
         }
     }
 
@@ -179,15 +179,15 @@ public final class Pipeline<C> {
     /** Takes a place, and waits for one; its token. */
     private long begin(C context) {
         requireOwner();
-        if (freeCount == 0) { awaitPlace(); }
-        int place = free[--freeCount];
-        contexts[place] = context;
-        starts[place] = latencies == null ? 0 : System.nanoTime();
-        turns[place]++;
-        return token(place);
+        if (freeCount == 0) { awaitSlot(); }
+        int slot = free[--freeCount];
+        contexts[slot] = context;
+        starts[slot] = latencies == null ? 0 : System.nanoTime();
+        generations[slot]++;
+        return token(slot);
     }
 
-    private long token(int place) { return (MARK | turns[place] & 0xffffL) << TURN_SHIFT | place; }
+    private long token(int slot) { return (MARK | generations[slot] & 0xffffL) << GENERATION_SHIFT | slot; }
 
     private void requireOwner() {
         if (owner != Thread.currentThread()) {
@@ -196,7 +196,7 @@ public final class Pipeline<C> {
         }
     }
 
-    private void awaitPlace() {
+    private void awaitSlot() {
         Duration timeout = endpoint.postTimeout();
         long start = System.nanoTime();
         for (int turn = 0; freeCount == 0; turn++) {
@@ -209,9 +209,9 @@ public final class Pipeline<C> {
         }
     }
 
-    private boolean isMine(long token) {
-        int place = (int) token;
-        return place >= 0 && place < contexts.length && (turns[place] & 1) != 0 && token == token(place);
+    private boolean isOwn(long token) {
+        int slot = (int) token;
+        return slot >= 0 && slot < contexts.length && (generations[slot] & 1) != 0 && token == token(slot);
     }
 
     /** An operation has ended: frees its place; what belongs to it. */
@@ -224,17 +224,17 @@ public final class Pipeline<C> {
     }
 
     /** What was not posted; a post that polls before it throws may have seen it complete. */
-    private void giveBack(long token) {
-        if (isMine(token)) { release(token); }
+    private void rollBack(long token) {
+        if (isOwn(token)) { release(token); }
     }
 
     @SuppressWarnings("unchecked")
     private C release(long token) {
-        int place = (int) token;
-        Object context = contexts[place];
-        contexts[place] = null;
-        turns[place]++;
-        free[freeCount++] = place;
+        int slot = (int) token;
+        Object context = contexts[slot];
+        contexts[slot] = null;
+        generations[slot]++;
+        free[freeCount++] = slot;
         return (C) context;
     }
 }

@@ -156,7 +156,7 @@ public final class PollGroup implements AutoCloseable {
 
     private void requireNew(Object object) {
         requireOpen();
-        requireMine(user.get());
+        requireSameThread(user.get());
         Objects.requireNonNull(object);
         boolean isKnown = Arrays.stream(members).anyMatch(member -> member.object.equals(object))
                 || selector != null && object instanceof SelectableChannel channel && channel.keyFor(selector) != null;
@@ -167,7 +167,7 @@ public final class PollGroup implements AutoCloseable {
     public void remove(Object object) {
         Objects.requireNonNull(object);
         requireOpen();
-        requireMine(user.get());
+        requireSameThread(user.get());
         members = Arrays.stream(members).filter(member -> !member.object.equals(object)).toArray(Member[]::new);
         if (selector != null && object instanceof SelectableChannel channel) {
             SelectionKey key = channel.keyFor(selector);
@@ -225,7 +225,7 @@ public final class PollGroup implements AutoCloseable {
         for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
             int handled = closed ? 0 : pollAll();
             long left = limit - (System.nanoTime() - start);
-            if (handled > 0 || left <= 0 || closed || takeWake()) { return handled; }
+            if (handled > 0 || left <= 0 || closed || consumeWake()) { return handled; }
             Interrupts.check("PollGroup.await");
             if (turn < SPINS || Thread.currentThread().isVirtual()
                     || !Arrays.stream(members).allMatch(Member::canBlock)) {
@@ -257,7 +257,7 @@ public final class PollGroup implements AutoCloseable {
         }
     }
 
-    private boolean takeWake() {
+    private boolean consumeWake() {
         if (!woken) { return false; }
         woken = false;
         Descriptors.reset(waker);
@@ -268,13 +268,13 @@ public final class PollGroup implements AutoCloseable {
     private boolean enter() {
         requireOpen();
         Thread inside = user.compareAndExchange(null, Thread.currentThread());
-        requireMine(inside);
+        requireSameThread(inside);
         return inside == null;
     }
 
     private void leave(boolean entered) { if (entered) { user.set(null); } }
 
-    private static void requireMine(Thread inside) {
+    private static void requireSameThread(Thread inside) {
         if (inside != null && inside != Thread.currentThread()) {
             throw new IllegalStateException("thread '" + inside.getName()
                     + "' uses this poll group, and one thread at a time may: wake() ends its wait");
