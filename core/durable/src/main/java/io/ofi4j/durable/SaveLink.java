@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * waits.
  */
 final class SaveLink implements AutoCloseable {
-    private static final int PLACES = 64;
-    private static final int ROUNDS = 4;
+    private static final int SLOTS = 64;
+    private static final int MAX_ROUNDS = 4;
 
     final Endpoint endpoint;
     final AddressVector peers;
@@ -29,13 +29,13 @@ final class SaveLink implements AutoCloseable {
 
     private final Receiver receiver;
     private final CompletionQueue queue;
-    private final MemoryRegion goesWith;
+    private final MemoryRegion ownedRegion;
     private final Messages messages;
-    private final SaveMessage[] bodies = new SaveMessage[2 * PLACES];
+    private final SaveMessage[] messageSlots = new SaveMessage[2 * SLOTS];
     /** What each message that is on its way is about. */
-    private final Object[] subjects = new Object[PLACES];
-    private final BitSet free = new BitSet(PLACES);
-    private final BitSet toReceive = new BitSet(PLACES);
+    private final Object[] subjects = new Object[SLOTS];
+    private final BitSet free = new BitSet(SLOTS);
+    private final BitSet receivesToPost = new BitSet(SLOTS);
     private final AtomicBoolean closing = new AtomicBoolean();
 
     interface Receiver {
@@ -52,24 +52,24 @@ final class SaveLink implements AutoCloseable {
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
-            int place = (int) token;
-            if (place < PLACES) {
-                Object about = leave(place);
+            int slot = (int) token;
+            if (slot < SLOTS) {
+                Object about = releaseSlot(slot);
                 if (!closing.get()) { receiver.sent(about); }
             } else {
-                SaveMessage body = bodies[place];
+                SaveMessage body = messageSlots[slot];
                 int kind = body.kind(length);
                 if (kind != 0) { receiver.received(body, kind, length); }
-                toReceive.set(place - PLACES);
+                receivesToPost.set(slot - SLOTS);
             }
         }
 
         @Override
         public void onError(CompletionError error) {
-            if (error.token() >= PLACES) {
-                toReceive.set((int) error.token() - PLACES);
+            if (error.token() >= SLOTS) {
+                receivesToPost.set((int) error.token() - SLOTS);
             } else if (error.token() >= 0) {
-                Object about = leave((int) error.token());
+                Object about = releaseSlot((int) error.token());
                 if (!closing.get()) { receiver.failed(about, error); }
             }
         }
@@ -86,10 +86,10 @@ final class SaveLink implements AutoCloseable {
     /**
      * Opens it.
      *
-     * @param goesWith closed with it, also if this throws; or null
+     * @param ownedRegion closed with it, also if this throws; or null
      */
-    SaveLink(Domain domain, MemoryRegion goesWith, Receiver receiver) {
-        this.goesWith = goesWith;
+    SaveLink(Domain domain, MemoryRegion ownedRegion, Receiver receiver) {
+        this.ownedRegion = ownedRegion;
         this.receiver = receiver;
         MemoryRegion openMemory = null;
         CompletionQueue openQueue = null;
@@ -97,44 +97,44 @@ final class SaveLink implements AutoCloseable {
         Endpoint open = null;
         try {
             requireOffered(domain);
-            memory = openMemory = domain.allocate(2L * PLACES * SaveMessage.ROOM + Long.BYTES, Access.SEND,
+            memory = openMemory = domain.allocate(2L * SLOTS * SaveMessage.ROOM + Long.BYTES, Access.SEND,
                     Access.RECEIVE, Access.WRITE);
-            queue = openQueue = domain.openCompletionQueue(4 * PLACES);
+            queue = openQueue = domain.openCompletionQueue(4 * SLOTS);
             peers = openVector = domain.openAddressVector();
             endpoint = open = domain.openEndpoint();
             messages = open.bind(queue).bind(peers).enable().messages();
             begin();
         } catch (Throwable t) {
-            close(open, openVector, openQueue, openMemory, goesWith);
+            close(open, openVector, openQueue, openMemory, ownedRegion);
             throw t;
         }
     }
 
     /** Where the 8 bytes for writes are in the memory. */
-    long spareOffset() { return 2L * PLACES * SaveMessage.ROOM; }
+    long spareOffset() { return 2L * SLOTS * SaveMessage.ROOM; }
 
     private void begin() {
-        for (int place = 0; place < 2 * PLACES; place++) {
-            bodies[place] = new SaveMessage(
-                    memory.segment().asSlice((long) place * SaveMessage.ROOM, SaveMessage.ROOM));
+        for (int slot = 0; slot < 2 * SLOTS; slot++) {
+            messageSlots[slot] = new SaveMessage(
+                    memory.segment().asSlice((long) slot * SaveMessage.ROOM, SaveMessage.ROOM));
         }
-        free.set(0, PLACES);
-        toReceive.set(0, PLACES);
+        free.set(0, SLOTS);
+        receivesToPost.set(0, SLOTS);
         receive();
     }
 
-    private Object leave(int place) {
-        Object about = subjects[place];
-        subjects[place] = null;
-        free.set(place);
+    private Object releaseSlot(int slot) {
+        Object about = subjects[slot];
+        subjects[slot] = null;
+        free.set(slot);
         return about;
     }
 
     private void receive() {
-        for (int place = toReceive.nextSetBit(0); place >= 0; place = toReceive.nextSetBit(place + 1)) {
-            int token = PLACES + place;
+        for (int slot = receivesToPost.nextSetBit(0); slot >= 0; slot = receivesToPost.nextSetBit(slot + 1)) {
+            int token = SLOTS + slot;
             if (!messages.tryReceive(memory, (long) token * SaveMessage.ROOM, SaveMessage.ROOM, token)) { return; }
-            toReceive.clear(place);
+            receivesToPost.clear(slot);
         }
     }
 
@@ -142,7 +142,7 @@ final class SaveLink implements AutoCloseable {
     boolean poll() {
         int found = 0;
         receive(); // where there was no room before
-        for (int round = 0; round < ROUNDS && queue.poll(completions, PLACES) > 0; round++) {
+        for (int round = 0; round < MAX_ROUNDS && queue.poll(completions, SLOTS) > 0; round++) {
             receive();
             found++;
         }
@@ -150,24 +150,24 @@ final class SaveLink implements AutoCloseable {
     }
 
     /** Whether fewer than half of the places for messages are free. */
-    boolean isCrowded() {
-        return free.cardinality() < PLACES / 2;
+    boolean isHalfFull() {
+        return free.cardinality() < SLOTS / 2;
     }
 
     /**
      * The body of the message that the next {@link #send} sends; null if as many are on their way as there is room for.
      */
-    SaveMessage next(int kind) {
-        int place = free.nextSetBit(0);
-        return place < 0 ? null : bodies[place].begin(kind);
+    SaveMessage nextMessage(int kind) {
+        int slot = free.nextSetBit(0);
+        return slot < 0 ? null : messageSlots[slot].begin(kind);
     }
 
-    /** Sends what {@link #next} has given; false if the provider has no room. */
+    /** Sends what {@link #nextMessage} has given; false if the provider has no room. */
     boolean send(long length, Peer peer, Object about) {
-        int place = free.nextSetBit(0);
-        if (!messages.trySend(memory, (long) place * SaveMessage.ROOM, length, peer, place)) { return false; }
-        free.clear(place);
-        subjects[place] = about;
+        int slot = free.nextSetBit(0);
+        if (!messages.trySend(memory, (long) slot * SaveMessage.ROOM, length, peer, slot)) { return false; }
+        free.clear(slot);
+        subjects[slot] = about;
         return true;
     }
 
@@ -176,7 +176,7 @@ final class SaveLink implements AutoCloseable {
     public void close() {
         if (!closing.compareAndSet(false, true)) { return; }
         try {
-            close(endpoint, peers, queue, memory, goesWith);
+            close(endpoint, peers, queue, memory, ownedRegion);
         } catch (Throwable t) {
             closing.set(false);
             throw t;
@@ -184,9 +184,9 @@ final class SaveLink implements AutoCloseable {
     }
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion memory,
-            MemoryRegion goesWith) {
+            MemoryRegion ownedRegion) {
         // the last first, whatever one of them throws; null is left out
-        try (goesWith; memory; queue; vector; endpoint) {
+        try (ownedRegion; memory; queue; vector; endpoint) {
             return;
         }
     }

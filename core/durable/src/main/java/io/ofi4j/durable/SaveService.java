@@ -84,7 +84,7 @@ public final class SaveService implements AutoCloseable {
     private final List<Answer> answers = new ArrayList<>();
     private final Map<Long, MemoryRegion> found = new HashMap<>();
     /** Where the program receives. */
-    private final List<MemoryRegion> inboxes = new CopyOnWriteArrayList<>();
+    private final List<MemoryRegion> receiveRegions = new CopyOnWriteArrayList<>();
     /** In so many polls a provider that handles one thing in each has handled all that has come. */
     private final long pollsBehindFlush;
     private long polls;
@@ -143,9 +143,9 @@ public final class SaveService implements AutoCloseable {
         boolean isProven;
         boolean isForgotten;
         /** Whether the provider has no room for a message to it; in one round of answers. */
-        boolean isFull;
+        boolean isBlocked;
         /** How many of its messages are not answered. */
-        int waiting;
+        int unanswered;
 
         Writer(EndpointAddress address, Peer peer, long number) {
             this.address = address;
@@ -234,7 +234,7 @@ public final class SaveService implements AutoCloseable {
             throw new IllegalArgumentException("the region is registered for " + region.access()
                     + ", which lacks RECEIVE: no message comes into it");
         }
-        if (!inboxes.contains(region)) { inboxes.add(region); }
+        if (!receiveRegions.contains(region)) { receiveRegions.add(region); }
     }
 
     private String closed() { return this + " is closed"; }
@@ -257,11 +257,11 @@ public final class SaveService implements AutoCloseable {
         if (!lock.tryLock()) { return false; }
         try {
             if (closed) { throw new IllegalStateException(closed()); }
-            boolean hasCome = link.poll();
+            boolean hasReceived = link.poll();
             pollBehindFlushes();
             serve();
             answerAll();
-            return hasCome;
+            return hasReceived;
         } finally {
             lock.unlock();
         }
@@ -312,7 +312,7 @@ public final class SaveService implements AutoCloseable {
 
     private void take(SaveMessage message, int kind, long length) {
         if (kind == SaveMessage.GREETING) {
-            welcome(message, length);
+            handleGreeting(message, length);
             return;
         }
         Writer writer = numbers.get(message.get(Field.WRITER));
@@ -321,15 +321,15 @@ public final class SaveService implements AutoCloseable {
         if (kind == SaveMessage.LEAVE) {
             forget(writer);
         } else if (REQUESTS.contains(kind) && (message.get(Field.ID) & LEVEL_MASK) < LEVELS.length
-                && writer.waiting < MAX_REQUESTS) {
-            writer.waiting++;
+                && writer.unanswered < MAX_REQUESTS) {
+            writer.unanswered++;
             requests.add(new Request(writer, kind, message,
                     kind == SaveMessage.REQUEST_POLLED ? polls + pollsBehindFlush : 0));
         }
     }
 
     /** A writer that greets again has the same number and secret: what it has asked for before is not lost. */
-    private void welcome(SaveMessage message, long length) {
+    private void handleGreeting(SaveMessage message, long length) {
         Writer writer;
         try {
             EndpointAddress address = EndpointAddress.decode(message.address(length));
@@ -338,8 +338,8 @@ public final class SaveService implements AutoCloseable {
         } catch (RuntimeException e) {
             return; // whatever it was that greeted: there is nobody to be answered
         }
-        if (writer != null && writer.waiting < MAX_REQUESTS) {
-            writer.waiting++;
+        if (writer != null && writer.unanswered < MAX_REQUESTS) {
+            writer.unanswered++;
             answers.add(new Answer(writer, SaveMessage.WELCOME, message.get(Field.ID), 0,
                     writer.number < 0 ? Errno.ENOSPC : 0));
         }
@@ -408,26 +408,27 @@ public final class SaveService implements AutoCloseable {
 
     private void answer(Request request, int error) {
         Durability least = request.kind != SaveMessage.REQUEST
-                ? inboxes.stream().map(SaveService::lasts).min(Comparator.naturalOrder()).orElse(Durability.DELIVERED)
-                : error == 0 ? lasts(found.get(request.key)) : Durability.DELIVERED;
+                ? receiveRegions.stream().map(SaveService::durability).min(Comparator.naturalOrder())
+                        .orElse(Durability.DELIVERED)
+                : error == 0 ? durability(found.get(request.key)) : Durability.DELIVERED;
         int written = Math.min(least.ordinal(), Durability.PROCESS_SAFE.ordinal()); // without anybody's doing
         answers.add(new Answer(request.writer, SaveMessage.ANSWER, request.id,
                 Math.max(request.level().ordinal(), written), error));
     }
 
-    private static Durability lasts(MemoryRegion region) { return Durability.of(region.kind()); }
+    private static Durability durability(MemoryRegion region) { return Durability.of(region.kind()); }
 
     private int save(Request request) {
         return request.kind == SaveMessage.REQUEST ? saveRegion(request) : saveReceived(request.level());
     }
 
     private int saveReceived(Durability level) {
-        inboxes.removeIf(region -> !region.isOpen());
-        if (inboxes.isEmpty()) { return Errno.ENOKEY; }
-        if (!inboxes.stream().allMatch(region -> lasts(region).meets(level))) { return Errno.EOPNOTSUPP; }
+        receiveRegions.removeIf(region -> !region.isOpen());
+        if (receiveRegions.isEmpty()) { return Errno.ENOKEY; }
+        if (!receiveRegions.stream().allMatch(region -> durability(region).meets(level))) { return Errno.EOPNOTSUPP; }
         if (level != Durability.POWER_SAFE) { return 0; }
-        return inboxes.stream().mapToInt(region -> written(region::force)).filter(error -> error != 0).findFirst()
-                .orElse(0);
+        return receiveRegions.stream().mapToInt(region -> written(region::force)).filter(error -> error != 0)
+                .findFirst().orElse(0);
     }
 
     private int saveRegion(Request request) {
@@ -439,7 +440,7 @@ public final class SaveService implements AutoCloseable {
         long offset = request.address - region.remote().base();
         if (offset < 0 || request.length < 0 || offset > region.length() - request.length) { return Errno.EINVAL; }
         if (!region.access().contains(Access.REMOTE_WRITE)) { return Errno.EKEYREJECTED; }
-        if (!lasts(region).meets(request.level())) { return Errno.EOPNOTSUPP; }
+        if (!durability(region).meets(request.level())) { return Errno.EOPNOTSUPP; }
         return request.level() != Durability.POWER_SAFE || request.length == 0
                 ? 0
                 : written(() -> region.force(offset, request.length));
@@ -460,22 +461,22 @@ public final class SaveService implements AutoCloseable {
     /** Sends what there is room for. Each writer's answers go out in order, whatever becomes of another's. */
     private void answerAll() {
         for (Answer answer : answers) {
-            answer.writer.isFull = false;
+            answer.writer.isBlocked = false;
         }
-        answers.removeIf(answer -> answer.writer.isForgotten || !answer.writer.isFull && isSent(answer));
+        answers.removeIf(answer -> answer.writer.isForgotten || !answer.writer.isBlocked && isSent(answer));
     }
 
     /** Whether an answer has been sent, or never will be. */
     private boolean isSent(Answer answer) {
         Writer writer = answer.writer;
         // Welcomes of those that may not be there leave room for the others.
-        SaveMessage message = !writer.isProven && link.isCrowded() ? null : link.next(answer.kind);
+        SaveMessage message = !writer.isProven && link.isHalfFull() ? null : link.nextMessage(answer.kind);
         try {
             if (message != null) {
                 message.put(Field.ID, answer.id).put(Field.STATUS, answer.error).put(Field.WRITER, writer.number)
                         .put(Field.SECRET, writer.secret).put(Field.KEY, answer.level);
                 if (link.send(SaveMessage.LENGTH, writer.peer, writer)) {
-                    writer.waiting--;
+                    writer.unanswered--;
                     if (answer.kind == SaveMessage.ANSWER) { answered++; }
                     return true;
                 }
@@ -484,7 +485,7 @@ public final class SaveService implements AutoCloseable {
             forget(writer);
             return true;
         }
-        writer.isFull = true;
+        writer.isBlocked = true;
         if (!isLate(writer)) { return false; }
         forget(writer); // nobody has ever been there
         return true;

@@ -71,7 +71,7 @@ public final class Saver implements AutoCloseable {
     public static final int MAX_SAVES = 64;
 
     private static final int ID_SHIFT = 8;
-    private static final long MARK = 0x5341L << 48;
+    private static final long TOKEN_MARK = 0x5341L << 48;
     private static final long MARK_BITS = 0xffffL << 48;
     private static final int NUMBER_SHIFT = 32;
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
@@ -79,7 +79,7 @@ public final class Saver implements AutoCloseable {
     /** What a save is reported as. */
     private static final long SAVED = CompletionFlags.RMA | CompletionFlags.WRITE;
     /** Where the peer's queue is told: behind what is flushed. */
-    private static final int TOLD_AT = 8;
+    private static final int NOTIFICATION_OFFSET = 8;
     /** Of a save that names no region. */
     private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
 
@@ -89,15 +89,15 @@ public final class Saver implements AutoCloseable {
     private final Rma rma;
     private final SaveLink link;
     /** The upper half of a token. */
-    private final long mine;
+    private final long ownMark;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Peer, Service> services = new HashMap<>();
     /** The oldest first. */
     private final List<Save> pending = new ArrayList<>(MAX_SAVES);
     /** What a waiting save has polled for the next poll of the program. */
-    private final Queue<Kept> kept = new ArrayDeque<>();
-    private final AtomicReference<Sorter> idle = new AtomicReference<>();
-    private final AtomicReference<DetailedSorter> idleDetailed = new AtomicReference<>();
+    private final Queue<BufferedCompletion> buffered = new ArrayDeque<>();
+    private final AtomicReference<FlushFilter> idle = new AtomicReference<>();
+    private final AtomicReference<DetailedFlushFilter> idleDetailed = new AtomicReference<>();
     /** Begins anywhere, so that an answer to somebody who had this address before is not taken for one of ours. */
     private long lastId = RANDOM.nextLong() >>> ID_SHIFT;
     private volatile boolean closed;
@@ -160,8 +160,8 @@ public final class Saver implements AutoCloseable {
     }
 
     /** A completion, or an error. */
-    private record Kept(long token, long flags, long length, long data, long buffer, long tag, long source,
-            CompletionError error) {}
+    private record BufferedCompletion(long token, long flags, long length, long data, long buffer, long tag,
+            long source, CompletionError error) {}
 
     /**
      * Opens what saves need: an endpoint of its own for messages.
@@ -181,7 +181,7 @@ public final class Saver implements AutoCloseable {
         this.queue = Objects.requireNonNull(queue, "queue");
         this.rma = endpoint.rma();
         queue.operationsInFlight(); // before anything is opened: whether this thread may use it
-        this.mine = MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
+        this.ownMark = TOKEN_MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
         this.link = new SaveLink(domain, null, new SaveLink.Receiver() {
             @Override
             public void received(SaveMessage message, int kind, long length) { take(message, kind); }
@@ -329,17 +329,17 @@ public final class Saver implements AutoCloseable {
         if (rma.tryFlush(save.peer, save.service.ticket.flushed(), tokenOf(save.id))) { save.state = State.FLUSHING; }
     }
 
-    private long tokenOf(long id) { return mine | id & 0xffff_ffffL; }
+    private long tokenOf(long id) { return ownMark | id & 0xffff_ffffL; }
 
     /** Until it is accepted. What is polled meanwhile is kept for the next poll of the program. */
     private void await(String operation, BooleanSupplier attempt) {
         if (attempt.getAsBoolean()) { return; }
         Duration timeout = endpoint.postTimeout();
-        CompletionHandler keeper = handler(new Keeper());
+        CompletionHandler bufferingHandler = handler(new BufferingHandler());
         boolean accepted = Waiting.YIELD.tryUntil(() -> {
-            makeProgress();
-            if (keptCount() < queue.size()) { queue.poll(keeper, MAX_SAVES); }
-            goOn();
+            progressDomain();
+            if (bufferedCount() < queue.size()) { queue.poll(bufferingHandler, MAX_SAVES); }
+            advanceAll();
             return attempt.getAsBoolean();
         }, timeout);
         if (!accepted) {
@@ -350,7 +350,7 @@ public final class Saver implements AutoCloseable {
     }
 
     /** The peer's endpoint may be this thread's, too. */
-    private void makeProgress() {
+    private void progressDomain() {
         try {
             domain.progress();
         } catch (WrongThreadException e) {
@@ -358,28 +358,28 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    private int keptCount() {
+    private int bufferedCount() {
         lock.lock();
         try {
-            return kept.size();
+            return buffered.size();
         } finally {
             lock.unlock();
         }
     }
 
-    private final class Keeper implements DetailedCompletionHandler {
+    private final class BufferingHandler implements DetailedCompletionHandler {
         @Override
         public void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source) {
-            keep(new Kept(token, flags, length, data, buffer, tag, source, null));
+            buffer(new BufferedCompletion(token, flags, length, data, buffer, tag, source, null));
         }
 
         @Override
-        public void onError(CompletionError error) { keep(new Kept(0, 0, 0, 0, 0, 0, 0, error)); }
+        public void onError(CompletionError error) { buffer(new BufferedCompletion(0, 0, 0, 0, 0, 0, 0, error)); }
 
-        private void keep(Kept one) {
+        private void buffer(BufferedCompletion one) {
             lock.lock();
             try {
-                kept.add(one);
+                buffered.add(one);
             } finally {
                 lock.unlock();
             }
@@ -387,13 +387,13 @@ public final class Saver implements AutoCloseable {
     }
 
     /** Takes the completions of flushes, and passes the others on. */
-    private class Sorter implements CompletionHandler {
+    private class FlushFilter implements CompletionHandler {
         CompletionHandler program;
         int passed;
 
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
-            if (isMine(token)) {
+            if (isOwn(token)) {
                 flushed(token);
             } else {
                 passed++;
@@ -403,7 +403,7 @@ public final class Saver implements AutoCloseable {
 
         @Override
         public void onError(CompletionError error) {
-            if (isMine(error.token())) {
+            if (isOwn(error.token())) {
                 failed(error);
             } else {
                 passed++;
@@ -412,7 +412,7 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    private final class DetailedSorter extends Sorter implements DetailedCompletionHandler {
+    private final class DetailedFlushFilter extends FlushFilter implements DetailedCompletionHandler {
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
             super.onCompletion(token, flags, length, data);
@@ -420,7 +420,7 @@ public final class Saver implements AutoCloseable {
 
         @Override
         public void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source) {
-            if (isMine(token)) {
+            if (isOwn(token)) {
                 flushed(token);
             } else {
                 passed++;
@@ -429,7 +429,7 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    private boolean isMine(long token) { return (token & (MARK_BITS | 0xffffL << NUMBER_SHIFT)) == mine; }
+    private boolean isOwn(long token) { return (token & (MARK_BITS | 0xffffL << NUMBER_SHIFT)) == ownMark; }
 
     private void flushed(long token) {
         lock.lock();
@@ -460,9 +460,11 @@ public final class Saver implements AutoCloseable {
      * @param program what gets the others; if it is a {@link DetailedCompletionHandler}, so is the result
      */
     public CompletionHandler handler(CompletionHandler program) {
-        Sorter sorter = program instanceof DetailedCompletionHandler ? new DetailedSorter() : new Sorter();
-        sorter.program = Objects.requireNonNull(program, "handler");
-        return sorter;
+        FlushFilter filter = program instanceof DetailedCompletionHandler
+                ? new DetailedFlushFilter()
+                : new FlushFilter();
+        filter.program = Objects.requireNonNull(program, "handler");
+        return filter;
     }
 
     /**
@@ -474,21 +476,21 @@ public final class Saver implements AutoCloseable {
      */
     public int poll(CompletionHandler handler, int limit) {
         if (limit < 1) { throw new IllegalArgumentException("poll takes a limit of at least 1, not " + limit); }
-        Sorter sorter = take(handler);
+        FlushFilter filter = take(handler);
         try {
-            int count = handOutKept(handler, limit);
+            int count = deliverBuffered(handler, limit);
             if (count < limit) {
-                queue.poll(sorter, limit - count);
-                count += sorter.passed;
+                queue.poll(filter, limit - count);
+                count += filter.passed;
             }
-            goOn();
-            return count + handOutSaves(handler, limit - count);
+            advanceAll();
+            return count + deliverSaves(handler, limit - count);
         } finally {
-            sorter.program = null;
-            if (sorter instanceof DetailedSorter detailed) {
+            filter.program = null;
+            if (filter instanceof DetailedFlushFilter detailed) {
                 idleDetailed.set(detailed);
             } else {
-                idle.set(sorter);
+                idle.set(filter);
             }
         }
     }
@@ -503,22 +505,22 @@ public final class Saver implements AutoCloseable {
     }
 
     /** One that no other poll uses. */
-    private Sorter take(CompletionHandler handler) {
+    private FlushFilter take(CompletionHandler handler) {
         boolean isDetailed = Objects.requireNonNull(handler, "handler") instanceof DetailedCompletionHandler;
-        Sorter sorter = isDetailed ? idleDetailed.getAndSet(null) : idle.getAndSet(null);
-        if (sorter == null) { sorter = isDetailed ? new DetailedSorter() : new Sorter(); }
-        sorter.program = handler;
-        sorter.passed = 0;
-        return sorter;
+        FlushFilter filter = isDetailed ? idleDetailed.getAndSet(null) : idle.getAndSet(null);
+        if (filter == null) { filter = isDetailed ? new DetailedFlushFilter() : new FlushFilter(); }
+        filter.program = handler;
+        filter.passed = 0;
+        return filter;
     }
 
-    private int handOutKept(CompletionHandler handler, int limit) {
+    private int deliverBuffered(CompletionHandler handler, int limit) {
         int count = 0;
         while (count < limit) {
-            Kept one;
+            BufferedCompletion one;
             lock.lock();
             try {
-                one = kept.poll();
+                one = buffered.poll();
             } finally {
                 lock.unlock();
             }
@@ -535,7 +537,7 @@ public final class Saver implements AutoCloseable {
         return count;
     }
 
-    private int handOutSaves(CompletionHandler handler, int limit) {
+    private int deliverSaves(CompletionHandler handler, int limit) {
         int count = 0;
         while (count < limit) {
             Save save = takeDone();
@@ -563,7 +565,7 @@ public final class Saver implements AutoCloseable {
     }
 
     /** Unless another thread is at it. */
-    private void goOn() {
+    private void advanceAll() {
         if (!lock.tryLock()) { return; }
         try {
             if (closed || pending.isEmpty()) { return; }
@@ -611,7 +613,7 @@ public final class Saver implements AutoCloseable {
         try {
             if (save.state == State.NEW) { flush(save); }
             if (save.state == State.FLUSHED) { ask(save); }
-            if (save.state == State.SAVED && (save.data.isEmpty() || isTold(save))) { save.state = State.DONE; }
+            if (save.state == State.SAVED && (save.data.isEmpty() || notified(save))) { save.state = State.DONE; }
         } catch (FabricException e) {
             fail(save, e.errno(), e.getMessage());
         } catch (IllegalStateException e) { // the peer was removed, or the endpoint closed
@@ -626,7 +628,7 @@ public final class Saver implements AutoCloseable {
         } else if (!service.isKnown) {
             greet(service);
         } else {
-            SaveMessage message = link.next(save.request);
+            SaveMessage message = link.nextMessage(save.request);
             if (message == null) { return; }
             message.put(Field.ID, save.messageId()).put(Field.WRITER, service.writer).put(Field.SECRET, service.secret)
                     .put(Field.KEY, save.region.key()).put(Field.ADDRESS, save.region.base())
@@ -636,7 +638,7 @@ public final class Saver implements AutoCloseable {
     }
 
     private void greet(Service service) {
-        SaveMessage message = service.greeting == 0 ? link.next(SaveMessage.GREETING) : null;
+        SaveMessage message = service.greeting == 0 ? link.nextMessage(SaveMessage.GREETING) : null;
         if (message == null) { return; }
         long id = ++lastId << ID_SHIFT;
         message.put(Field.ID, id);
@@ -645,9 +647,9 @@ public final class Saver implements AutoCloseable {
     }
 
     /** Gives the peer's queue the data of a save, with a write of a number that nobody reads. */
-    private boolean isTold(Save save) {
+    private boolean notified(Save save) {
         return rma.tryInjectWriteData(link.memory, link.spareOffset(), Long.BYTES, save.data.getAsLong(), save.peer,
-                save.service.ticket.flushed(), TOLD_AT);
+                save.service.ticket.flushed(), NOTIFICATION_OFFSET);
     }
 
     private CompletionError error(Save save) {
@@ -693,7 +695,7 @@ public final class Saver implements AutoCloseable {
 
     /** So that the owner forgets this writer; it is not awaited. */
     private void leave(Service service) {
-        SaveMessage message = link.next(SaveMessage.LEAVE);
+        SaveMessage message = link.nextMessage(SaveMessage.LEAVE);
         if (message == null) { return; }
         message.put(Field.WRITER, service.writer).put(Field.SECRET, service.secret);
         try {

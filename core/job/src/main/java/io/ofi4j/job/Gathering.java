@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 /** What so many places bring to a rendezvous under one name, until each has taken all of it. Used inside the server's monitor. */
 final class Gathering {
-    private static final int MOST_NAMED = 16;
+    private static final int MAX_NAMED = 16;
 
     private final byte[][] values;
     private final BitSet taken = new BitSet();
@@ -43,9 +43,9 @@ final class Gathering {
     /** The places that have not come, as text, the first of them if they are many. */
     byte[] missing() {
         int count = values.length - arrived;
-        String first = IntStream.range(0, values.length).filter(place -> !has(place)).limit(MOST_NAMED)
+        String first = IntStream.range(0, values.length).filter(place -> !has(place)).limit(MAX_NAMED)
                 .mapToObj(Integer::toString).collect(Collectors.joining(", "));
-        return (first + (count > MOST_NAMED ? " and " + (count - MOST_NAMED) + " more" : ""))
+        return (first + (count > MAX_NAMED ? " and " + (count - MAX_NAMED) + " more" : ""))
                 .getBytes(StandardCharsets.UTF_8);
     }
 

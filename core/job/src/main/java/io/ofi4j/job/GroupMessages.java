@@ -19,17 +19,17 @@ import java.util.concurrent.locks.LockSupport;
  * 24, the step modulo 4096 in 12, the sender in 24; so a receive takes nothing but what it waits for.
  */
 final class GroupMessages implements AutoCloseable {
-    private static final long MARK = 1L << 60;
+    private static final long TAG_MARK = 1L << 60;
     private static final int NUMBER_SHIFT = 36;
     private static final int STEP_SHIFT = 24;
-    private static final int MOST_RANKS = 1 << 24;
+    private static final int MAX_RANKS = 1 << 24;
     private static final long NUMBERS = (1 << 24) - 1;
     /** Those of one sender that are so far apart follow each other. */
     private static final long STEPS = (1 << 12) - 1;
     private static final int BATCH = 64;
     private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
-    private static final int LOOKS_FOR_NEWS = 100;
-    private static final long BETWEEN_LOOKS = 10_000_000;
+    private static final int FAILURE_CHECKS = 100;
+    private static final long FAILURE_CHECK_NANOS = 10_000_000;
 
     private final Job job;
     private final Domain domain;
@@ -57,7 +57,7 @@ final class GroupMessages implements AutoCloseable {
     };
 
     GroupMessages(Job job, Domain domain, Waiting waiting, long scratchLength) {
-        if (job.size() > MOST_RANKS) { throw new IllegalArgumentException("there are too many ranks: " + job.size()); }
+        if (job.size() > MAX_RANKS) { throw new IllegalArgumentException("there are too many ranks: " + job.size()); }
         this.job = job;
         this.domain = domain;
         this.waiting = waiting;
@@ -93,7 +93,7 @@ final class GroupMessages implements AutoCloseable {
     }
 
     private static long tag(long number, int step, int sender) {
-        return MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
+        return TAG_MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
     }
 
     /** Posts the receive of what a rank sends in this step. */
@@ -149,13 +149,13 @@ final class GroupMessages implements AutoCloseable {
         if (queue.poll(completions, BATCH) > 0) { return 0; }
         if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
             job.check();
-            if (System.nanoTime() > end) { throw late(); }
+            if (System.nanoTime() > end) { throw timedOut(); }
         }
         waiting.pause(turn);
         return turn + 1 & Integer.MAX_VALUE;
     }
 
-    private JobException late() {
+    private JobException timedOut() {
         return new JobException(
                 "rank " + job.rank() + " still waits in " + operation + " after " + Deadlines.text(job.deadline())
                         + ": has every rank called it, in the same order, with the same sizes?");
@@ -163,9 +163,9 @@ final class GroupMessages implements AutoCloseable {
 
     /** What a rank's end does to a message may be known before the end itself. */
     private JobException failed(FabricException cause) {
-        for (int i = 0; i < LOOKS_FOR_NEWS; i++) {
+        for (int i = 0; i < FAILURE_CHECKS; i++) {
             job.check();
-            LockSupport.parkNanos(BETWEEN_LOOKS);
+            LockSupport.parkNanos(FAILURE_CHECK_NANOS);
         }
         return new JobException("rank " + job.rank() + " cannot go on: " + operation + " failed: " + cause.getMessage(),
                 cause);

@@ -49,9 +49,9 @@ import java.util.function.Supplier;
  * the same order. After {@link #close} every method but accessors throws {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
-    private static final Duration USUAL = Duration.ofSeconds(60);
+    private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
     private static final long GRACE_MILLIS = 3000;
-    private static final byte[] NOTHING = {};
+    private static final byte[] NO_DATA = {};
 
     private final Launcher launcher;
     private final Duration deadline;
@@ -68,7 +68,7 @@ public final class Job implements AutoCloseable {
         this.deadline = deadline;
         this.members = members;
         String host = RendezvousPoint.thisHost();
-        this.hosts = gather(HostHello.encode(launcher.size(), host)).stream().map(card -> HostHello.host(card, this))
+        this.hosts = gather(HostHello.encode(launcher.size(), host)).stream().map(hello -> HostHello.host(hello, this))
                 .toList();
         this.localRank = (int) hosts.subList(0, rank()).stream().filter(host::equals).count();
     }
@@ -80,8 +80,8 @@ public final class Job implements AutoCloseable {
             return ByteBuffer.allocate(Integer.BYTES + name.length).putInt(size).put(name).array();
         }
 
-        static String host(byte[] card, Job job) {
-            ByteBuffer buffer = ByteBuffer.wrap(card);
+        static String host(byte[] hello, Job job) {
+            ByteBuffer buffer = ByteBuffer.wrap(hello);
             int size = buffer.getInt();
             if (size != job.size()) {
                 throw new JobException("a rank was started with size " + size + ", not " + job.size());
@@ -91,7 +91,9 @@ public final class Job implements AutoCloseable {
     }
 
     /** As {@link #join(Duration)}, with a deadline of 60 seconds. */
-    public static Job join() { return join(USUAL); }
+    public static Job join() {
+        return join(DEFAULT_DEADLINE);
+    }
 
     /**
      * Joins the job that this process was started in.
@@ -110,7 +112,7 @@ public final class Job implements AutoCloseable {
         if (launcher.size() == 1) { return new Job(launcher, deadline, null); }
         String who = "rank " + launcher.rank() + " (process " + ProcessHandle.current().pid() + " on "
                 + RendezvousPoint.thisHost() + ")";
-        JobMembers members = JobMembers.meet(launcher, who, deadline,
+        JobMembers members = JobMembers.join(launcher, who, deadline,
                 line -> within(deadline, () -> launcher.exchange(line)));
         try {
             return new Job(launcher, deadline, members);
@@ -208,7 +210,7 @@ public final class Job implements AutoCloseable {
 
     /** Waits until all ranks have called it. Throws JobException if they do not in time, or the job is broken. */
     public void barrier() {
-        gather(NOTHING);
+        gather(NO_DATA);
     }
 
     /**

@@ -47,9 +47,9 @@ import java.util.Objects;
  */
 public final class JobCollectives implements AutoCloseable {
     /** All-reduce beyond it takes the ring. */
-    private static final long RING_FROM = 16 << 10;
+    private static final long MIN_RING_LENGTH = 16 << 10;
     /** Messages of a linear gather or scatter that are in flight at once. */
-    private static final int WINDOW = 64;
+    private static final int MAX_POSTED = 64;
 
     private final GroupMessages messages;
     private final int rank;
@@ -72,7 +72,7 @@ public final class JobCollectives implements AutoCloseable {
     public JobCollectives(Job job, Domain domain, Waiting waiting) {
         this.rank = job.rank();
         this.size = job.size();
-        this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting), RING_FROM);
+        this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting), MIN_RING_LENGTH);
     }
 
     /** Waits until all ranks have called it. */
@@ -155,7 +155,7 @@ public final class JobCollectives implements AutoCloseable {
     public void allReduce(Slice data, Reduction reduction) {
         long elements = requireElements(data.length(), reduction);
         messages.begin("all-reduce");
-        if (data.length() <= RING_FROM || elements < size) {
+        if (data.length() <= MIN_RING_LENGTH || elements < size) {
             doubling(data, reduction);
         } else {
             ringReduce(data, reduction);
@@ -209,8 +209,8 @@ public final class JobCollectives implements AutoCloseable {
     /** After it, this rank has the results of block {@code rank + 1}. */
     private void ringReduce(Slice data, Reduction reduction) {
         int element = reduction.elementSize();
-        long longest = data.length() / element / size * element + element;
-        MemoryRegion other = messages.scratch(longest);
+        long blockLength = data.length() / element / size * element + element;
+        MemoryRegion other = messages.scratch(blockLength);
         for (int step = 0; step < size - 1; step++) {
             int out = Math.floorMod(rank - step, size);
             int in = Math.floorMod(rank - step - 1, size);
@@ -336,7 +336,7 @@ public final class JobCollectives implements AutoCloseable {
         for (int other = 0; other < size; other++) {
             if (other == rank) { continue; }
             block.post(other, other * length);
-            if (++posted % WINDOW == 0) { messages.await(); }
+            if (++posted % MAX_POSTED == 0) { messages.await(); }
         }
     }
 

@@ -9,26 +9,26 @@ import java.util.function.UnaryOperator;
 
 /** The rendezvous of a job, which rank 0 serves: one connection for what is asked, and one that waits for bad news. */
 final class JobMembers {
-    private static final Duration ATTEMPT = Duration.ofSeconds(2);
+    private static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LONG = Duration.ofDays(1);
     /** Nobody publishes it: who waits for it learns when a rank is lost. */
     private static final String NEVER = "never";
 
     private final Rendezvous rendezvous;
-    private final Rendezvous news;
+    private final Rendezvous failureWatch;
     private volatile String lost;
     private volatile boolean closed;
 
-    private JobMembers(Rendezvous rendezvous, Rendezvous news) {
+    private JobMembers(Rendezvous rendezvous, Rendezvous failureWatch) {
         this.rendezvous = rendezvous;
-        this.news = news;
+        this.failureWatch = failureWatch;
     }
 
     /** Serves at rank 0, joins elsewhere, by the line that the launcher brings. */
-    static JobMembers meet(Launcher launcher, String who, Duration deadline, UnaryOperator<String> exchange) {
+    static JobMembers join(Launcher launcher, String who, Duration deadline, UnaryOperator<String> exchange) {
         Rendezvous served = null;
         Rendezvous joined = null;
-        Rendezvous news = null;
+        Rendezvous failureWatch = null;
         try {
             String host = RendezvousPoint.thisHost();
             String secret = Rendezvous.newSecret();
@@ -37,18 +37,18 @@ final class JobMembers {
                 served = Rendezvous.serve(launcher.listensAt(), secret);
                 line = RendezvousPoint.line(secret, host, served.address());
             }
-            RendezvousPoint meeting = RendezvousPoint.of(exchange.apply(line), host);
+            RendezvousPoint point = RendezvousPoint.of(exchange.apply(line), host);
             if (launcher.rank() == 0 && served == null) {
-                served = Rendezvous.serve(launcher.listensAt(), meeting.secret());
+                served = Rendezvous.serve(launcher.listensAt(), point.secret());
             }
-            joined = served != null ? served : join(meeting, deadline);
-            news = Rendezvous.join(joined.address(), meeting.secret(), deadline);
+            joined = served != null ? served : join(point, deadline);
+            failureWatch = Rendezvous.join(joined.address(), point.secret(), deadline);
             joined.enter(launcher.rank(), who);
-            JobMembers members = new JobMembers(joined, news);
-            Thread.ofPlatform().daemon().name("ofi4j-job-news").start(members::awaitNews);
+            JobMembers members = new JobMembers(joined, failureWatch);
+            Thread.ofPlatform().daemon().name("ofi4j-job-news").start(members::awaitFailure);
             return members;
         } catch (Throwable t) {
-            if (news != null) { news.close(); }
+            if (failureWatch != null) { failureWatch.close(); }
             if (joined != null) { joined.close(); }
             if (served != null) { served.close(); }
             if (t instanceof RendezvousException || t instanceof LauncherException
@@ -61,24 +61,24 @@ final class JobMembers {
     }
 
     /** At the first address where it works; again and again until the deadline. */
-    private static Rendezvous join(RendezvousPoint meeting, Duration deadline) {
+    private static Rendezvous join(RendezvousPoint point, Duration deadline) {
         long end = System.nanoTime() + deadline.toNanos();
         while (true) {
-            for (InetSocketAddress address : meeting.addresses()) {
+            for (InetSocketAddress address : point.addresses()) {
                 try {
-                    return Rendezvous.join(address, meeting.secret(),
-                            meeting.addresses().size() == 1 ? deadline : ATTEMPT);
+                    return Rendezvous.join(address, point.secret(),
+                            point.addresses().size() == 1 ? deadline : ATTEMPT_TIMEOUT);
                 } catch (RendezvousException e) {
-                    if (System.nanoTime() > end || meeting.addresses().size() == 1) { throw e; }
+                    if (System.nanoTime() > end || point.addresses().size() == 1) { throw e; }
                 }
             }
         }
     }
 
-    private void awaitNews() {
+    private void awaitFailure() {
         try {
             while (true) {
-                news.await(NEVER, LONG);
+                failureWatch.await(NEVER, LONG);
             }
         } catch (RendezvousException e) {
             if (!closed) {
@@ -106,6 +106,6 @@ final class JobMembers {
         closed = true;
         rendezvous.awaitDepartures(deadline);
         rendezvous.close();
-        news.close();
+        failureWatch.close();
     }
 }

@@ -47,14 +47,14 @@ public final class Ranks {
     public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
         RankHello own = new RankHello(endpoint.info().provider(), Libfabric.load().version(), List.of(mine),
                 endpoint.address());
-        List<byte[]> cards = job.gather(own.encode());
+        List<byte[]> hellos = job.gather(own.encode());
         List<EndpointAddress> addresses = new ArrayList<>();
         List<List<RemoteRegion>> regions = new ArrayList<>();
-        for (int rank = 0; rank < cards.size(); rank++) {
-            RankHello card = RankHello.decode(cards.get(rank), rank);
-            own.requireLike(card, job.rank(), rank);
-            addresses.add(card.address);
-            regions.add(card.regions);
+        for (int rank = 0; rank < hellos.size(); rank++) {
+            RankHello hello = RankHello.decode(hellos.get(rank), rank);
+            own.requireSame(hello, job.rank(), rank);
+            addresses.add(hello.address);
+            regions.add(hello.regions);
         }
         List<Peer> peers = new ArrayList<>();
         for (InsertResult result : vector.insertAll(addresses)) {
@@ -71,11 +71,11 @@ public final class Ranks {
     /** What a rank tells: a format number, its provider, its libfabric, its regions, its address. */
     private record RankHello(String provider, Version libfabric, List<RemoteRegion> regions, EndpointAddress address) {
         private static final int FORMAT = 0x4f464a01; // OFJ, 1
-        private static final int MOST_REGIONS = 1000;
+        private static final int MAX_REGIONS = 1000;
 
         RankHello {
-            if (regions.size() > MOST_REGIONS) {
-                throw new IllegalArgumentException("a rank tells up to " + MOST_REGIONS + " regions, not "
+            if (regions.size() > MAX_REGIONS) {
+                throw new IllegalArgumentException("a rank tells up to " + MAX_REGIONS + " regions, not "
                         + regions.size() + ": give slices of one, whose offsets all know");
             }
         }
@@ -115,7 +115,7 @@ public final class Ranks {
             return bytes;
         }
 
-        void requireLike(RankHello other, int rank, int itsRank) {
+        void requireSame(RankHello other, int rank, int itsRank) {
             require(provider, other.provider, "provider", rank, itsRank);
             require(libfabric, other.libfabric, "libfabric", rank, itsRank);
             require(regions.size(), other.regions.size(), "number of regions", rank, itsRank);

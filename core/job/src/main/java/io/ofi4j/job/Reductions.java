@@ -26,11 +26,11 @@ final class Reductions {
             case DOUBLE ->
                 operation == AtomicOperation.SUM ? Reductions::sumDoubles : doubles(floating(operation, datatype));
             case FLOAT_COMPLEX -> complex(operation);
-            default -> throw none(operation, datatype);
+            default -> throw unsupported(operation, datatype);
         };
     }
 
-    private static UnsupportedOperationException none(AtomicOperation operation, Datatype datatype) {
+    private static UnsupportedOperationException unsupported(AtomicOperation operation, Datatype datatype) {
         return new UnsupportedOperationException("there is no reduction " + operation + " of " + datatype
                 + ": write it in Java, with Reduction.of(elementSize, combination)");
     }
@@ -52,7 +52,7 @@ final class Reductions {
             case BOR -> (a, b) -> a | b;
             case BAND -> (a, b) -> a & b;
             case BXOR -> (a, b) -> a ^ b;
-            default -> throw none(operation, datatype);
+            default -> throw unsupported(operation, datatype);
         };
         return (into, from) -> {
             for (long at = 0; at < into.byteSize(); at += size) {
@@ -108,7 +108,7 @@ final class Reductions {
             case LOR -> (a, b) -> truth(a != 0 || b != 0);
             case LAND -> (a, b) -> truth(a != 0 && b != 0);
             case LXOR -> (a, b) -> truth(a != 0 ^ b != 0);
-            default -> throw none(operation, datatype);
+            default -> throw unsupported(operation, datatype);
         };
     }
 
@@ -140,7 +140,7 @@ final class Reductions {
                 }
             };
             case LOR, LAND, LXOR -> logical(integers(operation, Datatype.INT64));
-            default -> throw none(operation, Datatype.FLOAT_COMPLEX);
+            default -> throw unsupported(operation, Datatype.FLOAT_COMPLEX);
         };
     }
 

@@ -46,18 +46,18 @@ import java.util.function.LongFunction;
  */
 public final class Rendezvous implements AutoCloseable {
     /** The most bytes of a value. */
-    public static final int LONGEST_VALUE = RendezvousRequest.LONGEST_VALUE;
+    public static final int MAX_VALUE_LENGTH = RendezvousRequest.MAX_VALUE_LENGTH;
     /** As many can {@link #gather}. */
-    public static final int MOST_PLACES = 1 << 20;
+    public static final int MAX_PLACES = 1 << 20;
 
-    private static final int SHORTEST_SECRET = 16;
+    private static final int MIN_SECRET_LENGTH = 16;
     private static final int SECRET_BYTES = 16;
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration BETWEEN_ATTEMPTS = Duration.ofMillis(50);
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
     /** So that a server that has gone is noticed. */
     private static final Duration SLICE = Duration.ofSeconds(1);
-    private static final byte[] NOTHING = {};
-    private static final int MOST_TOLD = 200;
+    private static final byte[] NO_DATA = {};
+    private static final int MAX_REASON_LENGTH = 200;
 
     /** Null unless this process serves. */
     private final RendezvousServer server;
@@ -103,7 +103,7 @@ public final class Rendezvous implements AutoCloseable {
                 ? InetAddress.getLoopbackAddress()
                 : bound.getAddress();
         try {
-            Rendezvous own = join(new InetSocketAddress(host, bound.getPort()), secret, PATIENCE);
+            Rendezvous own = join(new InetSocketAddress(host, bound.getPort()), secret, RESPONSE_TIMEOUT);
             return new Rendezvous(server, bound, own.socket, own.channel);
         } catch (RuntimeException e) {
             closeQuietly(server);
@@ -133,8 +133,8 @@ public final class Rendezvous implements AutoCloseable {
             try {
                 long left = Math.max(1, (limit - (System.nanoTime() - start)) / 1_000_000);
                 socket.connect(server, (int) Math.min(left, Integer.MAX_VALUE));
-                socket.setSoTimeout((int) Math.min(left, PATIENCE.toMillis()));
-                return introduced(server, socket, secret);
+                socket.setSoTimeout((int) Math.min(left, RESPONSE_TIMEOUT.toMillis()));
+                return joined(server, socket, secret);
             } catch (IOException e) {
                 closeQuietly(socket);
                 boolean isSecret = e instanceof SealedChannel.ForgedException || e instanceof EOFException;
@@ -153,24 +153,24 @@ public final class Rendezvous implements AutoCloseable {
                 : e.getMessage() + ". Is the server running, and does it listen there?";
     }
 
-    private static Rendezvous introduced(InetSocketAddress server, Socket socket, String secret) throws IOException {
-        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.LONGEST_ANSWER);
-        channel.send(new RendezvousRequest(RendezvousRequest.Kind.JOIN, "", 0, NOTHING).encode());
+    private static Rendezvous joined(InetSocketAddress server, Socket socket, String secret) throws IOException {
+        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.MAX_ANSWER_LENGTH);
+        channel.send(new RendezvousRequest(RendezvousRequest.Kind.JOIN, "", 0, NO_DATA).encode());
         channel.receive();
-        socket.setSoTimeout((int) PATIENCE.toMillis());
+        socket.setSoTimeout((int) RESPONSE_TIMEOUT.toMillis());
         return new Rendezvous(null, server, socket, channel);
     }
 
     private static void requireSecret(String secret) {
-        if (secret.length() < SHORTEST_SECRET) {
-            throw new IllegalArgumentException("a secret has at least " + SHORTEST_SECRET + " characters, not "
+        if (secret.length() < MIN_SECRET_LENGTH) {
+            throw new IllegalArgumentException("a secret has at least " + MIN_SECRET_LENGTH + " characters, not "
                     + secret.length() + ": Rendezvous.newSecret() makes one");
         }
     }
 
     private static void sleep() {
         try {
-            Thread.sleep(BETWEEN_ATTEMPTS);
+            Thread.sleep(RETRY_PAUSE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -185,7 +185,7 @@ public final class Rendezvous implements AutoCloseable {
      * Publishes a value, in place of an earlier one of the name.
      *
      * @param name up to 255 bytes of UTF-8
-     * @param value up to {@link #LONGEST_VALUE} bytes
+     * @param value up to {@link #MAX_VALUE_LENGTH} bytes
      * @throws IllegalArgumentException if one is longer
      * @throws RendezvousException if the server has gone, or keeps 64 MiB already
      */
@@ -213,8 +213,8 @@ public final class Rendezvous implements AutoCloseable {
      */
     public byte[] await(String name, Duration deadline) {
         requireName(name);
-        byte[] answer = askUntil(millis -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NOTHING),
-                deadline);
+        byte[] answer = requestUntil(
+                millis -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NO_DATA), deadline);
         if (answer[0] == RendezvousRequest.ABSENT) {
             throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
                     "Nobody has published it: is the other side running, and does it use this name?");
@@ -236,14 +236,14 @@ public final class Rendezvous implements AutoCloseable {
      * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all members end
      * with a RendezvousException that has its name.
      *
-     * @param place its number among those who {@link #gather}, from 0, and below {@link #MOST_PLACES}
+     * @param place its number among those who {@link #gather}, from 0, and below {@link #MAX_PLACES}
      * @param name for people, up to 255 bytes of UTF-8
      * @throws IllegalArgumentException if there is no such place
      */
     public void enter(int place, String name) {
         requireName(name);
-        if (place < 0 || place >= MOST_PLACES) {
-            throw new IllegalArgumentException("there is no place " + place + ": places are 0 to " + (MOST_PLACES - 1));
+        if (place < 0 || place >= MAX_PLACES) {
+            throw new IllegalArgumentException("there is no place " + place + ": places are 0 to " + (MAX_PLACES - 1));
         }
         ask(new RendezvousRequest(RendezvousRequest.Kind.ENTER, name, 0,
                 ByteBuffer.allocate(Integer.BYTES).putInt(place).array()));
@@ -256,8 +256,8 @@ public final class Rendezvous implements AutoCloseable {
      *
      * @param name what they gather for, up to 255 bytes of UTF-8
      * @param place the number of this one, from 0
-     * @param count how many places there are, {@link #MOST_PLACES} at most
-     * @param value up to {@link #LONGEST_VALUE} bytes
+     * @param count how many places there are, {@link #MAX_PLACES} at most
+     * @param value up to {@link #MAX_VALUE_LENGTH} bytes
      * @return the value of each place
      * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
      * @throws FabricTimeoutException if not all come in time; it names those who have not
@@ -268,11 +268,11 @@ public final class Rendezvous implements AutoCloseable {
         if (place < 0 || place >= count) {
             throw new IllegalArgumentException("there is no place " + place + " among " + count);
         }
-        if (count > MOST_PLACES) {
-            throw new IllegalArgumentException(count + " cannot gather: " + MOST_PLACES + " at most");
+        if (count > MAX_PLACES) {
+            throw new IllegalArgumentException(count + " cannot gather: " + MAX_PLACES + " at most");
         }
         requireShort(value);
-        byte[] answer = askUntil(millis -> RendezvousRequest.gather(name, millis, place, count, value), deadline);
+        byte[] answer = requestUntil(millis -> RendezvousRequest.gather(name, millis, place, count, value), deadline);
         ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
         if (answer[0] == RendezvousRequest.ABSENT) {
             throw new FabricTimeoutException("gathering for '" + name + "'", deadline,
@@ -292,16 +292,16 @@ public final class Rendezvous implements AutoCloseable {
         if (why.isBlank()) { throw new IllegalArgumentException("a failure has a reason: say why"); }
         if (!entered) { throw new IllegalStateException("enter " + this + " before leaving it"); }
         entered = false;
-        String told = why.length() > MOST_TOLD ? why.substring(0, MOST_TOLD) : why;
-        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(told), 0, NOTHING));
+        String reason = why.length() > MAX_REASON_LENGTH ? why.substring(0, MAX_REASON_LENGTH) : why;
+        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA));
         close();
     }
 
     /** A request's name has 255 bytes at most. */
-    private static String asName(String told) {
-        return told.getBytes(StandardCharsets.UTF_8).length <= RendezvousRequest.LONGEST_NAME
-                ? told
-                : told.replaceAll("[^ -~]", "?");
+    private static String asName(String reason) {
+        return reason.getBytes(StandardCharsets.UTF_8).length <= RendezvousRequest.MAX_NAME_LENGTH
+                ? reason
+                : reason.replaceAll("[^ -~]", "?");
     }
 
     /**
@@ -315,8 +315,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     private static void requireShort(byte[] value) {
-        if (value.length > LONGEST_VALUE) {
-            throw new IllegalArgumentException("a value has up to " + LONGEST_VALUE + " bytes, not " + value.length
+        if (value.length > MAX_VALUE_LENGTH) {
+            throw new IllegalArgumentException("a value has up to " + MAX_VALUE_LENGTH + " bytes, not " + value.length
                     + ": publish a region, and have it read");
         }
     }
@@ -324,14 +324,14 @@ public final class Rendezvous implements AutoCloseable {
     private static void requireName(String name) {
         Objects.requireNonNull(name, "name");
         int bytes = name.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes == 0 || bytes > RendezvousRequest.LONGEST_NAME) {
+        if (bytes == 0 || bytes > RendezvousRequest.MAX_NAME_LENGTH) {
             throw new IllegalArgumentException(
-                    "a name has 1 to " + RendezvousRequest.LONGEST_NAME + " bytes of UTF-8, not " + bytes);
+                    "a name has 1 to " + RendezvousRequest.MAX_NAME_LENGTH + " bytes of UTF-8, not " + bytes);
         }
     }
 
     /** Asks again and again, for the server waits a second at most, until the answer is not that it is absent. */
-    private byte[] askUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
+    private byte[] requestUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         while (true) {
@@ -344,7 +344,7 @@ public final class Rendezvous implements AutoCloseable {
     private byte[] ask(RendezvousRequest request) {
         byte[] answer = answer(request);
         if (answer[0] == RendezvousRequest.FULL) {
-            throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MOST_BYTES
+            throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MAX_BYTES
                     + " bytes already: publish less, or another rendezvous", null);
         }
         if (answer[0] == RendezvousRequest.BROKEN) {
@@ -378,7 +378,7 @@ public final class Rendezvous implements AutoCloseable {
         if (!entered) { return; }
         entered = false;
         try {
-            ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NOTHING));
+            ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NO_DATA));
         } catch (RendezvousException | IllegalStateException e) {
             return; // there is nobody to tell
         }

@@ -9,16 +9,16 @@ import java.util.TreeMap;
 final class RendezvousMembers {
     private record Member(int place, String name) {}
 
-    private final Map<Socket, Member> here = new HashMap<>();
+    private final Map<Socket, Member> present = new HashMap<>();
     private final Map<Integer, String> left = new TreeMap<>();
     /** What happened to the first member that was lost; null as long as none was. */
     private String lost;
 
-    void enter(Socket socket, int place, String name) { here.put(socket, new Member(place, name)); }
+    void enter(Socket socket, int place, String name) { present.put(socket, new Member(place, name)); }
 
     /** In order if no reason is given. */
     void leave(Socket socket, String why) {
-        Member member = here.remove(socket);
+        Member member = present.remove(socket);
         if (member == null) { return; }
         if (why.isEmpty()) {
             left.put(member.place(), member.name());
@@ -28,8 +28,8 @@ final class RendezvousMembers {
     }
 
     /** Its connection has ended. */
-    void broken(Socket socket) {
-        Member member = here.remove(socket);
+    void disconnected(Socket socket) {
+        Member member = present.remove(socket);
         if (member != null) { lose(member.name() + " has ended without leaving"); }
     }
 
@@ -37,10 +37,10 @@ final class RendezvousMembers {
 
     String lost() { return lost; }
 
-    boolean isEmpty() { return here.isEmpty(); }
+    boolean isEmpty() { return present.isEmpty(); }
 
     /** Why not all places will come; null if they may. */
-    String whyNever(Gathering gathering) {
+    String failure(Gathering gathering) {
         if (lost != null) { return lost; }
         return left.entrySet().stream().filter(one -> one.getKey() < gathering.count() && !gathering.has(one.getKey()))
                 .map(one -> one.getValue() + " has left already").findFirst().orElse(null);

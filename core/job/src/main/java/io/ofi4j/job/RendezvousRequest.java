@@ -13,11 +13,11 @@ import java.nio.charset.StandardCharsets;
  * @param value what is published, if it publishes
  */
 record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
-    static final int LONGEST_NAME = 255;
-    static final int LONGEST_VALUE = 1 << 16;
-    static final int LONGEST = LONGEST_NAME + LONGEST_VALUE + 32;
+    static final int MAX_NAME_LENGTH = 255;
+    static final int MAX_VALUE_LENGTH = 1 << 16;
+    static final int MAX_LENGTH = MAX_NAME_LENGTH + MAX_VALUE_LENGTH + 32;
     /** Of an answer: the values of all who gather, and their lengths. */
-    static final int LONGEST_ANSWER = 128 << 20;
+    static final int MAX_ANSWER_LENGTH = 128 << 20;
 
     /** What an answer begins with. */
     static final byte DONE = 0;

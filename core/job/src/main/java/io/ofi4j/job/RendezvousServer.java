@@ -19,20 +19,20 @@ import java.util.function.BooleanSupplier;
 /** Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this process. */
 final class RendezvousServer implements AutoCloseable {
     /** All names and values together; a member that publishes more is refused. */
-    static final long MOST_BYTES = 64 << 20;
+    static final long MAX_BYTES = 64 << 20;
     /** Connections at once: strangers too are held by this. */
-    private static final int MOST_MEMBERS = 4096;
-    private static final long STACK = 256 << 10;
+    private static final int MAX_MEMBERS = 4096;
+    private static final long STACK_SIZE = 256 << 10;
     /** For a stranger to show that it knows the secret. */
-    private static final Duration INTRODUCTION = Duration.ofSeconds(10);
+    private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
     /** How often a close pauses for answers under way: a second. */
-    private static final int MOST_TURNS = 100;
+    private static final int MAX_PAUSES = 100;
 
     private final ServerSocket listener;
     private final String secret;
     private final Map<String, byte[]> published = new HashMap<>();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    private final Semaphore places = new Semaphore(MOST_MEMBERS);
+    private final Semaphore places = new Semaphore(MAX_MEMBERS);
     private final RendezvousMembers members = new RendezvousMembers();
     private final Map<String, Gathering> gatherings = new HashMap<>();
     private long bytes;
@@ -59,7 +59,7 @@ final class RendezvousServer implements AutoCloseable {
         while (!closed) {
             places.acquireUninterruptibly();
             try {
-                welcome(listener.accept());
+                startMember(listener.accept());
             } catch (IOException | OutOfMemoryError e) { // closed, or no descriptor or thread is left for now
                 places.release();
                 pause();
@@ -67,7 +67,7 @@ final class RendezvousServer implements AutoCloseable {
         }
     }
 
-    private void welcome(Socket socket) throws IOException {
+    private void startMember(Socket socket) throws IOException {
         sockets.add(socket);
         try {
             if (closed) { socket.close(); }
@@ -80,7 +80,7 @@ final class RendezvousServer implements AutoCloseable {
     }
 
     private static void start(String name, Runnable work) {
-        Thread.ofPlatform().daemon().name(name).stackSize(STACK).start(work);
+        Thread.ofPlatform().daemon().name(name).stackSize(STACK_SIZE).start(work);
     }
 
     private static void pause() {
@@ -93,8 +93,8 @@ final class RendezvousServer implements AutoCloseable {
 
     private void serve(Socket socket) {
         try (socket) {
-            socket.setSoTimeout((int) INTRODUCTION.toMillis());
-            SealedChannel channel = new SealedChannel(socket, secret, true, RendezvousRequest.LONGEST);
+            socket.setSoTimeout((int) JOIN_TIMEOUT.toMillis());
+            SealedChannel channel = new SealedChannel(socket, secret, true, RendezvousRequest.MAX_LENGTH);
             RendezvousRequest request = RendezvousRequest.decode(channel.receive());
             socket.setSoTimeout(0);
             while (true) {
@@ -104,7 +104,7 @@ final class RendezvousServer implements AutoCloseable {
         } catch (IOException | BufferUnderflowException e) {
             return; // it has left, or was never one
         } finally {
-            broken(socket);
+            disconnected(socket);
             sockets.remove(socket);
             places.release();
         }
@@ -122,8 +122,8 @@ final class RendezvousServer implements AutoCloseable {
         }
     }
 
-    private synchronized void broken(Socket socket) {
-        members.broken(socket);
+    private synchronized void disconnected(Socket socket) {
+        members.disconnected(socket);
         notifyAll();
     }
 
@@ -143,13 +143,13 @@ final class RendezvousServer implements AutoCloseable {
 
     private static byte[] done() { return RendezvousRequest.answer(RendezvousRequest.DONE, new byte[0]); }
 
-    private static byte[] brokenBecause(String why) {
+    private static byte[] brokenAnswer(String why) {
         return RendezvousRequest.answer(RendezvousRequest.BROKEN, why.getBytes(StandardCharsets.UTF_8));
     }
 
     private synchronized byte[] enter(Socket socket, RendezvousRequest request) {
         int place = ByteBuffer.wrap(request.value()).getInt();
-        if (place < 0) { return brokenBecause("there is no place " + place); }
+        if (place < 0) { return brokenAnswer("there is no place " + place); }
         members.enter(socket, place, request.name());
         return done();
     }
@@ -164,28 +164,28 @@ final class RendezvousServer implements AutoCloseable {
     private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
         int place = value.getInt();
         int count = value.getInt();
-        if (count < 1 || count > Rendezvous.MOST_PLACES) {
-            return brokenBecause(
-                    "'" + request.name() + "' is to have " + count + " places: it has 1 to " + Rendezvous.MOST_PLACES);
+        if (count < 1 || count > Rendezvous.MAX_PLACES) {
+            return brokenAnswer(
+                    "'" + request.name() + "' is to have " + count + " places: it has 1 to " + Rendezvous.MAX_PLACES);
         }
         Gathering gathering = gatherings.computeIfAbsent(request.name(), name -> new Gathering(count));
         if (gathering.count() != count || place < 0 || place >= count) {
-            return brokenBecause("place " + place + " of " + count + " came to '" + request.name() + "', which has "
+            return brokenAnswer("place " + place + " of " + count + " came to '" + request.name() + "', which has "
                     + gathering.count() + " places");
         }
         if (!gathering.has(place)) {
-            if (bytes + value.remaining() > MOST_BYTES) {
+            if (bytes + value.remaining() > MAX_BYTES) {
                 return RendezvousRequest.answer(RendezvousRequest.FULL, new byte[0]);
             }
             bytes += value.remaining();
             gathering.put(place, value.slice());
             if (gathering.isComplete()) { notifyAll(); }
         }
-        waitUntil(() -> gathering.isComplete() || members.whyNever(gathering) != null, request.millis());
+        waitUntil(() -> gathering.isComplete() || members.failure(gathering) != null, request.millis());
         if (!gathering.isComplete()) {
-            String never = members.whyNever(gathering);
+            String never = members.failure(gathering);
             return never != null
-                    ? brokenBecause(never)
+                    ? brokenAnswer(never)
                     : RendezvousRequest.answer(RendezvousRequest.ABSENT, gathering.missing());
         }
         byte[] all = RendezvousRequest.answer(RendezvousRequest.DONE, gathering.encoded());
@@ -199,7 +199,7 @@ final class RendezvousServer implements AutoCloseable {
     private synchronized boolean publish(String name, byte[] value) {
         byte[] before = published.get(name);
         long more = value.length - (before == null ? -name.length() : before.length);
-        if (bytes + more > MOST_BYTES) { return false; }
+        if (bytes + more > MAX_BYTES) { return false; }
         bytes += more;
         published.put(name, value);
         notifyAll();
@@ -210,7 +210,7 @@ final class RendezvousServer implements AutoCloseable {
     private synchronized byte[] await(String name, long millis) {
         waitUntil(() -> published.containsKey(name) || members.lost() != null, millis);
         byte[] value = published.get(name);
-        if (value == null && members.lost() != null) { return brokenBecause(members.lost()); }
+        if (value == null && members.lost() != null) { return brokenAnswer(members.lost()); }
         return value == null
                 ? RendezvousRequest.answer(RendezvousRequest.ABSENT, new byte[0])
                 : RendezvousRequest.answer(RendezvousRequest.DONE, value);
@@ -243,7 +243,7 @@ final class RendezvousServer implements AutoCloseable {
         synchronized (this) {
             notifyAll();
         }
-        for (int turn = 0; answering.get() > 0 && turn < MOST_TURNS; turn++) {
+        for (int turn = 0; answering.get() > 0 && turn < MAX_PAUSES; turn++) {
             pause();
         }
         for (Socket socket : sockets) {

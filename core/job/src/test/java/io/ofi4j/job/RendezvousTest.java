@@ -144,10 +144,10 @@ class RendezvousTest {
     @Test
     void whatIsTooLongIsRefused() {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
-            server.publish("n".repeat(255), new byte[Rendezvous.LONGEST_VALUE]);
-            assertThat(server.await("n".repeat(255), Duration.ZERO)).hasSize(Rendezvous.LONGEST_VALUE);
+            server.publish("n".repeat(255), new byte[Rendezvous.MAX_VALUE_LENGTH]);
+            assertThat(server.await("n".repeat(255), Duration.ZERO)).hasSize(Rendezvous.MAX_VALUE_LENGTH);
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> server.publish("n", new byte[Rendezvous.LONGEST_VALUE + 1]));
+                    .isThrownBy(() -> server.publish("n", new byte[Rendezvous.MAX_VALUE_LENGTH + 1]));
             assertThatIllegalArgumentException().isThrownBy(() -> server.publish("n".repeat(256), new byte[0]));
             assertThatIllegalArgumentException().isThrownBy(() -> server.publish("", new byte[0]));
             assertThatIllegalArgumentException().isThrownBy(() -> Rendezvous.serve(ANY_PORT, "too short"))
@@ -160,10 +160,10 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             assertThatThrownBy(() -> {
                 for (int i = 0; i < 2000; i++) {
-                    server.publish("name " + i, new byte[Rendezvous.LONGEST_VALUE]);
+                    server.publish("name " + i, new byte[Rendezvous.MAX_VALUE_LENGTH]);
                 }
             }).isInstanceOf(RendezvousException.class).hasMessageContaining("bytes already");
-            assertThat(server.await("name 0", Duration.ZERO)).hasSize(Rendezvous.LONGEST_VALUE);
+            assertThat(server.await("name 0", Duration.ZERO)).hasSize(Rendezvous.MAX_VALUE_LENGTH);
         }
     }
 
@@ -201,7 +201,7 @@ class RendezvousTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> server.gather("name", 4, 4, new byte[0], Pair.DEADLINE));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> server.gather("many", 0, Rendezvous.MOST_PLACES + 1, new byte[0], SHORT))
+                    .isThrownBy(() -> server.gather("many", 0, Rendezvous.MAX_PLACES + 1, new byte[0], SHORT))
                     .withMessageContaining("1048576 at most");
         }
     }
@@ -238,7 +238,7 @@ class RendezvousTest {
     @Test
     void nobodyEntersAPlaceThatCannotBeGathered() {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
-            for (int place : new int[]{-1, Rendezvous.MOST_PLACES}) {
+            for (int place : new int[]{-1, Rendezvous.MAX_PLACES}) {
                 assertThatIllegalArgumentException().isThrownBy(() -> server.enter(place, "nobody"))
                         .withMessage("there is no place " + place + ": places are 0 to 1048575");
             }

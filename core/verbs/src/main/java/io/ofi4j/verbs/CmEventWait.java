@@ -15,22 +15,22 @@ import java.util.function.BooleanSupplier;
 /** Waits for events of the connection manager. */
 final class CmEventWait {
     private static final int SLICE_MILLIS = 100;
-    private static final int MOST_ERRNO = 4095;
+    private static final int MAX_ERRNO = 4095;
 
     private CmEventWait() {}
 
     /** The next event; null after the deadline, or as soon as nobody waits any more. */
-    static CmCalls.Event next(CmCalls.Id id, Duration deadline, BooleanSupplier isOver) {
+    static CmCalls.Event next(CmCalls.Id id, Duration deadline, BooleanSupplier isClosed) {
         CmCalls.Event[] event = new CmCalls.Event[1];
-        until(() -> isOver.getAsBoolean() || (event[0] = CmCalls.next(id)) != null, id, deadline);
+        until(() -> isClosed.getAsBoolean() || (event[0] = CmCalls.next(id)) != null, id, deadline);
         return event[0];
     }
 
     /** Looks, after each event of the identifier, whether something is so; whether it is before the deadline. */
-    static boolean until(BooleanSupplier isSo, CmCalls.Id id, Duration deadline) {
+    static boolean until(BooleanSupplier condition, CmCalls.Id id, Duration deadline) {
         long limit = Deadlines.nanos(deadline);
         long start = System.nanoTime();
-        while (!isSo.getAsBoolean()) {
+        while (!condition.getAsBoolean()) {
             Interrupts.check("rdma_get_cm_event");
             long left = limit - (System.nanoTime() - start);
             if (left <= 0) { return false; }
@@ -40,9 +40,10 @@ final class CmEventWait {
     }
 
     /** Waits for an event of this type, and throws for another, which is an error. */
-    static CmCalls.Event expect(CmCalls.Id id, int type, String operation, Duration deadline, BooleanSupplier isOver) {
-        CmCalls.Event event = next(id, deadline, isOver);
-        if (event == null && isOver.getAsBoolean()) {
+    static CmCalls.Event expect(CmCalls.Id id, int type, String operation, Duration deadline,
+            BooleanSupplier isClosed) {
+        CmCalls.Event event = next(id, deadline, isClosed);
+        if (event == null && isClosed.getAsBoolean()) {
             throw new IllegalStateException("another thread closed what " + operation + " waits on");
         }
         if (event == null) {
@@ -60,7 +61,7 @@ final class CmEventWait {
                     + " failed: the peer rejected the connection, or does not listen (reason " + event.status() + ").",
                     operation, Errno.ECONNREFUSED);
         }
-        boolean says = status > 0 && status < MOST_ERRNO;
+        boolean says = status > 0 && status < MAX_ERRNO;
         return new FabricException(
                 operation + " failed: event " + event.type()
                         + (says ? ", " + LibC.strerror(status) + " (errno " + status + ")" : "")

@@ -10,7 +10,7 @@ final class CompletionBatch {
     static final int SIZE = 64;
     static final WorkKind[] KINDS = WorkKind.values();
 
-    final WorkCompletions native_ = new WorkCompletions(SIZE);
+    final WorkCompletions completions = new WorkCompletions(SIZE);
     /** Whether a thread hands it out. */
     final AtomicBoolean busy = new AtomicBoolean();
 
@@ -24,7 +24,7 @@ final class CompletionBatch {
     private int next;
 
     /** A completion that waits for the next poll. */
-    record Kept(long token, int kind, int length, int flags, int word, WorkError error) {}
+    record BufferedCompletion(long token, int kind, int length, int flags, int word, WorkError error) {}
 
     void clear() {
         count = 0;
@@ -44,16 +44,16 @@ final class CompletionBatch {
 
     void add(WorkError error) { errors[count++] = error; }
 
-    void addKept(Deque<Kept> kept, int limit) {
-        while (count < limit && !kept.isEmpty()) {
-            Kept one = kept.removeFirst();
+    void addBuffered(Deque<BufferedCompletion> buffered, int limit) {
+        while (count < limit && !buffered.isEmpty()) {
+            BufferedCompletion one = buffered.removeFirst();
             add(one.token, one.kind, one.length, one.flags, one.word);
             errors[count - 1] = one.error;
         }
     }
 
     /** Hands out what is left; an exception of the handler leaves the rest. */
-    void handOut(WorkHandler handler) {
+    void deliver(WorkHandler handler) {
         while (next < count) {
             int index = next++;
             if (errors[index] != null) {
@@ -65,13 +65,13 @@ final class CompletionBatch {
         }
     }
 
-    boolean isHandedOut() { return next >= count; }
+    boolean isDelivered() { return next >= count; }
 
     /** What was not handed out, in its order. */
-    Deque<Kept> rest() {
-        Deque<Kept> rest = new ArrayDeque<>();
+    Deque<BufferedCompletion> rest() {
+        Deque<BufferedCompletion> rest = new ArrayDeque<>();
         for (int i = next; i < count; i++) {
-            rest.add(new Kept(tokens[i], kinds[i], lengths[i], flags[i], words[i], errors[i]));
+            rest.add(new BufferedCompletion(tokens[i], kinds[i], lengths[i], flags[i], words[i], errors[i]));
         }
         return rest;
     }

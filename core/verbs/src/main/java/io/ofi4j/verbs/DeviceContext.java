@@ -131,10 +131,10 @@ public final class DeviceContext implements AutoCloseable {
 
     private VerbsCompletionQueue openQueue(int entries, CompletionChannel channel) {
         requireOpen();
-        int most = attributes.maximumCompletionEntries();
-        if (entries < 1 || entries > most) {
+        int max = attributes.maximumCompletionEntries();
+        if (entries < 1 || entries > max) {
             throw new IllegalArgumentException(
-                    "a completion queue of " + name + " has 1 to " + most + " entries, not " + entries);
+                    "a completion queue of " + name + " has 1 to " + max + " entries, not " + entries);
         }
         if (channel == null) { return opened(entries, null); }
         synchronized (channel) { // which its close() holds, too

@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  * both try at the same time, the later one fails, and Soft-RoCE's kernel may fail with it.
  */
 public final class MemoryWindow implements AutoCloseable {
-    private static final int MOST_KEYS = 255;
+    private static final int MAX_KEYS = 255;
 
     /** The type of a window. */
     public enum Type {
@@ -111,8 +111,8 @@ public final class MemoryWindow implements AutoCloseable {
     }
 
     /** A bind of length 0 takes a window of type 1 back; with its region, which Soft-RoCE's driver reads. */
-    WorkRequest.Binding nothing() {
-        return new WorkRequest.Binding(region.native_.pointer(), region.base, 0, 0);
+    WorkRequest.Binding emptyBinding() {
+        return new WorkRequest.Binding(region.nativeRegion.pointer(), region.base, 0, 0);
     }
 
     synchronized void invalidating() {
@@ -134,14 +134,14 @@ public final class MemoryWindow implements AutoCloseable {
 
     /** The peer has taken it back, if it has this key; whether it has. */
     synchronized boolean invalidated(int key) {
-        boolean concerned = (state == State.BOUND || state == State.BINDING) && key() == key;
-        if (concerned) { freed(); }
-        return concerned;
+        boolean matches = (state == State.BOUND || state == State.BINDING) && key() == key;
+        if (matches) { freed(); }
+        return matches;
     }
 
     private void freed() {
         int needed = type == Type.ONE ? 2 : 1;
-        state = keys + needed > MOST_KEYS ? State.RETIRED : State.FREE;
+        state = keys + needed > MAX_KEYS ? State.RETIRED : State.FREE;
         detach();
     }
 

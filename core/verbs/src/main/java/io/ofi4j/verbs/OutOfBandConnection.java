@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 /** How a queue pair without rdma_cm is made and connected. */
 final class OutOfBandConnection {
     private static final int RECEIVER_TIMER = 12; // 0.64 ms
-    private static final String BEST = "RoCE v2";
-    private static final String OF_IPV4 = "00000000000000000000ffff";
-    private static final int SMALLEST_MTU = 128;
+    private static final String PREFERRED_TYPE = "RoCE v2";
+    private static final String IPV4_PREFIX = "00000000000000000000ffff";
+    private static final int MIN_MTU = 128;
 
     private static final int SEQUENCES = 1 << 24;
 
@@ -37,16 +37,16 @@ final class OutOfBandConnection {
     }
 
     private Gid choose(List<Gid> gids) {
-        Comparator<Gid> worst = Comparator.comparing(one -> one.type().equals(BEST));
+        Comparator<Gid> byType = Comparator.comparing(one -> one.type().equals(PREFERRED_TYPE));
         return gids.stream().filter(one -> attributes.gidIndex() < 0 || one.index() == attributes.gidIndex())
-                .max(worst.thenComparing(one -> one.hex().startsWith(OF_IPV4)))
+                .max(byType.thenComparing(one -> one.hex().startsWith(IPV4_PREFIX)))
                 .orElseThrow(() -> new IllegalArgumentException("port " + port.number() + " of " + context.name()
                         + " has no address" + (attributes.gidIndex() < 0 ? "" : " at index " + attributes.gidIndex())));
     }
 
     /** Made, and ready for receives. */
     MemorySegment create(ProtectionDomain domain) {
-        QueuePairCalls.Sizes sizes = attributes.native_();
+        QueuePairCalls.Sizes sizes = attributes.nativeSizes();
         if (attributes.xrc()) {
             context.require(DeviceCapability.XRC, "a queue pair of XRC");
             return initialized(() -> QueuePairCalls.createXrcSender(context.extended, domain.pointer, sizes));
@@ -90,7 +90,7 @@ final class OutOfBandConnection {
         int mtu = Math.min(port.mtu(), peer.mtu());
         boolean isGlobal = port.linkLayer() != PortAttributes.LinkLayer.INFINIBAND || peer.lid() == 0;
         return new QueuePairCalls.Path(attributes.port(), gid.index(), isGlobal, HexFormat.of().parseHex(peer.gid()),
-                peer.lid(), peer.number(), sequence, peer.sequence(), Integer.numberOfTrailingZeros(mtu / SMALLEST_MTU),
+                peer.lid(), peer.number(), sequence, peer.sequence(), Integer.numberOfTrailingZeros(mtu / MIN_MTU),
                 reads, attributes.timeout(), attributes.retries(), attributes.receiverRetries(), RECEIVER_TIMER);
     }
 }

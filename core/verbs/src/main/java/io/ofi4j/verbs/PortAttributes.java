@@ -16,8 +16,8 @@ import java.util.List;
  */
 public record PortAttributes(int number, State state, int mtu, int lid, LinkLayer linkLayer, int maximumMessageSize,
         List<Gid> gids) {
-    private static final int SMALLEST_MTU = 128;
-    private static final int LARGEST_CODE = 5;
+    private static final int MIN_MTU = 128;
+    private static final int MAX_MTU_CODE = 5;
 
     /** Copies the list. */
     public PortAttributes {
@@ -56,8 +56,7 @@ public record PortAttributes(int number, State state, int mtu, int lid, LinkLaye
 
     static PortAttributes of(int number, PortNumbers from, List<Gid> gids) {
         int code = from.activeMtu();
-        return new PortAttributes(number, State.of(from.state()),
-                code < 1 || code > LARGEST_CODE ? 0 : SMALLEST_MTU << code, from.lid(), LinkLayer.of(from.linkLayer()),
-                from.message(), gids);
+        return new PortAttributes(number, State.of(from.state()), code < 1 || code > MAX_MTU_CODE ? 0 : MIN_MTU << code,
+                from.lid(), LinkLayer.of(from.linkLayer()), from.message(), gids);
     }
 }

@@ -112,7 +112,7 @@ public final class ProtectionDomain implements AutoCloseable {
      */
     public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
         requireOpen();
-        return new QueuePairOpening(this, attributes).byHand();
+        return new QueuePairOpening(this, attributes).openOutOfBand();
     }
 
     /**

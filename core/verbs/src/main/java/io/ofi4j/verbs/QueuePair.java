@@ -30,12 +30,12 @@ public final class QueuePair implements AutoCloseable {
     final OpenChildren windows = new OpenChildren();
 
     private final QueuePairAttributes attributes;
-    private final OutOfBandConnection byHand;
+    private final OutOfBandConnection outOfBand;
     private final Consumer<MemorySegment> destroy;
     /** That it is destroyed under: calls of rdma_cm use the queue pair, too. */
     private final Object lock;
-    private final WorkQueue sends;
-    private final WorkQueue receives;
+    private final WorkQueue sendQueue;
+    private final WorkQueue receiveQueue;
     private final SendWork work;
     private final WindowWork windowWork;
     private final int number;
@@ -45,41 +45,41 @@ public final class QueuePair implements AutoCloseable {
 
     /** The lock is null for its own. */
     QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer,
-            OutOfBandConnection byHand, Consumer<MemorySegment> destroy, Object lock) {
+            OutOfBandConnection outOfBand, Consumer<MemorySegment> destroy, Object lock) {
         this.domain = domain;
         this.attributes = attributes;
         this.pointer = pointer;
-        this.byHand = byHand;
+        this.outOfBand = outOfBand;
         this.destroy = destroy;
         this.lock = lock == null ? this : lock;
         this.number = QueuePairCalls.number(pointer);
-        this.sends = new WorkQueue(this, attributes.sendQueue(), attributes.sends(),
+        this.sendQueue = new WorkQueue(this, attributes.sendQueue(), attributes.sends(),
                 new WorkRequest(domain.context.ops, pointer, true, attributes.inline()));
-        this.receives = new WorkQueue(this, attributes.receiveQueue(), attributes.receives(),
+        this.receiveQueue = new WorkQueue(this, attributes.receiveQueue(), attributes.receives(),
                 new WorkRequest(domain.context.ops, pointer, false, 0));
-        this.work = new SendWork(this, sends, attributes.inline());
-        this.windowWork = new WindowWork(this, sends);
+        this.work = new SendWork(this, sendQueue, attributes.inline());
+        this.windowWork = new WindowWork(this, sendQueue);
     }
 
     /** Where completions and closes find it. */
-    void enter() {
-        sends.queue.add(sends);
-        receives.queue.add(receives);
-        sends.queue.children.add(this);
-        receives.queue.children.add(this);
+    void register() {
+        sendQueue.completionQueue.add(sendQueue);
+        receiveQueue.completionQueue.add(receiveQueue);
+        sendQueue.completionQueue.children.add(this);
+        receiveQueue.completionQueue.children.add(this);
         domain.queuePairs.add(this);
         domain.children.add(this);
     }
 
-    private void leave() {
+    private void unregister() {
         try {
-            sends.queue.remove(sends);
+            sendQueue.completionQueue.remove(sendQueue);
         } finally {
             try {
-                receives.queue.remove(receives);
+                receiveQueue.completionQueue.remove(receiveQueue);
             } finally {
-                sends.queue.children.remove(this);
-                receives.queue.children.remove(this);
+                sendQueue.completionQueue.children.remove(this);
+                receiveQueue.completionQueue.children.remove(this);
                 domain.queuePairs.remove(this);
                 domain.children.remove(this);
             }
@@ -102,7 +102,7 @@ public final class QueuePair implements AutoCloseable {
      *
      * @throws IllegalStateException if rdma_cm connects it
      */
-    public QueuePairAddress address() { return hand().address(number); }
+    public QueuePairAddress address() { return requireOutOfBand().address(number); }
 
     /**
      * Connects it to a queue pair whose peer does the same; ibv_modify_qp(3) to RTR and RTS.
@@ -110,18 +110,18 @@ public final class QueuePair implements AutoCloseable {
      * @throws IllegalStateException if it is connected, closed, or rdma_cm connects it
      */
     public void connect(QueuePairAddress peer) {
-        OutOfBandConnection hand = hand();
+        OutOfBandConnection outOfBand = requireOutOfBand();
         synchronized (this) {
             if (closed || connected) {
                 throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
             }
-            hand.connect(pointer, peer);
+            outOfBand.connect(pointer, peer);
             connected = true;
         }
     }
 
-    private OutOfBandConnection hand() {
-        return Optional.ofNullable(byHand)
+    private OutOfBandConnection requireOutOfBand() {
+        return Optional.ofNullable(outOfBand)
                 .orElseThrow(() -> new IllegalStateException(this + " is connected by rdma_cm, not by hand"));
     }
 
@@ -142,16 +142,16 @@ public final class QueuePair implements AutoCloseable {
      * @return false if there is no room
      */
     public boolean tryReceive(VerbsMemoryRegion region, long offset, int length, long token) {
-        WorkQueue side = receives;
-        side.queue.guard.enter();
+        WorkQueue workQueue = receiveQueue;
+        workQueue.completionQueue.guard.enter();
         try {
             requireOpen();
             requireMessages();
             region.require(domain, offset, length, VerbsAccess.LOCAL_WRITE.bit());
-            side.request.local(region.base + offset, length, region.native_.localKey());
-            return side.receive(length == 0 && !domain.context.isIwarp() ? 0 : 1, region, token); // siw wants one
+            workQueue.request.local(region.base + offset, length, region.nativeRegion.localKey());
+            return workQueue.receive(length == 0 && !domain.context.isIwarp() ? 0 : 1, region, token); // siw wants one
         } finally {
-            side.queue.guard.exit();
+            workQueue.completionQueue.guard.exit();
         }
     }
 
@@ -256,12 +256,12 @@ public final class QueuePair implements AutoCloseable {
      */
     public boolean tryBind(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int flags,
             long token, VerbsAccess... rights) {
-        sends.queue.guard.enter();
+        sendQueue.completionQueue.guard.enter();
         try {
             requireReady(flags, WorkFlags.FENCED | SIGNALED);
             return windowWork.bind(window, region, offset, length, flags | SIGNALED, token, VerbsAccess.bits(rights));
         } finally {
-            sends.queue.guard.exit();
+            sendQueue.completionQueue.guard.exit();
         }
     }
 
@@ -274,12 +274,12 @@ public final class QueuePair implements AutoCloseable {
      * @throws IllegalStateException if the window is not bound, too; the message says what it is
      */
     public boolean tryInvalidate(MemoryWindow window, int flags, long token) {
-        sends.queue.guard.enter();
+        sendQueue.completionQueue.guard.enter();
         try {
             requireReady(flags, WorkFlags.FENCED | SIGNALED);
             return windowWork.invalidate(window, flags | SIGNALED, token);
         } finally {
-            sends.queue.guard.exit();
+            sendQueue.completionQueue.guard.exit();
         }
     }
 
@@ -303,14 +303,14 @@ public final class QueuePair implements AutoCloseable {
 
     boolean isClosed() { return closed; }
 
-    boolean isInFlight(Object subject) { return concerns(sends, subject) || concerns(receives, subject); }
+    boolean isInFlight(Object subject) { return usesSubject(sendQueue, subject) || usesSubject(receiveQueue, subject); }
 
-    private static boolean concerns(WorkQueue side, Object subject) {
-        side.queue.guard.enter();
+    private static boolean usesSubject(WorkQueue workQueue, Object subject) {
+        workQueue.completionQueue.guard.enter();
         try {
-            return side.ring.concerns(subject);
+            return workQueue.ring.usesSubject(subject);
         } finally {
-            side.queue.guard.exit();
+            workQueue.completionQueue.guard.exit();
         }
     }
 
@@ -339,8 +339,8 @@ public final class QueuePair implements AutoCloseable {
                 closed = true;
                 boolean isUnused = false;
                 try {
-                    awaitNobodyInside(sends); // no bind comes any more
-                    awaitNobodyInside(receives);
+                    awaitPosts(sendQueue); // no bind comes any more
+                    awaitPosts(receiveQueue);
                     windows.requireNone(this);
                     isUnused = true;
                 } finally {
@@ -355,13 +355,13 @@ public final class QueuePair implements AutoCloseable {
         try {
             destroy.accept(pointer);
         } finally {
-            leave();
+            unregister();
         }
     }
 
-    private static void awaitNobodyInside(WorkQueue side) {
-        side.queue.guard.enter();
-        side.queue.guard.exit();
+    private static void awaitPosts(WorkQueue workQueue) {
+        workQueue.completionQueue.guard.enter();
+        workQueue.completionQueue.guard.exit();
     }
 
     @Override

@@ -18,27 +18,27 @@ public record QueuePairAddress(int number, int sequence, int lid, int mtu, Strin
 
     private static final int MAGIC = 0x4f465150; // OFQP
     private static final int GID = 16;
-    private static final int LARGEST = (1 << 24) - 1;
-    private static final int LARGEST_LID = (1 << 16) - 1;
-    private static final int SMALLEST_MTU = 256;
-    private static final int LARGEST_MTU = 4096;
+    private static final int MAX_NUMBER = (1 << 24) - 1;
+    private static final int MAX_LID = (1 << 16) - 1;
+    private static final int MIN_MTU = 256;
+    private static final int MAX_MTU = 4096;
 
     /** Checks the address. */
     public QueuePairAddress {
         if (HexFormat.of().parseHex(gid).length != GID) {
             throw new IllegalArgumentException("a GID has 16 bytes, not '" + gid + "'");
         }
-        within("the number of a queue pair", number, LARGEST);
-        within("the number of a packet", sequence, LARGEST);
-        within("the address in a subnet", lid, LARGEST_LID);
-        if (mtu < SMALLEST_MTU || mtu > LARGEST_MTU || Integer.bitCount(mtu) != 1) {
+        requireRange("the number of a queue pair", number, MAX_NUMBER);
+        requireRange("the number of a packet", sequence, MAX_NUMBER);
+        requireRange("the address in a subnet", lid, MAX_LID);
+        if (mtu < MIN_MTU || mtu > MAX_MTU || Integer.bitCount(mtu) != 1) {
             throw new IllegalArgumentException("a packet has 256, 512, 1024, 2048 or 4096 bytes, not " + mtu);
         }
     }
 
-    private static void within(String what, int value, int most) {
-        if (value < 0 || value > most) {
-            throw new IllegalArgumentException(what + " is 0 to " + most + ", not " + value);
+    private static void requireRange(String what, int value, int max) {
+        if (value < 0 || value > max) {
+            throw new IllegalArgumentException(what + " is 0 to " + max + ", not " + value);
         }
     }
 

@@ -31,31 +31,31 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
     private static final int THREE_BITS = 7;
     private static final int FIVE_BITS = 31;
     private static final int EIGHT_BITS = 255;
-    private static final int MOST_INLINE = 1 << 16;
-    private static final int MOST_WORK = 1 << 20;
+    private static final int MAX_INLINE = 1 << 16;
+    private static final int MAX_WORK_REQUESTS = 1 << 20;
 
     /** Checks that the numbers are in what verbs has room for; the device's own limits come later. */
     public QueuePairAttributes {
         Objects.requireNonNull(sendQueue, "sendQueue");
         Objects.requireNonNull(receiveQueue, "receiveQueue");
-        within("sends", sends, 1, MOST_WORK);
-        within("receives", receives, 1, MOST_WORK);
-        within("inline", inline, 0, MOST_INLINE);
-        within("reads", reads, 0, EIGHT_BITS);
-        within("port", port, 1, EIGHT_BITS);
-        within("gidIndex", gidIndex, -1, EIGHT_BITS);
-        within("timeout", timeout, 0, FIVE_BITS);
-        within("retries", retries, 0, THREE_BITS);
-        within("receiverRetries", receiverRetries, 0, THREE_BITS);
+        requireRange("sends", sends, 1, MAX_WORK_REQUESTS);
+        requireRange("receives", receives, 1, MAX_WORK_REQUESTS);
+        requireRange("inline", inline, 0, MAX_INLINE);
+        requireRange("reads", reads, 0, EIGHT_BITS);
+        requireRange("port", port, 1, EIGHT_BITS);
+        requireRange("gidIndex", gidIndex, -1, EIGHT_BITS);
+        requireRange("timeout", timeout, 0, FIVE_BITS);
+        requireRange("retries", retries, 0, THREE_BITS);
+        requireRange("receiverRetries", receiverRetries, 0, THREE_BITS);
     }
 
-    QueuePairCalls.Sizes native_() {
+    QueuePairCalls.Sizes nativeSizes() {
         return new QueuePairCalls.Sizes(sendQueue.pointer, receiveQueue.pointer, sends, receives, inline);
     }
 
-    private static void within(String name, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new IllegalArgumentException(name + " is " + least + " to " + most + ", not " + value);
+    private static void requireRange(String name, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(name + " is " + min + " to " + max + ", not " + value);
         }
     }
 
@@ -96,7 +96,7 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
     }
 
     /** {@return a copy that gives up otherwise} */
-    public QueuePairAttributes patience(int itsTimeout, int itsRetries, int itsReceiverRetries) {
+    public QueuePairAttributes retries(int itsTimeout, int itsRetries, int itsReceiverRetries) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex,
                 itsTimeout, itsRetries, itsReceiverRetries, blockLoopback, xrc);
     }

@@ -25,23 +25,24 @@ final class QueuePairOpening {
         if (sendQueue.context != domain.context || receiveQueue.context != domain.context) {
             throw new IllegalArgumentException("a completion queue is of another device context than " + domain);
         }
-        int most = domain.context.attributes().maximumWorkRequests();
-        if (Math.max(attributes.sends(), attributes.receives()) > most) {
-            throw new IllegalArgumentException("a queue pair of " + domain.context.name() + " has at most " + most
+        int max = domain.context.attributes().maximumWorkRequests();
+        if (Math.max(attributes.sends(), attributes.receives()) > max) {
+            throw new IllegalArgumentException("a queue pair of " + domain.context.name() + " has at most " + max
                     + " operations in flight in each direction, not "
                     + Math.max(attributes.sends(), attributes.receives()));
         }
     }
 
     /** One that is connected by hand. */
-    QueuePair byHand() {
-        OutOfBandConnection hand = new OutOfBandConnection(domain.context, attributes, OutOfBandConnection.sequence());
-        return open(() -> hand.create(domain), QueuePairCalls::ibv_destroy_qp,
-                pointer -> new QueuePair(domain, attributes, pointer, hand, QueuePairCalls::ibv_destroy_qp, null));
+    QueuePair openOutOfBand() {
+        OutOfBandConnection outOfBand = new OutOfBandConnection(domain.context, attributes,
+                OutOfBandConnection.sequence());
+        return open(() -> outOfBand.create(domain), QueuePairCalls::ibv_destroy_qp,
+                pointer -> new QueuePair(domain, attributes, pointer, outOfBand, QueuePairCalls::ibv_destroy_qp, null));
     }
 
     /** One that rdma_cm connects, and that is destroyed under a lock of its connection. */
-    QueuePair ofConnection(Supplier<MemorySegment> create, Consumer<MemorySegment> destroy, Object lock) {
+    QueuePair openForConnection(Supplier<MemorySegment> create, Consumer<MemorySegment> destroy, Object lock) {
         return open(create, destroy, pointer -> new QueuePair(domain, attributes, pointer, null, destroy, lock));
     }
 
@@ -57,7 +58,7 @@ final class QueuePairOpening {
                 receiveQueue.release(attributes.receives());
                 throw t;
             }
-            enter(made);
+            register(made);
             return made;
         } finally {
             sendQueue.children.remove(this);
@@ -86,9 +87,9 @@ final class QueuePairOpening {
         }
     }
 
-    private static void enter(QueuePair made) {
+    private static void register(QueuePair made) {
         try {
-            made.enter();
+            made.register();
         } catch (Throwable t) {
             made.destroy();
             throw t;

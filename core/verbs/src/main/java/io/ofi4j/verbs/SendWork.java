@@ -10,59 +10,59 @@ final class SendWork {
     private static final int ATOMIC = Long.BYTES;
 
     private final QueuePair queuePair;
-    private final WorkQueue side;
+    private final WorkQueue workQueue;
     private final int inline;
 
-    SendWork(QueuePair queuePair, WorkQueue side, int inline) {
+    SendWork(QueuePair queuePair, WorkQueue workQueue, int inline) {
         this.queuePair = queuePair;
-        this.side = side;
+        this.workQueue = workQueue;
         this.inline = inline;
     }
 
     boolean message(int opcode, VerbsMemoryRegion region, long offset, int length, int word, int flags, long token) {
-        side.queue.guard.enter();
+        workQueue.completionQueue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL);
             queuePair.requireMessages();
             source(region, offset, length, flags);
-            return side.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.SEND, region, token);
+            return workQueue.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.SEND, region, token);
         } finally {
-            side.queue.guard.exit();
+            workQueue.completionQueue.guard.exit();
         }
     }
 
     boolean write(int opcode, VerbsMemoryRegion region, long offset, int length, RemoteMemory target, long targetOffset,
             int word, int flags, long token) {
-        side.queue.guard.enter();
+        workQueue.completionQueue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL);
             if (opcode != Opcodes.WRITE) { queuePair.requireMessages(); }
             long there = target.require(targetOffset, length, VerbsAccess.REMOTE_WRITE.bit());
             source(region, offset, length, flags);
-            side.request.remote(there, target.key());
-            return side.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.WRITE, region, token);
+            workQueue.request.remote(there, target.key());
+            return workQueue.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.WRITE, region, token);
         } finally {
-            side.queue.guard.exit();
+            workQueue.completionQueue.guard.exit();
         }
     }
 
     boolean read(VerbsMemoryRegion region, long offset, int length, RemoteMemory source, long sourceOffset, int flags,
             long token) {
-        side.queue.guard.enter();
+        workQueue.completionQueue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL & ~INLINE);
             long there = source.require(sourceOffset, length, VerbsAccess.REMOTE_READ.bit());
             local(region, offset, length, VerbsAccess.LOCAL_WRITE.bit());
-            side.request.remote(there, source.key());
-            return side.send(Opcodes.READ, flags, length == 0 ? 0 : 1, 0, WorkKind.READ, region, token);
+            workQueue.request.remote(there, source.key());
+            return workQueue.send(Opcodes.READ, flags, length == 0 ? 0 : 1, 0, WorkKind.READ, region, token);
         } finally {
-            side.queue.guard.exit();
+            workQueue.completionQueue.guard.exit();
         }
     }
 
     boolean atomic(int opcode, WorkKind kind, VerbsMemoryRegion result, long offset, RemoteMemory target,
             long targetOffset, long first, long swap, int flags, long token) {
-        side.queue.guard.enter();
+        workQueue.completionQueue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL & ~INLINE);
             if (queuePair.domain.context.attributes().atomics() == DeviceAttributes.AtomicSupport.NONE) {
@@ -74,10 +74,10 @@ final class SendWork {
                 throw new IllegalArgumentException("the target of an atomic operation is at a multiple of 8 bytes");
             }
             local(result, offset, ATOMIC, VerbsAccess.LOCAL_WRITE.bit());
-            side.request.atomic(there, target.key(), first, swap);
-            return side.send(opcode, flags, 1, 0, kind, result, token);
+            workQueue.request.atomic(there, target.key(), first, swap);
+            return workQueue.send(opcode, flags, 1, 0, kind, result, token);
         } finally {
-            side.queue.guard.exit();
+            workQueue.completionQueue.guard.exit();
         }
     }
 
@@ -91,13 +91,13 @@ final class SendWork {
                     + ": leave INLINE out, or open the queue pair with more");
         }
         region.require(queuePair.domain, offset, length, 0);
-        MemorySegment staging = side.request.staging();
+        MemorySegment staging = workQueue.request.staging();
         MemorySegment.copy(region.segment(), offset, staging, 0, length); // freed memory throws, and is not read
-        side.request.local(staging.address(), length, region.native_.localKey());
+        workQueue.request.local(staging.address(), length, region.nativeRegion.localKey());
     }
 
     private void local(VerbsMemoryRegion region, long offset, int length, int right) {
         region.require(queuePair.domain, offset, length, right);
-        side.request.local(region.base + offset, length, region.native_.localKey());
+        workQueue.request.local(region.base + offset, length, region.nativeRegion.localKey());
     }
 }

@@ -30,9 +30,9 @@ public final class VerbsCompletionQueue implements AutoCloseable {
 
     private final CompletionChannel channel;
     private final int size;
-    private final Deque<CompletionBatch.Kept> kept = new ArrayDeque<>();
+    private final Deque<CompletionBatch.BufferedCompletion> buffered = new ArrayDeque<>();
     private CompletionBatch[] batches = {new CompletionBatch()};
-    private WorkQueue[] sides = new WorkQueue[2];
+    private WorkQueue[] workQueues = new WorkQueue[2];
     private int reserved;
     private volatile boolean closed;
 
@@ -74,26 +74,26 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         } finally {
             guard.exit();
         }
-        return handOut(batch, handler);
+        return deliver(batch, handler);
     }
 
-    private int handOut(CompletionBatch batch, WorkHandler handler) {
+    private int deliver(CompletionBatch batch, WorkHandler handler) {
         int count = batch.count();
         try {
-            batch.handOut(handler);
+            batch.deliver(handler);
         } finally {
-            if (!batch.isHandedOut()) { keepRest(batch); }
+            if (!batch.isDelivered()) { bufferRest(batch); }
             batch.busy.setRelease(false);
         }
         return count;
     }
 
-    private void keepRest(CompletionBatch batch) {
+    private void bufferRest(CompletionBatch batch) {
         guard.enter();
         try {
-            Deque<CompletionBatch.Kept> rest = batch.rest();
+            Deque<CompletionBatch.BufferedCompletion> rest = batch.rest();
             while (!rest.isEmpty()) {
-                kept.addFirst(rest.removeLast());
+                buffered.addFirst(rest.removeLast());
             }
         } finally {
             guard.exit();
@@ -102,21 +102,21 @@ public final class VerbsCompletionQueue implements AutoCloseable {
 
     private CompletionBatch freeBatch() {
         for (CompletionBatch batch : batches) {
-            if (!batch.busy.getAcquire()) { return taken(batch); }
+            if (!batch.busy.getAcquire()) { return markBusy(batch); }
         }
         batches = Arrays.copyOf(batches, batches.length + 1); // a handler polls, or another thread
         batches[batches.length - 1] = new CompletionBatch();
-        return taken(batches[batches.length - 1]);
+        return markBusy(batches[batches.length - 1]);
     }
 
-    private static CompletionBatch taken(CompletionBatch batch) {
+    private static CompletionBatch markBusy(CompletionBatch batch) {
         batch.busy.setPlain(true);
         batch.clear();
         return batch;
     }
 
     private void fill(CompletionBatch batch, int limit) {
-        batch.addKept(kept, limit);
+        batch.addBuffered(buffered, limit);
         int found = 1;
         while (batch.count() < limit && found > 0) { // what was read may concern nobody
             found = read(batch, limit - batch.count());
@@ -124,7 +124,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     private int read(CompletionBatch batch, int limit) {
-        int found = batch.native_.poll(context.ops, pointer.address(), limit);
+        int found = batch.completions.poll(context.ops, pointer.address(), limit);
         if (found < 0) {
             throw new FabricException(
                     "ibv_poll_cq failed on " + this + ": the queue is broken. Close it and its queue pairs.",
@@ -137,35 +137,36 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     private void take(CompletionBatch batch, int index) {
-        long id = batch.native_.id(index);
+        long id = batch.completions.id(index);
         int position = (int) id;
-        WorkQueue side = sides[WorkQueue.numberOf(id)];
-        if (side == null || !side.ring.holds(position)) { return; } // its queue pair was closed
-        int kind = side.ring.kind(position);
-        long token = side.ring.token(position);
-        Object subject = side.ring.subject(position);
-        side.ring.complete(position);
-        WorkStatus status = WorkStatus.of(batch.native_.status(index));
-        WorkKind what = WorkKind.of(kind & ~WorkQueue.SILENT);
-        if (subject instanceof MemoryWindow window) { window.completed(what, status == WorkStatus.SUCCESS); }
+        WorkQueue workQueue = workQueues[WorkQueue.numberOf(id)];
+        if (workQueue == null || !workQueue.ring.holds(position)) { return; } // its queue pair was closed
+        int kind = workQueue.ring.kind(position);
+        long token = workQueue.ring.token(position);
+        Object subject = workQueue.ring.subject(position);
+        workQueue.ring.complete(position);
+        WorkStatus status = WorkStatus.of(batch.completions.status(index));
+        WorkKind workKind = WorkKind.of(kind & ~WorkQueue.SILENT);
+        if (subject instanceof MemoryWindow window) { window.completed(workKind, status == WorkStatus.SUCCESS); }
         if (status != WorkStatus.SUCCESS) {
-            side.queuePair.failed();
-            batch.add(new WorkError(token, what, status, batch.native_.vendorError(index), side.queuePair.number()));
-        } else if (what == WorkKind.RECEIVE) {
-            received(batch, index, side, token);
-        } else if ((kind & WorkQueue.SILENT) == 0) { batch.add(token, kind, batch.native_.length(index), 0, 0); }
+            workQueue.queuePair.failed();
+            batch.add(new WorkError(token, workKind, status, batch.completions.vendorError(index),
+                    workQueue.queuePair.number()));
+        } else if (workKind == WorkKind.RECEIVE) {
+            received(batch, index, workQueue, token);
+        } else if ((kind & WorkQueue.SILENT) == 0) { batch.add(token, kind, batch.completions.length(index), 0, 0); }
     }
 
-    private static void received(CompletionBatch batch, int index, WorkQueue side, long token) {
-        int flags = batch.native_.flags(index);
-        int word = batch.native_.word(index);
-        int length = batch.native_.length(index);
+    private static void received(CompletionBatch batch, int index, WorkQueue workQueue, long token) {
+        int flags = batch.completions.flags(index);
+        int word = batch.completions.word(index);
+        int length = batch.completions.length(index);
         if ((flags & WorkHandler.IMMEDIATE) != 0) {
-            boolean written = (batch.native_.opcode(index) & 1) != 0; // IBV_WC_RECV_RDMA_WITH_IMM follows IBV_WC_RECV
+            boolean written = (batch.completions.opcode(index) & 1) != 0; // IBV_WC_RECV_RDMA_WITH_IMM follows IBV_WC_RECV
             batch.add(token, (written ? WorkKind.RECEIVE_OF_WRITE : WorkKind.RECEIVE).ordinal(), length,
                     WorkHandler.IMMEDIATE, Integer.reverseBytes(word));
         } else if ((flags & (WorkHandler.INVALIDATED | KERNEL_INVALIDATED)) != 0) {
-            side.queuePair.invalidated(word);
+            workQueue.queuePair.invalidated(word);
             batch.add(token, WorkKind.RECEIVE.ordinal(), length, WorkHandler.INVALIDATED, word);
         } else {
             batch.add(token, WorkKind.RECEIVE.ordinal(), length, 0, 0);
@@ -218,59 +219,59 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     /** Gives a side, whose entries are reserved, a number. */
-    void add(WorkQueue side) {
+    void add(WorkQueue workQueue) {
         guard.enter();
         try {
-            addNumbered(side);
+            addNumbered(workQueue);
         } finally {
             guard.exit();
         }
     }
 
-    private void addNumbered(WorkQueue side) {
+    private void addNumbered(WorkQueue workQueue) {
         int number = 0;
-        while (number < sides.length && sides[number] != null) {
+        while (number < workQueues.length && workQueues[number] != null) {
             number++;
         }
-        if (number == sides.length) { sides = Arrays.copyOf(sides, number * 2); }
-        sides[number] = side;
-        side.numbered(number);
+        if (number == workQueues.length) { workQueues = Arrays.copyOf(workQueues, number * 2); }
+        workQueues[number] = workQueue;
+        workQueue.assignNumber(number);
     }
 
     /**
      * Ends what is in flight on a side of a queue pair that is destroyed: completions that have come are kept, the rest is flushed. Its
      * entries are free again.
      */
-    void remove(WorkQueue side) {
+    void remove(WorkQueue workQueue) {
         guard.enter();
         try {
-            reserved -= side.ring.capacity();
-            if (Arrays.stream(sides).noneMatch(side::equals)) { return; }
-            keepAll();
-            WorkRing ring = side.ring;
+            reserved -= workQueue.ring.capacity();
+            if (Arrays.stream(workQueues).noneMatch(workQueue::equals)) { return; }
+            bufferAll();
+            WorkRing ring = workQueue.ring;
             for (int left = ring.inFlight(); left > 0; left--) {
                 int position = ring.oldest();
                 WorkKind kind = WorkKind.of(ring.kind(position) & ~WorkQueue.SILENT);
                 if (ring.subject(position) instanceof MemoryWindow window) { window.completed(kind, false); }
                 WorkError error = new WorkError(ring.token(position), kind, WorkStatus.FLUSHED, 0,
-                        side.queuePair.number());
-                kept.add(new CompletionBatch.Kept(error.token(), 0, 0, 0, 0, error));
+                        workQueue.queuePair.number());
+                buffered.add(new CompletionBatch.BufferedCompletion(error.token(), 0, 0, 0, 0, error));
                 ring.complete(position);
             }
-            sides = Arrays.stream(sides).map(one -> one == side ? null : one).toArray(WorkQueue[]::new);
+            workQueues = Arrays.stream(workQueues).map(one -> one == workQueue ? null : one).toArray(WorkQueue[]::new);
         } finally {
             guard.exit();
         }
     }
 
-    private void keepAll() {
+    private void bufferAll() {
         CompletionBatch batch = freeBatch();
         try {
             int found;
             do {
                 batch.clear();
                 found = read(batch, CompletionBatch.SIZE);
-                kept.addAll(batch.rest());
+                buffered.addAll(batch.rest());
             } while (found > 0);
         } finally {
             batch.busy.setRelease(false);

@@ -112,8 +112,8 @@ public final class VerbsConnection implements AutoCloseable {
         }
         synchronized (domain) { // which close() holds, too
             domain.requireOpen();
-            queuePair = new QueuePairOpening(domain, attributes).ofConnection(
-                    () -> CmCalls.rdma_create_qp(id, domain.pointer, attributes.native_()),
+            queuePair = new QueuePairOpening(domain, attributes).openForConnection(
+                    () -> CmCalls.rdma_create_qp(id, domain.pointer, attributes.nativeSizes()),
                     ignored -> CmCalls.destroyQueuePair(id), this);
         }
         return queuePair;
@@ -129,7 +129,7 @@ public final class VerbsConnection implements AutoCloseable {
      */
     public synchronized void connect(byte[] request, Duration deadline) {
         require(state == State.RESOLVED && hasQueuePair(), "connect");
-        requireShort(request, MAXIMUM_REQUEST_DATA);
+        requireLength(request, MAXIMUM_REQUEST_DATA);
         CmCalls.rdma_connect(id, parameters(request));
         data = established("rdma_connect", deadline);
     }
@@ -143,7 +143,7 @@ public final class VerbsConnection implements AutoCloseable {
      */
     public synchronized void accept(byte[] answer, Duration deadline) {
         require(state == State.REQUESTED && hasQueuePair(), "accept");
-        requireShort(answer, MAXIMUM_ANSWER_DATA);
+        requireLength(answer, MAXIMUM_ANSWER_DATA);
         CmCalls.rdma_accept(id, parameters(answer));
         established("rdma_accept", deadline);
     }
@@ -169,21 +169,21 @@ public final class VerbsConnection implements AutoCloseable {
      */
     public synchronized void reject(byte[] answer) {
         require(state == State.REQUESTED, "reject");
-        requireShort(answer, MAXIMUM_ANSWER_DATA);
+        requireLength(answer, MAXIMUM_ANSWER_DATA);
         CmCalls.rdma_reject(id, answer);
         state = State.REJECTED;
     }
 
-    private static void requireShort(byte[] bytes, int most) {
-        if (bytes.length > most) {
-            throw new IllegalArgumentException("private data has at most " + most + " bytes, not " + bytes.length);
+    private static void requireLength(byte[] bytes, int max) {
+        if (bytes.length > max) {
+            throw new IllegalArgumentException("private data has at most " + max + " bytes, not " + bytes.length);
         }
     }
 
     private boolean hasQueuePair() { return queuePair != null && !queuePair.isClosed(); }
 
-    private void require(boolean isSo, String what) {
-        if (!isSo) {
+    private void require(boolean condition, String what) {
+        if (!condition) {
             throw new IllegalStateException("to " + what + ", this connection is in the wrong state: " + state
                     + (hasQueuePair() ? ", with a queue pair" : ", without a queue pair"));
         }

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 public final class VerbsMemoryRegion implements AutoCloseable {
     final ProtectionDomain domain;
-    final ObjectCalls.Region native_;
+    final ObjectCalls.Region nativeRegion;
     /** The address of offset 0 for the device, local operations included. */
     final long base;
     final long length;
@@ -23,10 +23,10 @@ public final class VerbsMemoryRegion implements AutoCloseable {
     private final MemorySegment memory;
     private volatile boolean closed;
 
-    VerbsMemoryRegion(ProtectionDomain domain, ObjectCalls.Region native_, MemorySegment memory, long base,
+    VerbsMemoryRegion(ProtectionDomain domain, ObjectCalls.Region nativeRegion, MemorySegment memory, long base,
             int access) {
         this.domain = domain;
-        this.native_ = native_;
+        this.nativeRegion = nativeRegion;
         this.memory = memory;
         this.base = base;
         this.length = memory.byteSize();
@@ -49,7 +49,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
      */
     public RemoteMemory remote() {
         requireOpen();
-        return new RemoteMemory(base, length, native_.remoteKey(), access, false);
+        return new RemoteMemory(base, length, nativeRegion.remoteKey(), access, false);
     }
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
@@ -89,7 +89,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
                 closed = isUnused;
             }
             try {
-                ObjectCalls.ibv_dereg_mr(native_.pointer());
+                ObjectCalls.ibv_dereg_mr(nativeRegion.pointer());
             } finally {
                 domain.children.remove(this);
             }

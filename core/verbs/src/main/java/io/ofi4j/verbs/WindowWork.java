@@ -6,11 +6,11 @@ import io.ofi4j.verbs.internal.WorkRequest;
 /** Binds windows and takes them back. Used inside the guard of the queue for sends. */
 final class WindowWork {
     private final QueuePair queuePair;
-    private final WorkQueue side;
+    private final WorkQueue workQueue;
 
-    WindowWork(QueuePair queuePair, WorkQueue side) {
+    WindowWork(QueuePair queuePair, WorkQueue workQueue) {
         this.queuePair = queuePair;
-        this.side = side;
+        this.workQueue = workQueue;
     }
 
     boolean bind(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int flags, long token,
@@ -18,15 +18,15 @@ final class WindowWork {
         check(window, region, offset, length, access);
         synchronized (window) {
             window.requireFree();
-            WorkRequest.Binding binding = new WorkRequest.Binding(region.native_.pointer(), region.base + offset,
+            WorkRequest.Binding binding = new WorkRequest.Binding(region.nativeRegion.pointer(), region.base + offset,
                     length, access);
             int key = window.nextKey();
             boolean posted;
             if (window.type() == MemoryWindow.Type.TWO) {
-                side.request.window(window.pointer, key, binding);
-                posted = side.send(Opcodes.BIND, flags, 0, 0, WorkKind.BIND, window, token);
+                workQueue.request.window(window.pointer, key, binding);
+                posted = workQueue.send(Opcodes.BIND, flags, 0, 0, WorkKind.BIND, window, token);
             } else {
-                posted = side.bind(flags, window.pointer, binding, WorkKind.BIND, window, token);
+                posted = workQueue.bind(flags, window.pointer, binding, WorkKind.BIND, window, token);
                 key = window.key(); // the driver has chosen it
             }
             if (posted) { window.binding(queuePair, region, offset, length, access, key); }
@@ -57,8 +57,8 @@ final class WindowWork {
         synchronized (window) {
             window.requireBound(queuePair);
             boolean posted = window.type() == MemoryWindow.Type.TWO
-                    ? side.send(Opcodes.INVALIDATE, flags, 0, window.key(), WorkKind.INVALIDATE, window, token)
-                    : side.bind(flags, window.pointer, window.nothing(), WorkKind.INVALIDATE, window, token);
+                    ? workQueue.send(Opcodes.INVALIDATE, flags, 0, window.key(), WorkKind.INVALIDATE, window, token)
+                    : workQueue.bind(flags, window.pointer, window.emptyBinding(), WorkKind.INVALIDATE, window, token);
             if (posted) { window.invalidating(); }
             return posted;
         }

@@ -13,22 +13,22 @@ final class WorkQueue {
     private static final int POSITION_BITS = 33;
 
     final QueuePair queuePair;
-    final VerbsCompletionQueue queue;
+    final VerbsCompletionQueue completionQueue;
     final WorkRing ring;
     final WorkRequest request;
 
     private long id;
     private int unreported;
 
-    WorkQueue(QueuePair queuePair, VerbsCompletionQueue queue, int capacity, WorkRequest request) {
+    WorkQueue(QueuePair queuePair, VerbsCompletionQueue completionQueue, int capacity, WorkRequest request) {
         this.queuePair = queuePair;
-        this.queue = queue;
+        this.completionQueue = completionQueue;
         this.ring = new WorkRing(capacity);
         this.request = request;
     }
 
     /** Sets the number that completions of this side are known by. */
-    void numbered(int number) {
+    void assignNumber(int number) {
         id = (long) number << POSITION_BITS;
     }
 

@@ -56,7 +56,7 @@ final class WorkRing {
         }
     }
 
-    boolean concerns(Object subject) {
+    boolean usesSubject(Object subject) {
         for (int position = head; position != tail; position++) {
             if (subjects[position & mask] == subject) { return true; }
         }

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class XrcTarget implements AutoCloseable {
     private final XrcDomain domain;
-    private final OutOfBandConnection hand;
+    private final OutOfBandConnection outOfBand;
     private final MemorySegment pointer;
     private final int number;
     private boolean connected;
@@ -17,15 +17,16 @@ public final class XrcTarget implements AutoCloseable {
 
     XrcTarget(XrcDomain domain, QueuePairAttributes attributes) {
         this.domain = domain;
-        this.hand = new OutOfBandConnection(domain.context, attributes, OutOfBandConnection.sequence());
-        this.pointer = hand.initialized(() -> QueuePairCalls.createXrcTarget(domain.context.extended, domain.pointer));
+        this.outOfBand = new OutOfBandConnection(domain.context, attributes, OutOfBandConnection.sequence());
+        this.pointer = outOfBand
+                .initialized(() -> QueuePairCalls.createXrcTarget(domain.context.extended, domain.pointer));
         this.number = QueuePairCalls.number(pointer);
         domain.children.add(this);
     }
 
     /** {@return where it is, for the peer's {@link QueuePair#connect}} */
     public QueuePairAddress address() {
-        return hand.address(number);
+        return outOfBand.address(number);
     }
 
     /**
@@ -37,7 +38,7 @@ public final class XrcTarget implements AutoCloseable {
         if (closed || connected) {
             throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
         }
-        hand.answer(pointer, peer);
+        outOfBand.answer(pointer, peer);
         connected = true;
     }
 

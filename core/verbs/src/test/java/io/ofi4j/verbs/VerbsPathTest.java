@@ -1,11 +1,11 @@
 package io.ofi4j.verbs;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static io.ofi4j.verbs.WorkFlags.FENCED;
 import static io.ofi4j.verbs.WorkFlags.INLINE;
 import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 import static io.ofi4j.verbs.WorkFlags.SOLICITED;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -293,7 +293,7 @@ class VerbsPathTest {
     void aWrongKeyIsARemoteAccessErrorAndEverythingBehindIsFlushed() {
         try (VerbsLink other = new VerbsLink(8)) {
             RemoteMemory forged = new RemoteMemory(other.far.region.base, 64,
-                    other.far.region.native_.remoteKey() ^ 0x5500, VerbsAccess.REMOTE, false);
+                    other.far.region.nativeRegion.remoteKey() ^ 0x5500, VerbsAccess.REMOTE, false);
             VerbsLink.VerbsSide side = other.near;
             assertThat(side.pair.tryWrite(side.region, 0, 8, forged, 0, SIGNALED, 1)).isTrue();
             if (side.context.isIwarp()) { // a write has completed when it was sent; the peer ends the connection

@@ -68,9 +68,9 @@ class VerbsValuesTest {
             }
             assertThat(ring.isFull()).isTrue();
             assertThat(ring.token(first + 4)).isEqualTo(round * 10L + 4);
-            assertThat(ring.concerns(subject)).isTrue();
+            assertThat(ring.usesSubject(subject)).isTrue();
             ring.complete(first + 3);
-            assertThat(ring.concerns(subject)).isFalse();
+            assertThat(ring.usesSubject(subject)).isFalse();
             assertThat(ring.holds(first + 3)).isFalse();
             assertThat(ring.holds(first + 4)).isTrue();
             assertThat(ring.inFlight()).isEqualTo(1);

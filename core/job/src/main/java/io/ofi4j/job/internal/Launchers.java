@@ -16,7 +16,7 @@ public final class Launchers {
             "Start it with an mpirun that offers PMIx, as Open MPI's does from 4.0 on", "PMI_SIZE",
             "Start it with Hydra's mpiexec and '-pmi-port' left out", "FLUX_JOB_SIZE", "Start it with 'flux run'");
 
-    private static final int HIGHEST_PORT = 65_535;
+    private static final int MAX_PORT = 65_535;
 
     public static Launcher find(Map<String, String> environment) {
         if (environment.containsKey(RANK) || environment.containsKey(SIZE)) { return explicit(environment); }
@@ -50,7 +50,7 @@ public final class Launchers {
         String at = text(environment, RENDEZVOUS);
         int colon = at.lastIndexOf(':');
         if (colon < 1 || !at.substring(colon + 1).matches("\\d{1,5}")
-                || Integer.parseInt(at.substring(colon + 1)) > HIGHEST_PORT) {
+                || Integer.parseInt(at.substring(colon + 1)) > MAX_PORT) {
             throw new LauncherException(RENDEZVOUS + " must be the host of rank 0 and a free port there, as in "
                     + "node1:7471, and is '" + at + "'");
         }

@@ -48,24 +48,24 @@ final class Pmi1Launcher implements Launcher {
 
     @Override
     public String exchange(String line) {
-        ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
-        String space = ask("cmd=get_my_kvsname", "my_kvsname").get("kvsname");
+        query("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
+        String space = query("cmd=get_my_kvsname", "my_kvsname").get("kvsname");
         if (rank == 0) {
             String value = HexFormat.of().formatHex(line.getBytes(UTF_8));
-            ask("cmd=put kvsname=" + space + " key=" + KEY + " value=" + value, "put_result");
+            query("cmd=put kvsname=" + space + " key=" + KEY + " value=" + value, "put_result");
         }
-        ask(BARRIER, "barrier_out");
-        String value = ask("cmd=get kvsname=" + space + " key=" + KEY, "get_result").get("value");
+        query(BARRIER, "barrier_out");
+        String value = query("cmd=get kvsname=" + space + " key=" + KEY, "get_result").get("value");
         return new String(HexFormat.of().parseHex(value), UTF_8);
     }
 
     @Override
-    public void finish() { if (size > 1) { ask("cmd=finalize", "finalize_ack"); } }
+    public void finish() { if (size > 1) { query("cmd=finalize", "finalize_ack"); } }
 
     @Override
     public void abort(int code, String why) { send("cmd=abort exitcode=" + code); }
 
-    private synchronized Map<String, String> ask(String line, String answer) {
+    private synchronized Map<String, String> query(String line, String answer) {
         send(line);
         String received = receive();
         Map<String, String> words = Arrays.stream(received.strip().split(" +")).filter(word -> word.contains("="))
@@ -85,7 +85,7 @@ final class Pmi1Launcher implements Launcher {
             for (long sent = 0; sent < bytes.length;) {
                 MemorySegment rest = buffer.asSlice(sent);
                 long count = NativeCalls.call(() -> (long) write.invokeExact(descriptor, rest, rest.byteSize()));
-                if (count <= 0) { throw gone(); }
+                if (count <= 0) { throw connectionClosed(); }
                 sent += count;
             }
         }
@@ -97,14 +97,14 @@ final class Pmi1Launcher implements Launcher {
             MemorySegment one = arena.allocate(1);
             while (true) { // a launcher answers line by line; there are few
                 long count = NativeCalls.call(() -> (long) read.invokeExact(descriptor, one, 1L));
-                if (count <= 0) { throw gone(); }
+                if (count <= 0) { throw connectionClosed(); }
                 if (one.get(JAVA_BYTE, 0) == '\n') { return line.toString(UTF_8); }
                 line.write(one.get(JAVA_BYTE, 0));
             }
         }
     }
 
-    private static LauncherException gone() {
+    private static LauncherException connectionClosed() {
         return new LauncherException("the launcher has closed its connection (PMI_FD): has it ended the job?");
     }
 }

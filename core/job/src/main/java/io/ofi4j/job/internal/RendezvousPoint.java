@@ -20,15 +20,15 @@ import java.util.List;
  * @param addresses to be tried one after the other
  */
 public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) {
-    private static final int MOST_ADDRESSES = 3;
+    private static final int MAX_ADDRESSES = 3;
     private static final int FIELDS = 4;
 
     /** Of what listens at this port; at one address, or if that means all, at this machine's. */
     public static String line(String secret, String host, InetSocketAddress at) {
         InetAddress own = at.getAddress();
-        List<InetAddress> all = own.isAnyLocalAddress() ? ofThisMachine() : List.of(own);
+        List<InetAddress> all = own.isAnyLocalAddress() ? localAddresses() : List.of(own);
         return String.join(";", secret, host, Integer.toString(at.getPort()),
-                String.join(",", all.stream().limit(MOST_ADDRESSES).map(InetAddress::getHostAddress).toList()));
+                String.join(",", all.stream().limit(MAX_ADDRESSES).map(InetAddress::getHostAddress).toList()));
     }
 
     /** Reads a line on a host of this name: what listens on the same one is there by its loopback interface, too. */
@@ -46,7 +46,7 @@ public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) 
         return new RendezvousPoint(fields[0], addresses);
     }
 
-    private static List<InetAddress> ofThisMachine() {
+    private static List<InetAddress> localAddresses() {
         try {
             List<InetAddress> all = new ArrayList<>();
             for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {

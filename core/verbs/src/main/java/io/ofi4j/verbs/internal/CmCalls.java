@@ -152,10 +152,10 @@ public final class CmCalls {
     }
 
     private static MemorySegment socketAddress(Arena arena, InetSocketAddress address) {
-        boolean isFour = address.getAddress() instanceof Inet4Address;
+        boolean isIpv4 = address.getAddress() instanceof Inet4Address;
         ByteBuffer bytes = ByteBuffer.allocate(SOCKADDR).order(ByteOrder.LITTLE_ENDIAN)
-                .putShort(isFour ? AF_INET : AF_INET6).order(ByteOrder.BIG_ENDIAN).putShort((short) address.getPort());
-        if (!isFour) { bytes.putInt(0); } // flow
+                .putShort(isIpv4 ? AF_INET : AF_INET6).order(ByteOrder.BIG_ENDIAN).putShort((short) address.getPort());
+        if (!isIpv4) { bytes.putInt(0); } // flow
         bytes.put(address.getAddress().getAddress());
         return arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes.array());
     }
