@@ -38,7 +38,7 @@ class ConcurrentCloseTest {
         private static final Random RANDOM = TestSeed.random("ConcurrentCloseTest");
         private static final int ROUNDS = Rounds.of(4);
         /** How often the threads have called before everything is closed, at most. */
-        private static final int MOST_CALLS = 2000;
+        private static final int MAX_CALLS = 2000;
         private static final Duration SHORT = Duration.ofMillis(2);
 
         private final Pair pair;
@@ -89,7 +89,7 @@ class ConcurrentCloseTest {
             threads.add(untilClosed(() -> pair.queue.poll(handler, 16)));
             threads.add(untilClosed(() -> pair.queue.await(handler, 4, SHORT)));
             threads.add(untilClosed(() -> pair.farQueue.poll(handler, 16)));
-            int before = RANDOM.nextInt(MOST_CALLS);
+            int before = RANDOM.nextInt(MAX_CALLS);
             Waiting.YIELD.until(() -> calls.get() > before, Pair.DEADLINE);
             closing = true;
             closeAll();

@@ -123,7 +123,7 @@ class FabricLockTest {
     /** Two threads read event queues, while this one opens domains and listens. What a reader throws ends the JVM with a failure. */
     static final class OpensAndReads {
         /** How often each happens beside the other, at least. */
-        private static final int LEAST = Rounds.of(50);
+        private static final int MIN_TIMES = Rounds.of(50);
 
         private OpensAndReads() {}
 
@@ -135,7 +135,7 @@ class FabricLockTest {
                 Thread[] readers = {Thread.ofPlatform().daemon().start(() -> read(fabric, over, reads)),
                         Thread.ofPlatform().daemon().start(() -> read(fabric, over, reads))};
                 int opened = 0;
-                while (opened < LEAST || reads.get() < LEAST) {
+                while (opened < MIN_TIMES || reads.get() < MIN_TIMES) {
                     openAndClose(fabric, info);
                     opened++;
                 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TransferTest {
     private static final int GUARD = 64;
     private static final int ALL_UP_TO = 300;
-    private static final int LARGEST_OF_LIST = 64 * 1024;
+    private static final int MAX_LISTED = 64 * 1024;
     private static final int LARGE = 64 * 1024 * 1024;
     /** ofi_rxd sends 64 MiB in packets that it waits for, which takes some seconds of a processor. */
     private static final Duration LONG = Patience.seconds(60);
@@ -34,9 +34,9 @@ class TransferTest {
     @DisplayName("a write of any size arrives intact, with one completion")
     void writeArrives(String provider) {
         try (Pair pair = new Pair(provider);
-                MemoryRegion source = pair.domain.allocate(LARGEST_OF_LIST + 1 + GUARD, Access.WRITE);
-                MemoryRegion target = pair.domain.allocate(LARGEST_OF_LIST + 1 + 2 * GUARD, Access.REMOTE_WRITE)) {
-            for (int size : sizes(LARGEST_OF_LIST + 1)) {
+                MemoryRegion source = pair.domain.allocate(MAX_LISTED + 1 + GUARD, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(MAX_LISTED + 1 + 2 * GUARD, Access.REMOTE_WRITE)) {
+            for (int size : sizes(MAX_LISTED + 1)) {
                 int offset = size % GUARD;
                 byte[] sent = fill(source.segment().asSlice(offset, size));
                 target.segment().fill((byte) 0x5a);
@@ -55,9 +55,9 @@ class TransferTest {
     @DisplayName("a read of any size fetches what is there, with one completion")
     void readFetches(String provider) {
         try (Pair pair = new Pair(provider);
-                MemoryRegion target = pair.domain.allocate(LARGEST_OF_LIST + 1 + 2 * GUARD, Access.READ);
-                MemoryRegion source = pair.domain.allocate(LARGEST_OF_LIST + 1 + GUARD, Access.REMOTE_READ)) {
-            for (int size : sizes(LARGEST_OF_LIST + 1)) {
+                MemoryRegion target = pair.domain.allocate(MAX_LISTED + 1 + 2 * GUARD, Access.READ);
+                MemoryRegion source = pair.domain.allocate(MAX_LISTED + 1 + GUARD, Access.REMOTE_READ)) {
+            for (int size : sizes(MAX_LISTED + 1)) {
                 int offset = size % GUARD;
                 byte[] there = fill(source.segment().asSlice(offset, size));
                 target.segment().fill((byte) 0x5a);

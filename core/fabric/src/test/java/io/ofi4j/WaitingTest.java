@@ -25,7 +25,7 @@ class WaitingTest {
     /** What {@link Waiting#BACKOFF} does before it sleeps for longer and longer. */
     private static final int SPINS = 1000;
     private static final int YIELDS = 1000;
-    private static final Duration LONGEST_SLEEP = Duration.ofNanos(500_000);
+    private static final Duration MAX_SLEEP = Duration.ofNanos(500_000);
     private static final int SHORTER_SLEEPS = 100;
     private static final int BLOCKS = 1000;
     private static final Duration MILLI = Duration.ofMillis(1);
@@ -51,7 +51,7 @@ class WaitingTest {
     void aBackoffAsksSeldomOnceItHasSpunAndYielded() {
         int[] asked = new int[1];
         assertThat(Waiting.BACKOFF.tryUntil(() -> ++asked[0] < 0, LONG)).isFalse();
-        assertThat(asked[0]).isLessThan(SPINS + YIELDS + (int) LONG.dividedBy(LONGEST_SLEEP) + SHORTER_SLEEPS);
+        assertThat(asked[0]).isLessThan(SPINS + YIELDS + (int) LONG.dividedBy(MAX_SLEEP) + SHORTER_SLEEPS);
     }
 
     /** Other work on the machine cannot make it more, but a machine that is slow enough can. */

@@ -36,11 +36,11 @@ public final class DeviceCheck {
     private static final List<String> NUMBERS = List.of("--device", "--rehearse", "--deadline");
     private static final List<String> OPTIONS = List.of("--out", "--program", "--only", "--device", "--rehearse",
             "--deadline");
-    private static final long LONGEST = 256L << 20;
+    private static final long MAX_LENGTH = 256L << 20;
     private static final int DEADLINE_SECONDS = 225;
     private static final int MISUSES_AT_ONCE = 6;
     private static final int MISUSE_SECONDS = 40;
-    private static final int MOST_RESTARTS = 4;
+    private static final int MAX_RESTARTS = 4;
     private static final int LAST_LINES = 12;
 
     /** Groups of transfers, and how long each may take. */
@@ -197,7 +197,7 @@ public final class DeviceCheck {
 
     private String device() { return isRehearsal() ? "host" : "cuda:" + options.getOrDefault("--device", "0"); }
 
-    private String longest() { return options.getOrDefault("--rehearse", Long.toString(LONGEST)); }
+    private String longest() { return options.getOrDefault("--rehearse", Long.toString(MAX_LENGTH)); }
 
     private int run() throws Exception {
         String whyNot = probe();
@@ -272,7 +272,7 @@ public final class DeviceCheck {
         try {
             long deadline = Math.min(end, System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds));
             int done = 0;
-            for (int starts = 0; starts <= MOST_RESTARTS; starts++) {
+            for (int starts = 0; starts <= MAX_RESTARTS; starts++) {
                 if (deadline - System.nanoTime() < TimeUnit.SECONDS.toNanos(3)) {
                     add(new Line(group, name, "left out", "no time was left", "", ""));
                     return;

@@ -70,7 +70,7 @@ class ClosedTargetTest {
                 FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
         private static final int LARGE = 40 << 20;
         private static final int TIMES = 6;
-        private static final int LARGEST_STRUCTURE = 256;
+        private static final int MAX_STRUCTURE = 256;
         private static final int PIECES = 64;
         private static final byte NO_KIND_OF_MEMORY = 0x5a;
 
@@ -99,7 +99,7 @@ class ClosedTargetTest {
         }
 
         private static void fillWhatWasFreed() throws Throwable {
-            for (long size = 8; size <= LARGEST_STRUCTURE; size += 16) {
+            for (long size = 8; size <= MAX_STRUCTURE; size += 16) {
                 for (int piece = 0; piece < PIECES; piece++) {
                     long memory = (long) MALLOC.invokeExact(size);
                     MemorySegment.ofAddress(memory).reinterpret(size).fill(NO_KIND_OF_MEMORY);
@@ -130,7 +130,7 @@ class ClosedTargetTest {
         /** More than the C library keeps when it is freed. */
         private static final int LARGE = 40 << 20;
         private static final int TIMES = Rounds.of(6);
-        private static final Duration PATIENCE = Duration.ofMillis(200);
+        private static final Duration TIMEOUT = Duration.ofMillis(200);
         private static final Random RANDOM = TestSeed.random("ClosedTargetTest");
 
         private ClosesTargets() {}
@@ -171,7 +171,7 @@ class ClosedTargetTest {
             Waiting.YIELD.tryUntil(() -> {
                 pair.poll();
                 return pair.queue.operationsInFlight() == 0;
-            }, PATIENCE);
+            }, TIMEOUT);
             return isUnder;
         }
     }

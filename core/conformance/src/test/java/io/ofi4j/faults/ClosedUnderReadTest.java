@@ -64,7 +64,7 @@ class ClosedUnderReadTest {
     /** The other end is another thread's, and of another domain: nobody else makes progress on it. */
     static final class ClosesWhileTheAnswerStops {
         private static final int SIZE = 64 << 20;
-        private static final int MOST_POLLS = 2;
+        private static final int MAX_POLLS = 2;
 
         private record Target(EndpointAddress address, RemoteRegion region) {}
 
@@ -75,7 +75,7 @@ class ClosedUnderReadTest {
         private ClosesWhileTheAnswerStops() {}
 
         public static void main(String[] arguments) throws InterruptedException {
-            for (int polls = 1; polls <= MOST_POLLS; polls++) {
+            for (int polls = 1; polls <= MAX_POLLS; polls++) {
                 Thread other = Thread.ofPlatform().daemon().start(() -> answer(arguments[0]));
                 closeAfter(arguments[0], polls);
                 POLLS.put(0);
@@ -127,9 +127,9 @@ class ClosedUnderReadTest {
         /** Its second argument: the peer is removed before the endpoint is closed. */
         static final String REMOVE = "remove";
         private static final int SIZE = 4 << 20;
-        private static final int MOST_POLLS = 12;
+        private static final int MAX_POLLS = 12;
         /** Each number of polls once. */
-        private static final int TIMES = Rounds.of(MOST_POLLS);
+        private static final int TIMES = Rounds.of(MAX_POLLS);
 
         private ClosesWhileItReads() {}
 
@@ -141,7 +141,7 @@ class ClosedUnderReadTest {
                     pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
                     pair.awaitCompletions(1);
                     pair.rma().read(here, 0, SIZE, pair.far, there.remote(), 0, 2);
-                    for (int poll = 0; poll < time % MOST_POLLS; poll++) {
+                    for (int poll = 0; poll < time % MAX_POLLS; poll++) {
                         pair.farQueue.progress();
                         if (poll % 2 == 1) { pair.pollNear(); }
                     }

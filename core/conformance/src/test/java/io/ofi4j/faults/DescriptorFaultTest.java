@@ -40,7 +40,7 @@ class DescriptorFaultTest {
 
     /** With no descriptor left, with one, with two, and so on, until everything works. */
     private static final class Starved {
-        private static final int MOST = 100;
+        private static final int MAX_FAILURES = 100;
 
         private final String provider;
         private final Set<DescriptorSteps.Step> refused = EnumSet.noneOf(DescriptorSteps.Step.class);
@@ -57,7 +57,7 @@ class DescriptorFaultTest {
             int left = 0;
             while (!worksWith(left)) {
                 work();
-                if (++left == MOST) { throw new AssertionError("it never works"); }
+                if (++left == MAX_FAILURES) { throw new AssertionError("it never works"); }
             }
             System.out.println(
                     "faults " + provider + ": refused with 0 to " + (left - 1) + " descriptors, at " + refused);

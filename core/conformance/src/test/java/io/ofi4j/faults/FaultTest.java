@@ -108,7 +108,7 @@ class FaultTest {
     }
 
     static final class Kills extends Driver {
-        private static final Duration PATIENCE = Duration.ofMillis(500);
+        private static final Duration TIMEOUT = Duration.ofMillis(500);
 
         private Kills(String provider) { super(provider); }
 
@@ -148,11 +148,11 @@ class FaultTest {
         /** Operations end in errors, in exceptions, or wait until the endpoint is closed. */
         private static void postsUntilNothingMoves(FaultWork work, Thread killer) {
             try {
-                work.tryRunUntil(() -> !killer.isAlive() && work.failed > 0, PATIENCE);
+                work.tryRunUntil(() -> !killer.isAlive() && work.failed > 0, TIMEOUT);
             } catch (FabricException | IllegalStateException e) {
                 work.poll(); // refused: an answer, too
             }
-            work.tryDrain(PATIENCE);
+            work.tryDrain(TIMEOUT);
         }
 
         private void worksWith(FaultPeer successor) {
@@ -167,8 +167,8 @@ class FaultTest {
 
     /** Connection after connection, and one operation on each, until the peer is gone and after. */
     static final class KillsWhileConnecting extends Driver {
-        private static final Duration PATIENCE = Duration.ofSeconds(2);
-        private static final int LONGEST_NANOS = 150_000_000;
+        private static final Duration TIMEOUT = Duration.ofSeconds(2);
+        private static final int MAX_DELAY_NANOS = 150_000_000;
 
         private KillsWhileConnecting(String provider) { super(provider); }
 
@@ -178,7 +178,7 @@ class FaultTest {
         void inject() {
             long[] killed = new long[1];
             try (FaultPeer target = new FaultPeer(provider, FaultTarget.ANY)) {
-                long moment = System.nanoTime() + random.nextInt(LONGEST_NANOS);
+                long moment = System.nanoTime() + random.nextInt(MAX_DELAY_NANOS);
                 Thread killer = Thread.ofPlatform().start(() -> {
                     Waiting.YIELD.until(() -> System.nanoTime() > moment, FaultWork.DEADLINE);
                     target.kill();
@@ -194,8 +194,8 @@ class FaultTest {
 
         private void connect(FaultPeer target) {
             try (FaultWork work = new FaultWork(fabric, domain, target, random)) {
-                work.connect(PATIENCE);
-                work.tryRunUntil(() -> work.completed + work.failed > 0 || !target.isAlive(), PATIENCE);
+                work.connect(TIMEOUT);
+                work.tryRunUntil(() -> work.completed + work.failed > 0 || !target.isAlive(), TIMEOUT);
             } catch (FabricException | IllegalStateException | IllegalArgumentException e) {
                 if (e.getMessage() == null || e.getMessage().isBlank()) { throw e; }
             }

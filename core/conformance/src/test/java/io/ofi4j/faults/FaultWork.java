@@ -32,7 +32,7 @@ final class FaultWork implements AutoCloseable {
     /** That a fault of a provider that stalls may take, see {@link #again}. */
     static final long SECONDS = 300;
     /** For each fault; in a hundred rounds of every fault with ofi_rxd there was none. */
-    private static final int MOST_STALLS = 1;
+    private static final int MAX_STALLS = 1;
 
     static final int SLOTS = FaultPeer.SLOTS;
     private static final int BULK = 1 << 16;
@@ -61,7 +61,7 @@ final class FaultWork implements AutoCloseable {
                 action.run();
                 return stalls;
             } catch (Stalled e) {
-                if (!provider.contains("ofi_rxd") || stalls == MOST_STALLS) { throw e; }
+                if (!provider.contains("ofi_rxd") || stalls == MAX_STALLS) { throw e; }
             }
         }
     }

@@ -137,7 +137,7 @@ class NetworkJobTest {
 
     /** One rank. */
     static final class Rank {
-        private static final int LONGEST = 1 << 20;
+        private static final int MAX_LENGTH = 1 << 20;
 
         private Rank() {}
 
@@ -148,7 +148,7 @@ class NetworkJobTest {
             try (Job job = Job.join(DEADLINE);
                     Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
                     Domain domain = fabric.openDomain();
-                    MemoryRegion memory = domain.allocate(LONGEST, Access.SEND, Access.RECEIVE);
+                    MemoryRegion memory = domain.allocate(MAX_LENGTH, Access.SEND, Access.RECEIVE);
                     JobCollectives all = new JobCollectives(job, domain)) {
                 if (arguments[0].equals("turn")) { turn(job, all, memory); }
                 tell(job);
@@ -192,7 +192,7 @@ class NetworkJobTest {
                 all.barrier();
                 reduce(job, all, memory, 1 + round % 3, round);
             }
-            for (int elements : new int[]{512, 2048, 2049, 8192, LONGEST / Long.BYTES}) {
+            for (int elements : new int[]{512, 2048, 2049, 8192, MAX_LENGTH / Long.BYTES}) {
                 reduce(job, all, memory, elements, elements);
             }
             System.out.println("every sum is exact");

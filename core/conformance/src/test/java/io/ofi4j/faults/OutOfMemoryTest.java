@@ -116,7 +116,7 @@ class OutOfMemoryTest {
     /** Until nothing is left; then some is given back, and everything works. */
     static final class ExhaustsNativeMemory {
         private static final int LARGE = 64 << 20;
-        private static final int MOST = 200;
+        private static final int MAX_REGIONS = 200;
         /** What one operation transfers, of one packet with ofi_rxd. */
         private static final int LENGTH = 1 << 20;
         private static final int RXD_LENGTH = 1000;
@@ -144,7 +144,7 @@ class OutOfMemoryTest {
 
         /** {@return what was said when there was no more} */
         private static Throwable fill(Domain domain, List<MemoryRegion> regions) {
-            while (regions.size() < MOST) {
+            while (regions.size() < MAX_REGIONS) {
                 try {
                     regions.add(domain.allocate(LARGE, Access.REMOTE_WRITE, Access.WRITE));
                 } catch (OutOfMemoryError | FabricException e) {

@@ -105,7 +105,7 @@ class RemoteAccessTest {
         private static final long SECRET = 0x5ec7e7;
         private static final long MARK = 1;
         /** For what should not happen. */
-        private static final Duration PATIENCE = Duration.ofMillis(400);
+        private static final Duration SILENCE_TIMEOUT = Duration.ofMillis(400);
 
         private final List<CompletionError> errors = new ArrayList<>();
         private int completed;
@@ -153,7 +153,7 @@ class RemoteAccessTest {
             post(link, attempt, attempt.region(target), local);
             boolean mayBeSilent = attempt.mayBeSilent(domain.info().provider());
             boolean answered = Waiting.YIELD.tryUntil(() -> link.polled(handler) && completed + errors.size() > 0,
-                    mayBeSilent ? PATIENCE : FaultWork.DEADLINE);
+                    mayBeSilent ? SILENCE_TIMEOUT : FaultWork.DEADLINE);
             if (!answered && !mayBeSilent) { throw new FaultWork.Stalled(attempt + " was not answered"); }
             String outcome = (came(attempt, domain.info().provider(), target, local) ? "let through, " : "kept out, ")
                     + told();
@@ -178,7 +178,7 @@ class RemoteAccessTest {
             boolean mustCome = attempt.expected(provider).startsWith("let through");
             return attempt.writes
                     ? Waiting.YIELD.tryUntil(() -> target.value(attempt.page.offset()) == MARK,
-                            mustCome ? FaultWork.DEADLINE : PATIENCE)
+                            mustCome ? FaultWork.DEADLINE : SILENCE_TIMEOUT)
                     : local.segment().get(ValueLayout.JAVA_LONG, 0) == SECRET;
         }
 

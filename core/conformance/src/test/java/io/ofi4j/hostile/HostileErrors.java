@@ -11,7 +11,7 @@ import java.util.Random;
 /** The heap is full at any moment, also in handlers; when there is room again everything works, and every token came back. */
 final class HostileErrors {
     private static final int BLOCK = 1 << 16;
-    private static final int SMALLEST = 64;
+    private static final int MIN_BLOCK = 64;
     /** Enough steps for each call to have been made. */
     private static final int FIRST = 100;
 
@@ -59,7 +59,7 @@ final class HostileErrors {
     private void round() {
         List<byte[]> ballast = new ArrayList<>();
         try {
-            for (int size = BLOCK; size > SMALLEST; size /= 2) {
+            for (int size = BLOCK; size > MIN_BLOCK; size /= 2) {
                 fill(ballast, size);
             }
             for (int i = random.nextInt(20); i > 0; i--) {

@@ -21,7 +21,7 @@ import java.util.Set;
 
 /** Implementations of the JDK's types that an application may have: they throw, and answer something else each time. */
 final class HostileForeign {
-    private static final int MOST = 5;
+    private static final int MAX_SIZE = 5;
 
     private HostileForeign() {}
 
@@ -52,7 +52,7 @@ final class HostileForeign {
             }
 
             @Override
-            public int size() { return random.nextInt(MOST); }
+            public int size() { return random.nextInt(MAX_SIZE); }
         };
     }
 
@@ -62,7 +62,7 @@ final class HostileForeign {
             @Override
             public Iterator<T> iterator() {
                 return new Iterator<>() {
-                    private int left = random.nextInt(MOST);
+                    private int left = random.nextInt(MAX_SIZE);
 
                     @Override
                     public boolean hasNext() { return left > 0; }
@@ -76,7 +76,7 @@ final class HostileForeign {
             }
 
             @Override
-            public int size() { return random.nextInt(MOST); }
+            public int size() { return random.nextInt(MAX_SIZE); }
         };
     }
 

@@ -18,7 +18,7 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
     private static final long MAPPINGS = 1500;
     /** Memory that is in use, likewise: the heap and what the JVM compiles. */
     private static final long MEBIBYTES = 450;
-    private static final long PATIENCE_NANOS = Patience.seconds(10).toNanos();
+    private static final long TIMEOUT_NANOS = Patience.seconds(10).toNanos();
 
     static HostileLedger now() {
         returnFreeMemory();
@@ -29,7 +29,7 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
 
     /** What is held once the library's threads, which end when what they serve is closed, have had time for it. */
     static HostileLedger afterwards() throws InterruptedException {
-        for (long deadline = System.nanoTime() + PATIENCE_NANOS; countThreads() > 0 && System.nanoTime() < deadline;) {
+        for (long deadline = System.nanoTime() + TIMEOUT_NANOS; countThreads() > 0 && System.nanoTime() < deadline;) {
             Thread.sleep(10);
         }
         return now();

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 final class HostilePool {
     private static final int EACH = 12;
     private static final int PASSES = 10;
-    private static final long PATIENCE_NANOS = Patience.seconds(10).toNanos();
+    private static final long TIMEOUT_NANOS = Patience.seconds(10).toNanos();
 
     private final Map<Class<?>, List<Object>> objects = new ConcurrentHashMap<>();
     private final Set<AutoCloseable> opened = Collections
@@ -54,7 +54,7 @@ final class HostilePool {
      */
     List<AutoCloseable> closeAll(HostileRun run) {
         boolean[] isOfOthers = new boolean[1];
-        long end = System.nanoTime() + PATIENCE_NANOS; // what is in use is closed a little later
+        long end = System.nanoTime() + TIMEOUT_NANOS; // what is in use is closed a little later
         for (int passes = 0; !opened.isEmpty()
                 && (passes < PASSES || !isOfOthers[0] && System.nanoTime() < end); passes++) {
             if (passes >= PASSES) { LockSupport.parkNanos(10_000_000); }

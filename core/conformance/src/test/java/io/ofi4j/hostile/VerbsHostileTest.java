@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class VerbsHostileTest {
     /** An emulated machine is slow. */
-    private static final long LEAST_SECONDS = 20;
+    private static final long MIN_SECONDS = 20;
 
     @Test
     void aHostileProgramEndsNeitherItselfNorTheKernel() {
         assumeTrue(HostileVerbs.devices().findAny().isPresent(),
                 "no RDMA device was named with OFI4J_VERBS_ADDRESSES; scripts/test --verbs makes two");
-        HostileTest.survive(HostileCase.VERBS, Math.max(HostileTest.SECONDS, LEAST_SECONDS), 0);
+        HostileTest.survive(HostileCase.VERBS, Math.max(HostileTest.SECONDS, MIN_SECONDS), 0);
     }
 }

@@ -34,7 +34,7 @@ import java.util.stream.Stream;
 final class MisuseOfValues {
     private static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
     private static final Class<? extends Throwable> TIME = FabricTimeoutException.class;
-    private static final Duration LEAST = Duration.ofSeconds(Long.MIN_VALUE);
+    private static final Duration MIN_DURATION = Duration.ofSeconds(Long.MIN_VALUE);
 
     private MisuseOfValues() {}
 
@@ -111,23 +111,25 @@ final class MisuseOfValues {
         return Stream.of(
                 refused("a post timeout of nothing", ARGUMENT, "above zero",
                         s -> s.pair.endpoint.postTimeout(Duration.ZERO)),
-                refused("a negative post timeout", ARGUMENT, "above zero", s -> s.pair.endpoint.postTimeout(LEAST)),
-                refused("wait for a negative time", TIME, "within -", s -> Waiting.YIELD.until(() -> false, LEAST)),
+                refused("a negative post timeout", ARGUMENT, "above zero",
+                        s -> s.pair.endpoint.postTimeout(MIN_DURATION)),
+                refused("wait for a negative time", TIME, "within -",
+                        s -> Waiting.YIELD.until(() -> false, MIN_DURATION)),
                 refused("spin for no time", TIME, "within 0 ms", s -> Waiting.SPIN.until(() -> false, Duration.ZERO)),
                 refused("wait for ever with a condition that fails", IllegalStateException.class, "no more",
                         s -> Waiting.YIELD.until(failingAfter(1000), ChronoUnit.FOREVER.getDuration())),
                 refused("read an event for a negative time", TIME, "within -",
-                        s -> s.opened(s.other("sockets").fabric.openEventQueue()).read(LEAST)),
+                        s -> s.opened(s.other("sockets").fabric.openEventQueue()).read(MIN_DURATION)),
                 refused("close a region in use for a negative time", TIME, "still in flight", s -> {
                     Pair tcp = s.other("tcp;ofi_rxm");
                     MemoryRegion large = s.opened(tcp.domain.allocate(8 << 20, Access.WRITE, Access.REMOTE_WRITE));
                     tcp.rma().write(large, 0, 8 << 20, tcp.far, large.remote(), 0, 1);
-                    large.close(LEAST);
+                    large.close(MIN_DURATION);
                 }),
                 refused("a progress thread that pauses for ever", ARGUMENT, "0 to 1 second",
                         s -> s.pair.domain.startProgress(ChronoUnit.FOREVER.getDuration())),
                 refused("a progress thread with a negative pause", ARGUMENT, "0 to 1 second",
-                        s -> s.pair.domain.startProgress(LEAST)),
+                        s -> s.pair.domain.startProgress(MIN_DURATION)),
                 refused("a post that waits longer than any clock", IllegalStateException.class, "closed", s -> {
                     s.pair.endpoint.postTimeout(ChronoUnit.FOREVER.getDuration());
                     s.write(1);

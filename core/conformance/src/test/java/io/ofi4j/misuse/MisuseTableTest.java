@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("gate")
 @Timeout(180)
 class MisuseTableTest {
-    private static final int LEAST = 100;
+    private static final int MIN_CASES = 100;
 
     static Stream<Misuse> misuses() { return Misuse.all(); }
 
@@ -29,6 +29,6 @@ class MisuseTableTest {
     void thereAreManyAndNoneTwice() {
         List<String> names = Misuse.all().map(Misuse::name).toList();
 
-        assertThat(names).hasSizeGreaterThan(LEAST).doesNotHaveDuplicates();
+        assertThat(names).hasSizeGreaterThan(MIN_CASES).doesNotHaveDuplicates();
     }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Nulls in place of everything, everywhere in the public API; see {@link NullWalk}. In a JVM of its own. */
 @Tag("once")
 class NullWalkTest {
-    private static final int LEAST = 150;
+    private static final int MIN_REFUSALS = 150;
 
     @Test
     void everyNullIsRefusedByAnException() {
@@ -18,6 +18,7 @@ class NullWalkTest {
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output().lines().filter(line -> line.startsWith("taken: ")))
                 .as("where null is taken, which stands in NullWalk.TAKEN").isEmpty();
-        assertThat(result.output().lines().filter(line -> line.contains(" refused by ")).count()).isGreaterThan(LEAST);
+        assertThat(result.output().lines().filter(line -> line.contains(" refused by ")).count())
+                .isGreaterThan(MIN_REFUSALS);
     }
 }

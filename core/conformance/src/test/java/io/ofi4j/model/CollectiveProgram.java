@@ -21,8 +21,8 @@ import java.util.stream.Stream;
  */
 final class CollectiveProgram {
     private static final int STEPS = 600;
-    private static final int MOST_MEMBERS = 4;
-    private static final int MOST_GROUPS = 3;
+    private static final int MAX_MEMBERS = 4;
+    private static final int MAX_GROUPS = 3;
     private static final List<AtomicOperation> REDUCTIONS = List.of(AtomicOperation.SUM, AtomicOperation.MIN,
             AtomicOperation.MAX, AtomicOperation.BXOR, AtomicOperation.BAND, AtomicOperation.BOR);
 
@@ -131,8 +131,8 @@ final class CollectiveProgram {
 
     private CollectiveProgram(long seed) {
         random = new Random(seed);
-        world = new CollectiveWorld(1 + random.nextInt(MOST_MEMBERS));
-        for (int i = 1 + random.nextInt(MOST_GROUPS); i > 0; i--) {
+        world = new CollectiveWorld(1 + random.nextInt(MAX_MEMBERS));
+        for (int i = 1 + random.nextInt(MAX_GROUPS); i > 0; i--) {
             List<Integer> all = new ArrayList<>(world.members().boxed().toList());
             Collections.shuffle(all, random);
             groups.add(List.copyOf(all.subList(0, 1 + random.nextInt(all.size()))));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class CollectiveProgramTest {
     private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
     private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", 20);
-    private static final int LEAST = 10;
+    private static final int MIN_OPERATIONS = 10;
 
     @Test
     void everyResultIsRightAndEveryTokenComesBackOnce() {
@@ -23,6 +23,7 @@ class CollectiveProgramTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         String last = result.output().lines().filter(line -> line.startsWith("operations ")).findFirst().orElseThrow();
-        assertThat(Integer.parseInt(last.substring("operations ".length()))).isGreaterThan((int) PROGRAMS * LEAST);
+        assertThat(Integer.parseInt(last.substring("operations ".length())))
+                .isGreaterThan((int) PROGRAMS * MIN_OPERATIONS);
     }
 }

@@ -36,7 +36,7 @@ import java.util.function.BooleanSupplier;
 final class MessageProgram {
     private static final int LENGTH = 4096;
     private static final int STEPS = 300;
-    static final int MOST_RECEIVES = 48;
+    static final int MAX_RECEIVES = 48;
     private static final int TAGS = 3;
     private static final int MASK = 3;
     private static final long SUM = 0;
@@ -173,7 +173,7 @@ final class MessageProgram {
     private void poll() { sides.forEach(MessageSide::poll); }
 
     private void receive(MessageSide side, boolean tagged) {
-        if (side.pendingReceives() >= MOST_RECEIVES) { return; }
+        if (side.pendingReceives() >= MAX_RECEIVES) { return; }
         long tag = tagged ? random.nextInt(TAGS) : -1;
         long mask = tagged && masks && random.nextInt(4) == 0 ? MASK : 0;
         boolean directed = directs && random.nextInt(4) == 0;

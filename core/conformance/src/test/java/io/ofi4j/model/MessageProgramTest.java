@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class MessageProgramTest {
     private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
     private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", 5);
-    private static final int LEAST = 50;
+    private static final int MIN_MESSAGES = 50;
 
     static Stream<String> providers() { return TestProviders.transfers(); }
 
@@ -41,6 +41,6 @@ class MessageProgramTest {
         assertThat(result.exit()).as(result.output()).isZero();
         String last = result.output().lines().filter(line -> line.startsWith("messages ")).findFirst().orElseThrow();
         assertThat(result.output()).contains(shapes(provider));
-        assertThat(Integer.parseInt(last.substring("messages ".length()))).isGreaterThan((int) PROGRAMS * LEAST);
+        assertThat(Integer.parseInt(last.substring("messages ".length()))).isGreaterThan((int) PROGRAMS * MIN_MESSAGES);
     }
 }

@@ -266,7 +266,7 @@ final class MessageSide {
 
     /** Wakes a message that has come, if another receive did not. */
     void receiveOneMore(long[] tokens) {
-        if (!incoming.isEmpty() && pendingReceives() < 2 * MessageProgram.MOST_RECEIVES && !places.isEmpty()) {
+        if (!incoming.isEmpty() && pendingReceives() < 2 * MessageProgram.MAX_RECEIVES && !places.isEmpty()) {
             receive(lanes.getFirst(), tokens[0]++, incoming.values().iterator().next().tag, 0, false);
         }
     }

@@ -25,8 +25,8 @@ import java.util.function.Predicate;
 
 /** Steps that listen, connect, accept, reject, read events, shut down and close. */
 final class ModelConnecting {
-    private static final int MOST_PASSIVES = 3;
-    private static final int MOST_LINKS = 12;
+    private static final int MAX_PASSIVES = 3;
+    private static final int MAX_LINKS = 12;
     private static final int SHORT_NANOS = 1_000_000;
     private static final byte[] NOTHING = {};
 
@@ -63,7 +63,7 @@ final class ModelConnecting {
     }
 
     void listen() {
-        if (state.passives.size() >= MOST_PASSIVES) { return; }
+        if (state.passives.size() >= MAX_PASSIVES) { return; }
         program.note("listen with passive endpoint " + state.passives.size());
         Passive passive = new Passive();
         passive.endpoint = program.fabric.openPassiveEndpoint(program.info).bind(program.pick(state.events)).listen();
@@ -73,7 +73,7 @@ final class ModelConnecting {
 
     void openClient() {
         Passive passive = program.pick(state.passives);
-        if (!passive.open || state.links.size() >= MOST_LINKS) { return; }
+        if (!passive.open || state.links.size() >= MAX_LINKS) { return; }
         Link link = new Link(state.links.size(), passive);
         program.note("open client of " + link + " to passive endpoint " + state.passives.indexOf(passive));
         link.client = bind(link, program.domain.openEndpoint(program.domain.info().withDestination(passive.address)));

@@ -23,7 +23,7 @@ import java.util.List;
  */
 final class ModelConnections extends ModelSteps {
     static final Duration DEADLINE = Duration.ofSeconds(60);
-    private static final int MOST_QUEUES = 3;
+    private static final int MAX_QUEUES = 3;
     /** So many are begun before anything is closed. */
     private static final int LINKS = 2;
 
@@ -60,7 +60,7 @@ final class ModelConnections extends ModelSteps {
     }
 
     private void open() {
-        while (state.queues.size() < MOST_QUEUES) {
+        while (state.queues.size() < MAX_QUEUES) {
             traffic.openQueue();
         }
         while (state.events.size() < 2) { // some wait objects are not offered

@@ -17,7 +17,7 @@ import java.util.Set;
 
 /** Steps that open, bind, read, wait for, change and close counters. */
 final class ModelCounters {
-    private static final int MOST = 5;
+    private static final int MAX_COUNTERS = 5;
     private static final Duration SHORT = Duration.ofNanos(200_000);
     private static final Duration ENDLESS = Duration.ofSeconds(50);
 
@@ -30,7 +30,7 @@ final class ModelCounters {
     }
 
     void openOrClose() {
-        if (state.counts.size() < MOST && program.chance(60)) {
+        if (state.counts.size() < MAX_COUNTERS && program.chance(60)) {
             open(program.pick(state.domains));
         } else if (!state.counts.isEmpty()) { close(program.pick(state.counts)); }
     }

@@ -39,7 +39,7 @@ import java.util.stream.Stream;
  */
 final class ModelDescriptors {
     /** Some have threads that close them. */
-    private static final Duration PATIENCE = Patience.seconds(5);
+    private static final Duration CLOSE_TIMEOUT = Patience.seconds(5);
     private static final Path FOLDER = Path.of("/proc/self/fd");
     private static final Pattern SOCKET = Pattern.compile("socket:\\[(\\d+)]");
     private static final Pattern NUMBER = Pattern.compile("\\[\\d+]");
@@ -77,7 +77,7 @@ final class ModelDescriptors {
     String left() {
         Map<String, Long> more = Map.of();
         if (count() > judged) { // to look at each costs more
-            Waiting.YIELD.tryUntil(() -> more().isEmpty(), PATIENCE);
+            Waiting.YIELD.tryUntil(() -> more().isEmpty(), CLOSE_TIMEOUT);
             more = more();
         }
         judged = count();

@@ -11,7 +11,7 @@ import java.time.Duration;
 
 /** Steps that open, write, read, wait for and close event queues; what was written comes back in its order. */
 final class ModelEvents {
-    private static final int MOST = 3;
+    private static final int MAX_QUEUES = 3;
     private static final int SHORT_NANOS = 1_000_000;
 
     private final ModelProgram program;
@@ -23,7 +23,7 @@ final class ModelEvents {
     }
 
     void step() {
-        if (state.events.isEmpty() || state.events.size() < MOST && program.chance(25)) {
+        if (state.events.isEmpty() || state.events.size() < MAX_QUEUES && program.chance(25)) {
             open();
             return;
         }

@@ -30,8 +30,8 @@ import java.util.Set;
 /** Steps that open, bind, enable, insert, remove and close. */
 final class ModelLifeCycle {
     private static final int[] QUEUE_SIZES = {1, 2, 3, 16, 64};
-    private static final int MOST_ENDS = 5;
-    private static final int MOST_REGIONS = 20;
+    private static final int MAX_ENDS = 5;
+    private static final int MAX_REGIONS = 20;
 
     private final ModelProgram program;
     private final ModelState state;
@@ -155,7 +155,7 @@ final class ModelLifeCycle {
     }
 
     private void openAndEnable() {
-        if (state.openEnds().size() >= MOST_ENDS) {
+        if (state.openEnds().size() >= MAX_ENDS) {
             close(program.pick(state.openEnds()));
             return;
         }
@@ -278,7 +278,7 @@ final class ModelLifeCycle {
     }
 
     private void openRegion() {
-        if (state.regions.size() >= MOST_REGIONS) { return; }
+        if (state.regions.size() >= MAX_REGIONS) { return; }
         Region region = new Region();
         region.dom = program.pick(state.domains);
         Access[] rights = rights();

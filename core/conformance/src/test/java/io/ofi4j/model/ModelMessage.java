@@ -18,7 +18,7 @@ import java.util.Set;
 
 /** A prepared operation and what the model believes that it says. */
 final class ModelMessage {
-    private static final int MOST_SEGMENTS = 4;
+    private static final int MAX_SEGMENTS = 4;
 
     /** Some bytes of a region. */
     record Segment(Region region, long offset, long length) {}
@@ -96,7 +96,7 @@ final class ModelMessage {
     /** New segments, as many bytes here as there: some of these regions, as long as they have the rights. */
     void randomSegments(Random random, List<Region> here, List<Region> there) {
         clear();
-        int parts = 1 + random.nextInt(Math.min(message.remoteLimit(), MOST_SEGMENTS));
+        int parts = 1 + random.nextInt(Math.min(message.remoteLimit(), MAX_SEGMENTS));
         long left = 0;
         for (int part = 0; part < parts; part++) {
             Region region = there.get(random.nextInt(there.size()));
@@ -107,7 +107,7 @@ final class ModelMessage {
         for (int part = 1; part <= message.localLimit() && (left > 0 || part == 1); part++) {
             Region region = here.get(random.nextInt(here.size()));
             long length = Math.min(left, region.region.length());
-            if (part < Math.min(message.localLimit(), MOST_SEGMENTS)) { length = random.nextLong(1 + length); }
+            if (part < Math.min(message.localLimit(), MAX_SEGMENTS)) { length = random.nextLong(1 + length); }
             addLocal(new Segment(region, random.nextLong(1 + region.region.length() - length), length));
             left -= length;
         }

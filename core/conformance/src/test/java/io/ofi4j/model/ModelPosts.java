@@ -22,7 +22,7 @@ import java.util.function.BooleanSupplier;
 
 /** Steps that post, by the calls that take everything at once and with messages that are posted again and again. */
 final class ModelPosts {
-    private static final int MOST_MESSAGES = 3;
+    private static final int MAX_MESSAGES = 3;
 
     private final ModelProgram program;
     private final ModelState state;
@@ -136,7 +136,7 @@ final class ModelPosts {
         End from = able();
         if (from == null || state.peers.isEmpty()) { return; }
         ModelMessage message;
-        if (from.messages.size() < MOST_MESSAGES && from.open && program.chance(30) || from.messages.isEmpty()) {
+        if (from.messages.size() < MAX_MESSAGES && from.open && program.chance(30) || from.messages.isEmpty()) {
             Alias alias = aliasOf(from, program);
             message = new ModelMessage(from, alias);
             from.messages.add(message);

@@ -20,7 +20,7 @@ final class ModelRegions {
     private static final int LITTLE = 2_000;
     private static final int MUCH = 40_000;
     private static final int OF_EACH = 2;
-    private static final int MOST_OF_EACH = 8;
+    private static final int MAX_OF_EACH = 8;
     private static final int SHORT_NANOS = 300_000;
 
     /** What a region is for. */
@@ -90,7 +90,7 @@ final class ModelRegions {
     /** One that is open, if there is one left that may be closed and replaced; else null. */
     Region anyToClose() {
         Role role = Role.values()[program.random.nextInt(Role.values().length)];
-        if (regions.get(role).size() >= MOST_OF_EACH) { return null; }
+        if (regions.get(role).size() >= MAX_OF_EACH) { return null; }
         open(role);
         return any(role);
     }

@@ -40,8 +40,8 @@ class ModelTest {
     /** For how long more follow, all together. */
     private static final long MINUTES = Long.getLong("ofi4j.model.minutes", 0);
     /** What so many programs of a setting take on a machine that is far too busy; who takes longer fails. */
-    private static final long PATIENCE_SECONDS = 120;
-    private static final long PROGRAMS_OF_PATIENCE = 100;
+    private static final long TIMEOUT_SECONDS = 120;
+    private static final long PROGRAMS_PER_TIMEOUT = 100;
     /** Of three threads none has {@link ThreadingModel#DOMAIN}, which has one. */
     private static final List<String> SETTINGS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1", "SAFE:3",
             "COMPLETION:3");
@@ -133,7 +133,7 @@ class ModelTest {
         Stream.of(provider, String.join(",", settings), seed, count, steps, seconds).map(Object::toString)
                 .forEach(arguments::add);
         if (isVerbose) { arguments.add("verbose"); }
-        long patience = Patience.seconds(1).toSeconds() * PATIENCE_SECONDS * (1 + count / PROGRAMS_OF_PATIENCE);
+        long patience = Patience.seconds(1).toSeconds() * TIMEOUT_SECONDS * (1 + count / PROGRAMS_PER_TIMEOUT);
         return Forked.start(ModelRunner.class, arguments.toArray(String[]::new))
                 .await(settings.size() * (seconds + patience));
     }

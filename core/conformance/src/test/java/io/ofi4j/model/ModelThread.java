@@ -37,8 +37,8 @@ import java.util.function.BooleanSupplier;
 
 /** One thread of a random program of several. */
 final class ModelThread {
-    private static final int MOST_ENDS = 4;
-    private static final int MOST_REGIONS = 40;
+    private static final int MAX_ENDS = 4;
+    private static final int MAX_REGIONS = 40;
     private static final Access[] ALL = {Access.READ, Access.WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE};
     private static final Access[] LOCAL = {Access.READ, Access.WRITE};
 
@@ -146,7 +146,7 @@ final class ModelThread {
     private <T> T pick(List<T> from) { return from.get(random.nextInt(from.size())); }
 
     private void openOrClose(int depth) {
-        if (depth == 0 && myEnds.size() < MOST_ENDS) {
+        if (depth == 0 && myEnds.size() < MAX_ENDS) {
             open();
         } else if (shared.areEndsClosed) {
             End end = pick(shared.isOwned() ? myEnds : shared.ends);
@@ -211,7 +211,7 @@ final class ModelThread {
     }
 
     private void register() {
-        if (shared.regions.size() >= MOST_REGIONS) { return; }
+        if (shared.regions.size() >= MAX_REGIONS) { return; }
         Region region = new Region();
         region.ofCaller = random.nextBoolean();
         region.value = 1 + random.nextInt(ModelMemory.VALUES - 1);

@@ -26,14 +26,14 @@ public final class Epoll implements AutoCloseable {
     private static final MethodHandle CLOSE = find("close", JAVA_INT);
     private static final int ADD = 1;
     private static final int IN = 1;
-    private static final int MOST = 8;
+    private static final int MAX_EVENTS = 8;
     /** {@code struct epoll_event} is packed on x86-64, and only there. */
     private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
     private static final long DATA = PACKED ? 4 : 8;
     private static final long SIZE = DATA + Long.BYTES;
 
     private final Arena arena = Arena.ofConfined();
-    private final MemorySegment events = arena.allocate(SIZE * MOST, Long.BYTES);
+    private final MemorySegment events = arena.allocate(SIZE * MAX_EVENTS, Long.BYTES);
     private final int number = positive(CREATE, 0);
     private final List<Integer> own = new ArrayList<>(List.of(number));
 
@@ -73,7 +73,7 @@ public final class Epoll implements AutoCloseable {
 
     /** epoll_wait: the names of those that are readable; nobody's where the time is over, or a signal came. */
     public List<Long> await(int milliseconds) {
-        int found = Math.max(0, call(WAIT, number, events, MOST, milliseconds));
+        int found = Math.max(0, call(WAIT, number, events, MAX_EVENTS, milliseconds));
         return IntStream.range(0, found).mapToObj(i -> events.get(JAVA_LONG_UNALIGNED, i * SIZE + DATA)).toList();
     }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Walks the table of misuses of the verbs path; each is a named exception, and what it was committed on works afterwards. */
 @Timeout(600)
 class VerbsMisuseTableTest {
-    private static final int LEAST = 100;
+    private static final int MIN_CASES = 100;
 
     static Stream<VerbsMisuse> ofValues() { return VerbsMisuseOfValues.cases(); }
 
@@ -59,7 +59,7 @@ class VerbsMisuseTableTest {
     @Test
     void thereAreManyAndNoneTwice() {
         List<String> names = Stream.concat(ofValues(), onDevices().stream()).map(VerbsMisuse::name).toList();
-        assertThat(names).hasSizeGreaterThanOrEqualTo(LEAST).doesNotHaveDuplicates();
+        assertThat(names).hasSizeGreaterThanOrEqualTo(MIN_CASES).doesNotHaveDuplicates();
         assertThat(ofValues().count()).isGreaterThan(20);
     }
 }

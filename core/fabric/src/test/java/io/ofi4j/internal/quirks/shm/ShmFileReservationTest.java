@@ -56,7 +56,7 @@ class ShmFileReservationTest {
     private static final int ROOM = 200;
     private static final int LITTLE = 72;
     private static final int LENGTH = 4096;
-    private static final int MOST = 5000;
+    private static final int MAX_POSTS = 5000;
     private static final Path FOLDER = Path.of("/dev/shm");
     private static final Path FILLER = FOLDER.resolve("filler");
     /** As a C program's endpoint: with a file in which there is room for what was written to only. */
@@ -196,7 +196,7 @@ class ShmFileReservationTest {
     }
 
     private static void repeat(BooleanSupplier post) {
-        for (int i = 0; i < MOST && post.getAsBoolean(); i++) {
+        for (int i = 0; i < MAX_POSTS && post.getAsBoolean(); i++) {
             continue;
         }
     }
@@ -316,7 +316,7 @@ class ShmFileReservationTest {
                 pair.rma().write(source, 0, 1, peer, remote, 0, 0);
                 sparse.awaitLine("stopped");
                 int taken = 1;
-                while (taken < MOST && pair.rma().tryWriteData(source, 0, LENGTH, 1, peer, remote, 0, taken)) {
+                while (taken < MAX_POSTS && pair.rma().tryWriteData(source, 0, LENGTH, 1, peer, remote, 0, taken)) {
                     taken++;
                 }
                 require(taken > 100, taken + " taken");
