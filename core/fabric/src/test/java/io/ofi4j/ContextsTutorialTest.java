@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A further part of the guide: endpoints that share a context, and an endpoint with several. Read TutorialTest first. Each part runs as
- * a test, and can be copied. Few providers have these; {@code sockets} has all of them.
+ * A further part of the guide: endpoints that share a context, and an endpoint with several. Read TutorialTest first.
+ * Each part runs as a test, and can be copied. Few providers have these; {@code sockets} has all of them.
  */
 // @start region=guide
 @Timeout(60)

@@ -62,8 +62,9 @@ class LeakReportTest {
         String output = run("sockets", "hold others", "-Dio.ofi4j.leaks=print").output();
 
         assertThat(output.lines().filter(line -> line.contains("is open as the process ends"))).hasSize(others.size());
-        others.forEach(one -> assertThat(output).containsPattern(one
-                + ".* is open as the process ends; thread 'main' opened it\\R\tat io.ofi4j.programs.Leaky.openOthers\\("));
+        others.forEach(one -> assertThat(output)
+                .containsPattern(one + ".* is open as the process ends; thread 'main' opened it\\R\tat"
+                        + " io.ofi4j.programs.Leaky.openOthers\\("));
     }
 
     @Test
@@ -78,8 +79,9 @@ class LeakReportTest {
 
     @Test
     void aRefusedCloseSaysWhereWhatIsOpenWasOpened() {
-        assertThat(run("shm", "refuse", "-Dio.ofi4j.leaks=print").output()).containsPattern(
-                "refused: close these before Fabric shm of shm: Domain shm of shm opened at io.ofi4j.programs.Leaky.openTree\\(Leaky.java:");
+        assertThat(run("shm", "refuse", "-Dio.ofi4j.leaks=print").output())
+                .containsPattern("refused: close these before Fabric shm of shm: Domain shm of shm opened at"
+                        + " io.ofi4j.programs.Leaky.openTree\\(Leaky.java:");
         assertThat(run("shm", "refuse").output())
                 .containsPattern("refused: close these before Fabric shm of shm: Domain shm of shm\\R");
     }

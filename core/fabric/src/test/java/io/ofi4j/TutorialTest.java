@@ -28,8 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Welcome to ofi4j. This is its guide: read it from top to bottom. It begins with finding out what this machine can do, and ends
- * with two sides that exchange messages through each other's memory. Each part runs as a test, and can be copied.
+ * Welcome to ofi4j. This is its guide: read it from top to bottom. It begins with finding out what this machine can do,
+ * and ends with two sides that exchange messages through each other's memory. Each part runs as a test, and can be
+ * copied.
  */
 // @start region=guide
 @Timeout(60)
@@ -37,10 +38,10 @@ class TutorialTest {
     /** Everything that waits has a deadline. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
-    /** The providers that this guide runs over: shared memory, and TCP sockets. {@code scripts/ofi4j info} names yours. */
-    static Stream<String> providers() {
-        return Stream.of("shm", "tcp;ofi_rxm");
-    }
+    /**
+     * The providers that this guide runs over: shared memory, and TCP sockets. {@code scripts/ofi4j info} names yours.
+     */
+    static Stream<String> providers() { return Stream.of("shm", "tcp;ofi_rxm"); }
 
     /** What is asked for: one-sided transfers between endpoints that need no connection. */
     private static FabricHints hints(String provider) {
@@ -209,13 +210,18 @@ class TutorialTest {
             theirInbox = RemoteRegion.decode(invitation.get(1));
         }
 
-        /** Writes a number into the other side's inbox, and tells it so: the completion data arrives after the bytes. */
+        /**
+         * Writes a number into the other side's inbox, and tells it so: the completion data arrives after the bytes.
+         */
         void send(int number, int round) {
             outbox.segment().set(JAVA_INT, 0, number);
             endpoint.rma().writeData(outbox, 0, 8, round, peer, theirInbox, 0, round);
         }
 
-        /** Waits until the other side's write of that round is here. Polling is also what makes our own operations go on. */
+        /**
+         * Waits until the other side's write of that round is here. Polling is also what makes our own operations go
+         * on.
+         */
         int receive(int round) {
             boolean[] arrived = new boolean[1];
             Waiting.YIELD.until(() -> {

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an RDMA device, the system or ofi4j has too little of. Most are a JVM of their own, which takes a minute on an emulated machine. */
+/**
+ * What an RDMA device, the system or ofi4j has too little of. Most are a JVM of their own, which takes a minute on an
+ * emulated machine.
+ */
 @Timeout(120)
 class VerbsLimitsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
@@ -45,7 +48,8 @@ class VerbsLimitsTest {
     @Test
     void theSentenceSaysWhatToRaiseWhereTooLittleMayBeLocked() {
         List<String> limited = List.of("sh", "-c", "ulimit -l " + LOCKED_KIB
-                + "; set -- \"$0\" \"$@\"; [ \"$(id -u)\" != 0 ] || set -- setpriv --bounding-set -ipc_lock \"$@\"; exec \"$@\"");
+                + "; set -- \"$0\" \"$@\"; [ \"$(id -u)\" != 0 ] || set -- setpriv --bounding-set -ipc_lock \"$@\";"
+                + " exec \"$@\"");
         Forked.Result result = Forked.startBehind(limited, RegistersMuch.class).await();
 
         assertThat(result.output()).contains("registered " + (LOCKED_KIB << 9)).contains("fi_mr_reg")

@@ -149,7 +149,7 @@ final class SaveLink implements AutoCloseable {
         return found > 0;
     }
 
-    /** Whether fewer than half of the places for messages are free. */
+    /** Whether fewer than half of the slots for messages are free. */
     boolean isHalfFull() {
         return free.cardinality() < SLOTS / 2;
     }

@@ -64,7 +64,7 @@ record SaveMessage(MemorySegment bytes) {
         return this;
     }
 
-    /** The kind of a message of so many bytes; 0 if it is none. */
+    /** The kind of a message of this length in bytes; 0 if it is not one of ours. */
     int kind(long length) {
         if (length < LENGTH || bytes.get(INT, 0) != MAGIC) { return 0; }
         int kind = bytes.get(INT, Integer.BYTES) ^ FORMAT;
@@ -87,7 +87,7 @@ record SaveMessage(MemorySegment bytes) {
         return LENGTH + encoded.length;
     }
 
-    /** The address of a greeting of so many bytes. */
+    /** The address in a greeting of this length in bytes. */
     byte[] address(long length) {
         return get(Field.SECRET) == length - LENGTH
                 ? bytes.asSlice(LENGTH, length - LENGTH).toArray(ValueLayout.JAVA_BYTE)

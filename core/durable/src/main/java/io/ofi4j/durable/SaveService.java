@@ -60,7 +60,7 @@ public final class SaveService implements AutoCloseable {
     private static final int FLUSHED_BYTES = 64;
     /** Regions whose keys need no search. */
     private static final int MAX_FOUND = 1024;
-    /** How many writers at a time are told that there are too many. */
+    /** The number of writers that may wait at one time for the answer that there are too many. */
     private static final int MAX_REFUSED = 16;
     private static final Set<Integer> REQUESTS = Set.of(SaveMessage.REQUEST, SaveMessage.REQUEST_RECEIVED,
             SaveMessage.REQUEST_POLLED);
@@ -85,7 +85,7 @@ public final class SaveService implements AutoCloseable {
     private final Map<Long, MemoryRegion> found = new HashMap<>();
     /** Where the program receives. */
     private final List<MemoryRegion> receiveRegions = new CopyOnWriteArrayList<>();
-    /** In so many polls a provider that handles one thing in each has handled all that has come. */
+    /** After this number of polls, a provider that handles one message in each has handled all that have come. */
     private final long pollsBehindFlush;
     private long polls;
     private long lastNumber;
@@ -345,7 +345,7 @@ public final class SaveService implements AutoCloseable {
         }
     }
 
-    /** Null if there are so many that it is not even told so. */
+    /** Null if there are too many writers, and too many wait for that answer. */
     private Writer admit(EndpointAddress address) {
         if (writers.size() == MAX_WRITERS) {
             writers.values().stream().filter(this::isLate).findFirst().ifPresent(this::forget);

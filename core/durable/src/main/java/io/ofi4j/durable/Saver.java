@@ -78,7 +78,7 @@ public final class Saver implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
     /** What a save is reported as. */
     private static final long SAVED = CompletionFlags.RMA | CompletionFlags.WRITE;
-    /** Where the peer's queue is told: behind what is flushed. */
+    /** The offset in the peer's flushed region of the write that notifies it: behind the flushed bytes. */
     private static final int NOTIFICATION_OFFSET = 8;
     /** Of a save that names no region. */
     private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
@@ -331,7 +331,7 @@ public final class Saver implements AutoCloseable {
 
     private long tokenOf(long id) { return ownMark | id & 0xffff_ffffL; }
 
-    /** Until it is accepted. What is polled meanwhile is kept for the next poll of the program. */
+    /** Retries until it is accepted. What is polled meanwhile is buffered for the next poll of the program. */
     private void await(String operation, BooleanSupplier attempt) {
         if (attempt.getAsBoolean()) { return; }
         Duration timeout = endpoint.postTimeout();

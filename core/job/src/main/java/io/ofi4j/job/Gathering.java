@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What so many places bring to a rendezvous under one name, until each has taken all of it. Used inside the server's monitor. */
+/**
+ * The values that a number of places bring to a rendezvous under one name, until each place has got all of them. Used
+ * inside the server's monitor.
+ */
 final class Gathering {
     private static final int MAX_NAMED = 16;
 
@@ -34,13 +37,13 @@ final class Gathering {
 
     boolean isComplete() { return arrived == values.length; }
 
-    /** Whether all places have taken it now. */
+    /** Notes that a place has got all values; whether all places have now. */
     boolean take(int place) {
         taken.set(place);
         return taken.cardinality() == values.length;
     }
 
-    /** The places that have not come, as text, the first of them if they are many. */
+    /** The places that have not come, as text; the first of them if there are many. */
     byte[] missing() {
         int count = values.length - arrived;
         String first = IntStream.range(0, values.length).filter(place -> !has(place)).limit(MAX_NAMED)

@@ -15,8 +15,8 @@ import io.ofi4j.job.internal.Deadlines;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Messages between the ranks of a job, over an endpoint of their own. A tag has 61 bits at most: a mark, the number of the operation in
- * 24, the step modulo 4096 in 12, the sender in 24; so a receive takes nothing but what it waits for.
+ * Messages between the ranks of a job, over an endpoint of their own. A tag has 61 bits at most: a mark, the number of
+ * the operation in 24, the step modulo 4096 in 12, the sender in 24; so a receive takes nothing but what it waits for.
  */
 final class GroupMessages implements AutoCloseable {
     private static final long TAG_MARK = 1L << 60;
@@ -144,7 +144,10 @@ final class GroupMessages implements AutoCloseable {
 
     private long end() { return System.nanoTime() + Deadlines.nanos(job.deadline()); }
 
-    /** Polls, and pauses where there was nothing; looks now and then whether every rank is there. Returns the next turn. */
+    /**
+     * Polls, and pauses if there was nothing. Checks from time to time whether a rank has failed. Returns the next
+     * turn.
+     */
     private int progress(int turn, long end) {
         if (queue.poll(completions, BATCH) > 0) { return 0; }
         if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {

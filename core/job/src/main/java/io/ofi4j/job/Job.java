@@ -33,20 +33,22 @@ import java.util.function.Supplier;
  *
  * <p>How the process was started is found in its environment, in this order:
  * <ol>
- * <li>{@code OFI4J_RANK}, {@code OFI4J_SIZE}, {@code OFI4J_RENDEZVOUS=host:port} and {@code OFI4J_SECRET}, which {@code scripts/launch}
- * sets, or a person: rank 0 listens there.
+ * <li>{@code OFI4J_RANK}, {@code OFI4J_SIZE}, {@code OFI4J_RENDEZVOUS=host:port} and {@code OFI4J_SECRET}, which
+ * {@code scripts/launch} sets, or a person: rank 0 listens there.
  * <li>{@code PMIX_NAMESPACE}: PMIx, through {@code libpmix.so.2}, as of Open MPI's mpirun or {@code srun --mpi=pmix}.
  * <li>{@code PMI_FD}: PMI-1, as of Hydra's mpiexec or {@code srun --mpi=pmi2}.
- * <li>Otherwise the process is a job of one; but not if {@code SLURM_NTASKS}, {@code OMPI_COMM_WORLD_SIZE}, {@code PMI_SIZE} or
- * {@code FLUX_JOB_SIZE} says that there are more: then {@link #join()} throws.
+ * <li>Otherwise the process is a job of one; but not if {@code SLURM_NTASKS}, {@code OMPI_COMM_WORLD_SIZE},
+ * {@code PMI_SIZE} or {@code FLUX_JOB_SIZE} says that there are more: then {@link #join()} throws.
  * </ol>
  *
- * <p>The launcher is asked for the rank, and brings the address and a random secret of rank 0, which serves a rendezvous; what follows
- * goes over that, whoever the launcher is. When a process ends before it has closed its job, calls of all others that wait throw a
- * {@link JobException} with its rank, at once if the connection breaks, and otherwise with the deadline.
+ * <p>The launcher is asked for the rank, and brings the address and a random secret of rank 0, which serves a
+ * rendezvous; what follows goes over that, whoever the launcher is. When a process ends before it has closed its job,
+ * calls of all others that wait throw a {@link JobException} with its rank, at once if the connection breaks, and
+ * otherwise with the deadline.
  *
- * <p>Any thread may call it. What all ranks call together, {@link #barrier}, {@link #gather} and {@link Ranks#exchange}, they call in
- * the same order. After {@link #close} every method but accessors throws {@link IllegalStateException}.
+ * <p>Any thread may call it. What all ranks call together, {@link #barrier}, {@link #gather} and
+ * {@link Ranks#exchange}, they call in the same order. After {@link #close} every method but accessors throws
+ * {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
@@ -73,7 +75,7 @@ public final class Job implements AutoCloseable {
         this.localRank = (int) hosts.subList(0, rank()).stream().filter(host::equals).count();
     }
 
-    /** What a rank tells first: how many ranks it was told that there are, and its host. */
+    /** The first message of a rank: the size of the job as its launcher gave it, and its host. */
     private static final class HostHello {
         static byte[] encode(int size, String host) {
             byte[] name = host.getBytes(StandardCharsets.UTF_8);
@@ -99,7 +101,8 @@ public final class Job implements AutoCloseable {
      * Joins the job that this process was started in.
      *
      * @param deadline the longest wait for the others, here and in every later call
-     * @throws JobException if the environment is incomplete, the launcher cannot be spoken to, or not all ranks come in time
+     * @throws JobException if the environment is incomplete, the launcher cannot be spoken to, or not all ranks come in
+     *         time
      * @throws IllegalArgumentException if the deadline is not above zero
      * @throws IllegalCallerException if the JVM refuses the native access that PMIx and PMI-1 need
      */
@@ -228,8 +231,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Throws if a rank has gone before it has closed its job: call it now and then in a loop that waits for something of the others.
-     * It looks at a field.
+     * Throws if a rank has gone before it has closed its job: call it now and then in a loop that waits for something
+     * of the others. It looks at a field.
      *
      * @throws JobException with the rank
      */
@@ -255,9 +258,9 @@ public final class Job implements AutoCloseable {
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Ends the job because of a failure: calls of the others that wait throw a {@link JobException} with the reason, the launcher is
-     * told to end them, and this process ends with the code, as by {@link System#exit}, at the latest after three seconds. Never
-     * returns.
+     * Ends the job because of a failure: calls of the others that wait throw a {@link JobException} with the reason,
+     * the launcher is told to end them, and this process ends with the code, as by {@link System#exit}, at the latest
+     * after three seconds. Never returns.
      *
      * @param code the status of the process, 1 to 255
      * @param why a reason, not empty
@@ -286,8 +289,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Leaves the job in order. Others that wait for this rank then, or later, get a {@link JobException}. At rank 0, which serves the
-     * others, it waits until all have left or were lost, as long as the deadline at most.
+     * Leaves the job in order. Others that wait for this rank then, or later, get a {@link JobException}. At rank 0,
+     * which serves the others, it waits until all have left or were lost, as long as the deadline at most.
      */
     @Override
     public void close() {

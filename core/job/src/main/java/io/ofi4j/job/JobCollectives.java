@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Operations that all ranks of a {@link Job} do together, by plain algorithms over {@link Tagged tagged messages}. They work over
- * every provider with tags, with any number of ranks and any size.
+ * Operations that all ranks of a {@link Job} do together, by plain algorithms over {@link Tagged tagged messages}. They
+ * work over every provider with tags, with any number of ranks and any size.
  *
  * <pre>{@code
  * try (JobCollectives all = new JobCollectives(job, domain)) {           // a domain with Capability.TAGGED
@@ -35,15 +35,16 @@ import java.util.Objects;
  * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
  * </table>
  *
- * <p>Each opens no more than is named here: an endpoint, a queue and a vector of its own, which nobody else uses, and memory for what
- * arrives. Slices are of regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at
- * every rank. Ranks call the same operations in the same order, and none returns before this rank's part is done; only
- * {@link #barrier} says that others have come. One thread uses it at a time; with other threading models than SAFE it is the domain's, or
- * there is a {@link WrongThreadException}.
+ * <p>Each opens no more than is named here: an endpoint, a queue and a vector of its own, which nobody else uses, and
+ * memory for what arrives. Slices are of regions of the same domain, with {@link Access#SEND} and
+ * {@link Access#RECEIVE}, and have the same length at every rank. Ranks call the same operations in the same order, and
+ * none returns before this rank's part is done; only {@link #barrier} says that others have come. One thread uses it at
+ * a time; with other threading models than SAFE it is the domain's, or there is a {@link WrongThreadException}.
  *
- * <p>Every operation throws {@link JobException} if a rank has gone, or the job's deadline passes, which names the operation; close the
- * object then. It throws {@link IllegalArgumentException} if lengths do not fit each other, {@link IndexOutOfBoundsException} if there
- * is no such root, and what {@link Tagged#send} throws for regions that are closed or lack rights.
+ * <p>Every operation throws {@link JobException} if a rank has gone, or the job's deadline passes, which names the
+ * operation; close the object then. It throws {@link IllegalArgumentException} if lengths do not fit each other,
+ * {@link IndexOutOfBoundsException} if there is no such root, and what {@link Tagged#send} throws for regions that are
+ * closed or lack rights.
  */
 public final class JobCollectives implements AutoCloseable {
     /** All-reduce beyond it takes the ring. */
@@ -124,8 +125,8 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Combines the elements of all ranks; the root gets the results in place of its own. The bytes of the others are overwritten with
-     * what they have passed on.
+     * Combines the elements of all ranks; the root gets the results in place of its own. The bytes of the others are
+     * overwritten with what they have passed on.
      */
     public void reduce(Slice data, Reduction reduction, int root) {
         requireElements(data.length(), reduction);
@@ -163,7 +164,10 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** Recursive doubling. Of so many ranks as are too many for a power of two, each even one lends its elements to the next. */
+    /**
+     * Recursive doubling. Where the number of ranks is no power of two, each even one of the surplus ranks lends its
+     * elements to the next.
+     */
     private void doubling(Slice data, Reduction reduction) {
         int power = Integer.highestOneBit(size);
         int extra = size - power;
@@ -184,7 +188,9 @@ public final class JobCollectives implements AutoCloseable {
         messages.await();
     }
 
-    /** Takes the elements of a partner, who may take these; the lower rank's come first, so that both get the same bits. */
+    /**
+     * Takes the elements of a partner, who may take these; the lower rank's come first, so that both get the same bits.
+     */
     private void combine(int partner, int step, Slice data, Reduction reduction, boolean mutual) {
         long length = data.length();
         MemoryRegion other = messages.scratch(length);
@@ -201,7 +207,7 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** The start of a block of whole elements, of so many that differ by one at most. */
+    /** The start of a block of whole elements. The lengths of the blocks differ by one element at most. */
     private long start(long bytes, int block, int elementSize) {
         return bytes / elementSize * block / size * elementSize;
     }

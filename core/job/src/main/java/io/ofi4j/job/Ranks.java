@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, this one's own among them. Immutable; any thread
- * may use it.
+ * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, this one's own among them.
+ * Immutable; any thread may use it.
  */
 public final class Ranks {
     private final int rank;
@@ -31,16 +31,16 @@ public final class Ranks {
     }
 
     /**
-     * Tells all ranks the address of an endpoint, and regions, and inserts the addresses of all into a vector; fi_av_insert. Every rank
-     * calls it.
+     * Tells all ranks the address of an endpoint, and regions, and inserts the addresses of all into a vector;
+     * fi_av_insert. Every rank calls it.
      *
      * @param job what they have joined
      * @param endpoint enabled
      * @param vector that is bound to the endpoint
      * @param mine regions that the others may use; as many as the others give, 1,000 at most
      * @return the peer and the regions of each rank
-     * @throws JobException if not all ranks call it in time, one is gone, a rank has another provider, another version of libfabric or
-     *         another number of regions, or an address cannot be inserted; it names the rank
+     * @throws JobException if not all ranks call it in time, one is gone, a rank has another provider, another version
+     *         of libfabric or another number of regions, or an address cannot be inserted; it names the rank
      * @throws IllegalArgumentException if there are too many regions
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */

@@ -20,8 +20,8 @@ import java.util.Objects;
 import java.util.function.LongFunction;
 
 /**
- * Where processes tell each other addresses of endpoints, remote regions and anything else that is small, by name, before they can
- * speak over libfabric. One of them serves, over TCP; the others join with its address and a secret.
+ * Where processes tell each other addresses of endpoints, remote regions and anything else that is small, by name,
+ * before they can speak over libfabric. One of them serves, over TCP; the others join with its address and a secret.
  *
  * <pre>{@code
  * // the server
@@ -34,15 +34,15 @@ import java.util.function.LongFunction;
  * RemoteRegion inbox = rendezvous.awaitRegion("inbox", Duration.ofSeconds(10));
  * }</pre>
  *
- * <p>What is published is encrypted and authenticated on its way, by keys made of the secret. The secret is what keeps strangers out:
- * make it of random letters ({@link #newSecret}), for a recorded connection can be tried against every word of a dictionary. Data over
- * libfabric is not encrypted.
+ * <p>What is published is encrypted and authenticated on its way, by keys made of the secret. The secret is what keeps
+ * strangers out: make it of random letters ({@link #newSecret}), for a recorded connection can be tried against every
+ * word of a dictionary. Data over libfabric is not encrypted.
  *
- * <p>Members who {@link #enter} can {@link #gather}, and learn when one of them is lost. {@link io.ofi4j.job.Job} does that for the
- * processes of a launcher.
+ * <p>Members who {@link #enter} can {@link #gather}, and learn when one of them is lost. {@link io.ofi4j.job.Job} does
+ * that for the processes of a launcher.
  *
- * <p>Any thread may call it; calls of one member follow each other, a wait included. What was published stays until the server closes;
- * publishing a name again replaces its value.
+ * <p>Any thread may call it; calls of one member follow each other, a wait included. What was published stays until the
+ * server closes; publishing a name again replaces its value.
  */
 public final class Rendezvous implements AutoCloseable {
     /** The most bytes of a value. */
@@ -233,8 +233,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all members end
-     * with a RendezvousException that has its name.
+     * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all
+     * members end with a RendezvousException that has its name.
      *
      * @param place its number among those who {@link #gather}, from 0, and below {@link #MAX_PLACES}
      * @param name for people, up to 255 bytes of UTF-8
@@ -251,8 +251,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Brings a value, waits until every place has brought one, and returns all of them, in the order of the places. Each place comes
-     * once to a name.
+     * Brings a value, waits until every place has brought one, and returns all of them, in the order of the places.
+     * Each place comes once to a name.
      *
      * @param name what they gather for, up to 255 bytes of UTF-8
      * @param place the number of this one, from 0
@@ -261,7 +261,8 @@ public final class Rendezvous implements AutoCloseable {
      * @return the value of each place
      * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
      * @throws FabricTimeoutException if not all come in time; it names those who have not
-     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server has gone or is full
+     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server
+     *         has gone or is full
      */
     public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
         requireName(name);
@@ -282,7 +283,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Leaves because of a failure: the waits of all members end with a RendezvousException that has the reason. Then closes.
+     * Leaves because of a failure: the waits of all members end with a RendezvousException that has the reason. Then
+     * closes.
      *
      * @param why a reason, not empty; its first 200 characters are told
      * @throws IllegalArgumentException if it is empty

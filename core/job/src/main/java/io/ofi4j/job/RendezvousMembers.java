@@ -39,7 +39,7 @@ final class RendezvousMembers {
 
     boolean isEmpty() { return present.isEmpty(); }
 
-    /** Why not all places will come; null if they may. */
+    /** Why a gathering can never be complete; null if it can. */
     String failure(Gathering gathering) {
         if (lost != null) { return lost; }
         return left.entrySet().stream().filter(one -> one.getKey() < gathering.count() && !gathering.has(one.getKey()))

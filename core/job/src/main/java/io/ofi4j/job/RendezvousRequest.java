@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a member asks of the server of a rendezvous: its kind in one byte, milliseconds in 8, the name's length in one, the name,
- * the value.
+ * What a member asks of the server of a rendezvous: its kind in one byte, milliseconds in 8, the name's length in one,
+ * the name, the value.
  *
  * @param millis how long to wait, if it waits
  * @param value what is published, if it publishes
@@ -32,7 +32,7 @@ record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
         JOIN, PUBLISH, AWAIT, ENTER, LEAVE, GATHER
     }
 
-    /** Of one who gathers: its place, how many there are, and what it brings. */
+    /** A request to gather: the place, the number of places, and the value. */
     static RendezvousRequest gather(String name, long millis, int place, int count, byte[] value) {
         byte[] all = ByteBuffer.allocate(2 * Integer.BYTES + value.length).putInt(place).putInt(count).put(value)
                 .array();

@@ -16,7 +16,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this process. */
+/**
+ * Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this
+ * process.
+ */
 final class RendezvousServer implements AutoCloseable {
     /** All names and values together; a member that publishes more is refused. */
     static final long MAX_BYTES = 64 << 20;
@@ -110,7 +113,9 @@ final class RendezvousServer implements AutoCloseable {
         }
     }
 
-    /** What is answered at once is waited for by {@link #close}: who has told the last thing hears that it was heard. */
+    /**
+     * {@link #close} waits for the answers that need no waiting, so that the last request of a member gets its answer.
+     */
     private void answer(Socket socket, SealedChannel channel, RendezvousRequest request) throws IOException {
         boolean isAtOnce = request.kind() != RendezvousRequest.Kind.AWAIT
                 && request.kind() != RendezvousRequest.Kind.GATHER;
@@ -160,7 +165,9 @@ final class RendezvousServer implements AutoCloseable {
         return done();
     }
 
-    /** The values of all places, or which are missing after so many milliseconds, or why they can never be complete. */
+    /**
+     * The values of all places, or those that are missing after the milliseconds, or why they can never be complete.
+     */
     private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
         int place = value.getInt();
         int count = value.getInt();
@@ -206,7 +213,7 @@ final class RendezvousServer implements AutoCloseable {
         return true;
     }
 
-    /** The value, if it comes in so many milliseconds. */
+    /** The value, if it is published within the milliseconds. */
     private synchronized byte[] await(String name, long millis) {
         waitUntil(() -> published.containsKey(name) || members.lost() != null, millis);
         byte[] value = published.get(name);
@@ -216,7 +223,7 @@ final class RendezvousServer implements AutoCloseable {
                 : RendezvousRequest.answer(RendezvousRequest.DONE, value);
     }
 
-    /** Waits until nobody who has entered is here, so many milliseconds at most. */
+    /** Waits until all members have left, for the milliseconds at most. */
     synchronized boolean awaitEmpty(long millis) {
         waitUntil(members::isEmpty, millis);
         return members.isEmpty();

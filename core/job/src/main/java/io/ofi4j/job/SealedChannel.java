@@ -16,12 +16,12 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Messages over a socket, encrypted and authenticated with AES-256-GCM. The keys, one for each direction, come from the secret and a
- * random number of either side, so that nothing said on one connection means anything on another; each message has the number
- * after the last. Who has another secret cannot be understood, nor understands.
+ * Messages over a socket, encrypted and authenticated with AES-256-GCM. The keys, one for each direction, come from the
+ * secret and a random number of either side, so that nothing said on one connection means anything on another; each
+ * message has the number after the last. Who has another secret cannot be understood, nor understands.
  *
- * <p>Both sides begin with 8 bytes, the letters {@code OFIMEET} and the version of the protocol, and 32 random ones. A message is
- * its length in 4 bytes, and what was sealed.
+ * <p>Both sides begin with 8 bytes, the letters {@code OFIMEET} and the version of the protocol, and 32 random ones. A
+ * message is its length in 4 bytes, and what was sealed.
  */
 final class SealedChannel implements AutoCloseable {
     private static final byte[] MAGIC = {'O', 'F', 'I', 'M', 'E', 'E', 'T', 1};

@@ -5,7 +5,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Completions between the device and a handler. Filled inside the guard of the queue, and handed out outside by one thread. */
+/**
+ * Completions between the device and a handler. Filled inside the guard of the queue, and delivered outside of it by
+ * one thread.
+ */
 final class CompletionBatch {
     static final int SIZE = 64;
     static final WorkKind[] KINDS = WorkKind.values();

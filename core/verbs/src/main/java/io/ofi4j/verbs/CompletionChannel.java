@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where completion queues tell that completions have come; {@code struct ibv_comp_channel}. Any thread may call any method. Except for
- * accessors, methods throw {@link IllegalStateException} once it is closed.
+ * Where completion queues tell that completions have come; {@code struct ibv_comp_channel}. Any thread may call any
+ * method. Except for accessors, methods throw {@link IllegalStateException} once it is closed.
  *
  * <pre>{@code
  * queue.requestNotification(false);
@@ -63,7 +63,8 @@ public final class CompletionChannel implements AutoCloseable {
      *
      * @param deadline the longest wait
      * @return the queue that has completions, or nothing after the deadline
-     * @throws io.ofi4j.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
+     * @throws io.ofi4j.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status
+     *         stays set
      */
     public Optional<VerbsCompletionQueue> await(Duration deadline) {
         long limit = Deadlines.nanos(deadline);
@@ -85,7 +86,10 @@ public final class CompletionChannel implements AutoCloseable {
 
     void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
-    /** Closes the channel; ibv_destroy_comp_channel(3). Throws {@link IllegalStateException} naming the queues that use it. */
+    /**
+     * Closes the channel; ibv_destroy_comp_channel(3). Throws {@link IllegalStateException} naming the queues that use
+     * it.
+     */
     @Override
     public synchronized void close() {
         if (closed) { return; }

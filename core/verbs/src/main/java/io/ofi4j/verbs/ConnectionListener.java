@@ -8,8 +8,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
- * Waits for connections; rdma_listen(3). Any thread may call it; one waits at a time. Methods throw {@link IllegalStateException} once it
- * is closed.
+ * Waits for connections; rdma_listen(3). Any thread may call it; one waits at a time. Methods throw
+ * {@link IllegalStateException} once it is closed.
  */
 public final class ConnectionListener implements AutoCloseable {
     private static final OpenChildren ALL = OpenChildren.owned();

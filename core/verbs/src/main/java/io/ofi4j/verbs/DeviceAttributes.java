@@ -52,7 +52,9 @@ public record DeviceAttributes(String firmware, long guid, int vendor, int part,
         static AtomicSupport of(int value) { return value > 0 && value < values().length ? values()[value] : NONE; }
     }
 
-    /** What reliable connected queue pairs can do with memory that is registered on demand; {@code IBV_ODP_SUPPORT_…}. */
+    /**
+     * What reliable connected queue pairs can do with memory that is registered on demand; {@code IBV_ODP_SUPPORT_…}.
+     */
     public enum OnDemandOperation {
         /** It can be sent. */
         SEND,

@@ -16,9 +16,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A device that is open; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods throw
- * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the library reports an error. The context of
- * a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing it only checks that nothing in it is open.
+ * A device that is open; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods
+ * throw {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the library reports an
+ * error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing it only checks
+ * that nothing in it is open.
  */
 public final class DeviceContext implements AutoCloseable {
     final MemorySegment pointer;

@@ -5,14 +5,16 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A window on a region: a range of it, for peers, with a key and rights of its own, which is taken back at once;
- * {@code struct ibv_mw}. {@link QueuePair#tryBind} binds it, {@link QueuePair#tryInvalidate} takes it back, and both are operations that
- * complete. Any thread may use it.
+ * {@code struct ibv_mw}. {@link QueuePair#tryBind} binds it, {@link QueuePair#tryInvalidate} takes it back, and both
+ * are operations that complete. Any thread may use it.
  *
- * <p>A window is free, then bound, then free again, and nothing else is let through. Each bind gives another key, of 255 (type 1: 127); a window that
- * has had all of them is retired, so that an old key never opens a new range. Closing a window takes it back, too.
+ * <p>A window is free, then bound, then free again, and nothing else is let through. Each bind gives another key, of
+ * 255 (type 1: 127); a window that has had all of them is retired, so that an old key never opens a new range. Closing
+ * a window takes it back, too.
  *
- * <p>Who takes a window of type 2 back is agreed between both sides: the owner, or the peer with {@link QueuePair#trySendInvalidate}. If
- * both try at the same time, the later one fails, and Soft-RoCE's kernel may fail with it.
+ * <p>Who takes a window of type 2 back is agreed between both sides: the owner, or the peer with
+ * {@link QueuePair#trySendInvalidate}. If both try at the same time, the later one fails, and Soft-RoCE's kernel may
+ * fail with it.
  */
 public final class MemoryWindow implements AutoCloseable {
     private static final int MAX_KEYS = 255;
@@ -156,7 +158,8 @@ public final class MemoryWindow implements AutoCloseable {
     /**
      * Takes the window back, if it is bound, and closes it; ibv_dealloc_mw(3).
      *
-     * @throws IllegalStateException if a bind or an invalidation is in flight: poll its completion, after {@link QueuePair#fail} if need be
+     * @throws IllegalStateException if a bind or an invalidation is in flight: poll its completion, after
+     *         {@link QueuePair#fail} if need be
      */
     @Override
     public synchronized void close() {

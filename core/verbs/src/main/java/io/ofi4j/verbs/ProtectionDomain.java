@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What belongs together: regions, windows and queue pairs of one domain can be used with each other; {@code struct ibv_pd}. Any thread
- * may call any method. Methods throw {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the
- * library reports an error.
+ * What belongs together: regions, windows and queue pairs of one domain can be used with each other;
+ * {@code struct ibv_pd}. Any thread may call any method. Methods throw {@link IllegalStateException} once it is closed,
+ * and {@link io.ofi4j.FabricException} if the library reports an error.
  */
 public final class ProtectionDomain implements AutoCloseable {
     private static final long PAGE = 4096;
@@ -48,14 +48,14 @@ public final class ProtectionDomain implements AutoCloseable {
     }
 
     /**
-     * Registers memory of the caller, such as that of a {@code io.ofi4j.MemoryRegion}, which both may use at the same time;
-     * ibv_reg_mr(3), with {@link VerbsAccess#ZERO_BASED} ibv_reg_mr_iova(3).
+     * Registers memory of the caller, such as that of a {@code io.ofi4j.MemoryRegion}, which both may use at the same
+     * time; ibv_reg_mr(3), with {@link VerbsAccess#ZERO_BASED} ibv_reg_mr_iova(3).
      *
      * @param memory off-heap memory, at least 1 byte
-     * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not begin at a page,
-     *         or the rights do not go together
-     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or is of iWARP and the region would be
-     *         {@link VerbsAccess#ZERO_BASED}
+     * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not
+     *         begin at a page, or the rights do not go together
+     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or is of iWARP
+     *         and the region would be {@link VerbsAccess#ZERO_BASED}
      */
     public VerbsMemoryRegion register(MemorySegment memory, VerbsAccess... rights) {
         requireOpen();
@@ -105,10 +105,13 @@ public final class ProtectionDomain implements AutoCloseable {
 
     /**
      * Opens a queue pair that is connected by hand: both sides exchange their {@link QueuePair#address} and call
-     * {@link QueuePair#connect}; ibv_create_qp(3). {@link VerbsConnection#openQueuePair} opens one that rdma_cm connects.
+     * {@link QueuePair#connect}; ibv_create_qp(3). {@link VerbsConnection#openQueuePair} opens one that rdma_cm
+     * connects.
      *
-     * @throws UnsupportedOperationException if the device is of iWARP, cannot block loopback, or has no XRC, and the attributes ask for it
-     * @throws IllegalArgumentException if a queue is of another device, or has too few entries left, or the device takes fewer operations
+     * @throws UnsupportedOperationException if the device is of iWARP, cannot block loopback, or has no XRC, and the
+     *         attributes ask for it
+     * @throws IllegalArgumentException if a queue is of another device, or has too few entries left, or the device
+     *         takes fewer operations
      */
     public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
         requireOpen();

@@ -11,17 +11,19 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * One end of a reliable connection, with a queue for operations and one for receives; {@code struct ibv_qp}. Any thread may call any
- * method. Posting allocates nothing, except for windows.
+ * One end of a reliable connection, with a queue for operations and one for receives; {@code struct ibv_qp}. Any thread
+ * may call any method. Posting allocates nothing, except for windows.
  *
- * <p>The {@code try} methods post an operation and return false if there is no room: poll the completion queue then. What an operation
- * moves must not be touched until its completion, except with {@link WorkFlags#INLINE}. The {@code long} token comes back in the
- * completion. All of them throw {@link IllegalStateException} if the queue pair is not connected, or something is closed;
- * {@link IndexOutOfBoundsException} if a range is not inside its region or the peer's memory; {@link IllegalArgumentException} if a
- * right is missing, something is of another protection domain, or flags or lengths do not fit; and {@link io.ofi4j.FabricException} if
- * the library reports another error. All of that is checked before the device is reached.
+ * <p>The {@code try} methods post an operation and return false if there is no room: poll the completion queue then.
+ * What an operation moves must not be touched until its completion, except with {@link WorkFlags#INLINE}. The
+ * {@code long} token comes back in the completion. All of them throw {@link IllegalStateException} if the queue pair is
+ * not connected, or something is closed; {@link IndexOutOfBoundsException} if a range is not inside its region or the
+ * peer's memory; {@link IllegalArgumentException} if a right is missing, something is of another protection domain, or
+ * flags or lengths do not fit; and {@link io.ofi4j.FabricException} if the library reports another error. All of that
+ * is checked before the device is reached.
  *
- * <p>After a failed operation the queue pair can do nothing more: everything comes back {@link WorkStatus#FLUSHED}. Close it.
+ * <p>After a failed operation the queue pair can do nothing more: everything comes back {@link WorkStatus#FLUSHED}.
+ * Close it.
  */
 public final class QueuePair implements AutoCloseable {
     final ProtectionDomain domain;
@@ -174,8 +176,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * As {@link #trySend}; it also takes a window of the peer back, whose key is worth nothing from then on. The object cannot be used
-     * any more. {@code IBV_WR_SEND_WITH_INV}.
+     * As {@link #trySend}; it also takes a window of the peer back, whose key is worth nothing from then on. The object
+     * cannot be used any more. {@code IBV_WR_SEND_WITH_INV}.
      *
      * @throws IllegalArgumentException if the memory is no window of type 2, too
      * @throws UnsupportedOperationException if the device cannot do it
@@ -206,7 +208,10 @@ public final class QueuePair implements AutoCloseable {
         return work.write(Opcodes.WRITE, region, offset, length, target, targetOffset, 0, flags, token);
     }
 
-    /** As {@link #tryWrite}; it uses a receive of the peer, whose completion has the number. {@code IBV_WR_RDMA_WRITE_WITH_IMM}. */
+    /**
+     * As {@link #tryWrite}; it uses a receive of the peer, whose completion has the number.
+     * {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+     */
     public boolean tryWriteImmediate(VerbsMemoryRegion region, long offset, int length, RemoteMemory target,
             long targetOffset, int immediate, int flags, long token) {
         domain.context.requireNotIwarp("an immediate");
@@ -226,8 +231,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Adds to 8 bytes of the peer, and fetches what they were; {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, ibv_post_send(3). The numbers
-     * are in the byte order of the peer's processor.
+     * Adds to 8 bytes of the peer, and fetches what they were; {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, ibv_post_send(3).
+     * The numbers are in the byte order of the peer's processor.
      *
      * @param flags {@link WorkFlags}, not {@link WorkFlags#INLINE}
      * @return false if there is no room
@@ -238,7 +243,9 @@ public final class QueuePair implements AutoCloseable {
                 token);
     }
 
-    /** As {@link #tryFetchAdd}, but puts a number in the place of the expected one. {@code IBV_WR_ATOMIC_CMP_AND_SWP}. */
+    /**
+     * As {@link #tryFetchAdd}, but puts a number in the place of the expected one. {@code IBV_WR_ATOMIC_CMP_AND_SWP}.
+     */
     public boolean tryCompareSwap(VerbsMemoryRegion result, long offset, RemoteMemory target, long targetOffset,
             long expected, long desired, int flags, long token) {
         return work.atomic(Opcodes.COMPARE_SWAP, WorkKind.COMPARE_SWAP, result, offset, target, targetOffset, expected,
@@ -246,11 +253,12 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Binds a window to a part of a region; for type 1 ibv_bind_mw(3), for type 2 {@code IBV_WR_BIND_MW}. It is always reported.
-     * {@link MemoryWindow#remote} can be given to the peer at once, in a send that is posted behind.
+     * Binds a window to a part of a region; for type 1 ibv_bind_mw(3), for type 2 {@code IBV_WR_BIND_MW}. It is always
+     * reported. {@link MemoryWindow#remote} can be given to the peer at once, in a send that is posted behind.
      *
      * @param flags {@link WorkFlags#FENCED} or 0
-     * @param rights what the peer may do: remote rights that the region allows, {@link VerbsAccess#LOCAL_WRITE} for changes
+     * @param rights what the peer may do: remote rights that the region allows, {@link VerbsAccess#LOCAL_WRITE} for
+     *         changes
      * @return false if there is no room
      * @throws IllegalStateException if the window is not free, too; the message says what it is
      */
@@ -266,8 +274,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Takes a window back: its key is worth nothing from the completion on; for type 2 {@code IBV_WR_LOCAL_INV}, for type 1 a bind to
-     * nothing. It is always reported.
+     * Takes a window back: its key is worth nothing from the completion on; for type 2 {@code IBV_WR_LOCAL_INV}, for
+     * type 1 a bind to nothing. It is always reported.
      *
      * @param flags {@link WorkFlags#FENCED} or 0
      * @return false if there is no room
@@ -327,9 +335,9 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Destroys the queue pair; ibv_destroy_qp(3). What is in flight comes back {@link WorkStatus#FLUSHED} with the next polls. Throws
-     * {@link IllegalStateException} naming the windows that are bound on it: the kernel would wait for them. A call of its
-     * {@link VerbsConnection} that connects it or accepts is waited for.
+     * Destroys the queue pair; ibv_destroy_qp(3). What is in flight comes back {@link WorkStatus#FLUSHED} with the next
+     * polls. Throws {@link IllegalStateException} naming the windows that are bound on it: the kernel would wait for
+     * them. A call of its {@link VerbsConnection} that connects it or accepts is waited for.
      */
     @Override
     public void close() {

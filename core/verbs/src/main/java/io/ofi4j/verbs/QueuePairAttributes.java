@@ -4,8 +4,9 @@ import io.ofi4j.verbs.internal.QueuePairCalls;
 import java.util.Objects;
 
 /**
- * What a queue pair is made of, and how its connection is kept; {@code struct ibv_qp_init_attr}, {@code struct ibv_qp_attr}. A value:
- * {@link #of} has defaults, the methods named as its components give a copy with another number.
+ * What a queue pair is made of, and how its connection is kept; {@code struct ibv_qp_init_attr},
+ * {@code struct ibv_qp_attr}. A value: {@link #of} has defaults, the methods named as its components give a copy with
+ * another number.
  *
  * @param sendQueue reports what is posted here
  * @param receiveQueue reports receives; it may be the same
@@ -14,7 +15,8 @@ import java.util.Objects;
  * @param inline the bytes of {@link WorkFlags#INLINE} at most
  * @param reads reads and atomic operations under way at a time in each direction; the device may have fewer
  * @param port the device's port, by hand only
- * @param gidIndex the place of the address in the port's table, by hand only; -1 takes one of RoCE v2 with an IPv4 address if there is one
+ * @param gidIndex the place of the address in the port's table, by hand only; -1 takes one of RoCE v2 with an IPv4
+ *         address if there is one
  * @param timeout an answer takes at most 4.096 microseconds times two to this power; 0 waits for ever, by hand only
  * @param retries how often a lost packet is repeated, at most 7, which is for ever on Soft-RoCE
  * @param receiverRetries how often a peer without a receive is asked again; 7 is for ever
@@ -59,7 +61,10 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
         }
     }
 
-    /** {@return 64 operations and receives in flight, 64 bytes inline, 4 reads, 67 milliseconds, 6 retries; one queue for both} */
+    /**
+     * {@return 64 operations and receives in flight, 64 bytes inline, 4 reads, 67 milliseconds, 6 retries; one queue
+     * for both}
+     */
     public static QueuePairAttributes of(VerbsCompletionQueue queue) {
         return new QueuePairAttributes(queue, queue, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_READS, 1, -1,
                 DEFAULT_TIMEOUT, DEFAULT_RETRIES, THREE_BITS, false, false);

@@ -6,7 +6,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Opens a queue pair. Its completion queues have it as a child from before the native call on, so that they stay open. */
+/**
+ * Opens a queue pair. Its completion queues have it as a child from before the native call on, so that they stay open.
+ */
 final class QueuePairOpening {
     private final ProtectionDomain domain;
     private final QueuePairAttributes attributes;
@@ -33,7 +35,7 @@ final class QueuePairOpening {
         }
     }
 
-    /** One that is connected by hand. */
+    /** Opens one that is connected out of band. */
     QueuePair openOutOfBand() {
         OutOfBandConnection outOfBand = new OutOfBandConnection(domain.context, attributes,
                 OutOfBandConnection.sequence());

@@ -7,11 +7,11 @@ import java.util.zip.CRC32C;
 
 /**
  * Memory of a peer: the target of writes, reads and atomic operations. {@link VerbsMemoryRegion#remote} and
- * {@link MemoryWindow#remote} make it on the owner's side, {@link #encode} and {@link #decode} convert it to and from bytes. The key
- * grants access: send it only to peers that may use the memory. Any thread may use it.
+ * {@link MemoryWindow#remote} make it on the owner's side, {@link #encode} and {@link #decode} convert it to and from
+ * bytes. The key grants access: send it only to peers that may use the memory. Any thread may use it.
  *
- * <p>The encoding has 32 bytes, big-endian: the letters {@code OFIV}; the format's version, 1, in 2 bytes; the access flags in 2
- * bytes; address and length in 8 bytes each; the key in 4; the CRC-32C of all that.
+ * <p>The encoding has 32 bytes, big-endian: the letters {@code OFIV}; the format's version, 1, in 2 bytes; the access
+ * flags in 2 bytes; address and length in 8 bytes each; the key in 4; the CRC-32C of all that.
  */
 public final class RemoteMemory {
     /** The number of bytes of {@link #encode}'s result. */

@@ -11,12 +11,12 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * The libibverbs and librdmacm of this process: loaded once, never unloaded. Any thread may call any method. Methods throw
- * {@link io.ofi4j.FabricException} if the library reports an error, and {@link UnsupportedOperationException} where a device lacks
- * what was asked for.
+ * The libibverbs and librdmacm of this process: loaded once, never unloaded. Any thread may call any method. Methods
+ * throw {@link io.ofi4j.FabricException} if the library reports an error, and {@link UnsupportedOperationException}
+ * where a device lacks what was asked for.
  *
- * <p>This path lies beside libfabric's, not below it: its objects and those of package {@code io.ofi4j} do not mix, except that both
- * can register the same memory.
+ * <p>This path lies beside libfabric's, not below it: its objects and those of package {@code io.ofi4j} do not mix,
+ * except that both can register the same memory.
  */
 public final class Verbs {
     private static final Verbs INSTANCE = new Verbs();
@@ -79,7 +79,8 @@ public final class Verbs {
     }
 
     /**
-     * Finds the device and the route to a listener; rdma_resolve_addr(3), rdma_resolve_route(3). The result is not connected yet.
+     * Finds the device and the route to a listener; rdma_resolve_addr(3), rdma_resolve_route(3). The result is not
+     * connected yet.
      *
      * @param source an address of this machine, whose device is used; null lets the routes decide
      * @param peer the address of a {@link ConnectionListener}

@@ -6,7 +6,10 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The rights of a region or a window, and how it is registered; the flags of ibv_reg_mr(3). Local reading is always allowed. */
+/**
+ * The rights of a region or a window, and how it is registered; the flags of ibv_reg_mr(3). Local reading is always
+ * allowed.
+ */
 public enum VerbsAccess {
     /** This process receives, reads and fetches into it. Needed for what lets peers write. */
     LOCAL_WRITE(1),

@@ -12,15 +12,18 @@ import java.util.Deque;
 import java.util.Objects;
 
 /**
- * Reports which operations have completed; {@code struct ibv_cq}. Any thread may call any method; if threads share a queue, each
- * completion goes to one of them. Except for accessors, methods throw {@link IllegalStateException} once it is closed, and
- * {@link FabricException} if the library reports an error.
+ * Reports which operations have completed; {@code struct ibv_cq}. Any thread may call any method; if threads share a
+ * queue, each completion goes to one of them. Except for accessors, methods throw {@link IllegalStateException} once it
+ * is closed, and {@link FabricException} if the library reports an error.
  *
- * <p>It cannot overflow: each queue of a queue pair takes as many of its entries as it has operations in flight at most, and a queue
- * pair for which there are too few left is refused.
+ * <p>It cannot overflow: each queue of a queue pair takes as many of its entries as it has operations in flight at
+ * most, and a queue pair for which there are too few left is refused.
  */
 public final class VerbsCompletionQueue implements AutoCloseable {
-    /** The flag that Soft-RoCE sets for an invalidation: the kernel's number, not that of user space. Connections have no other use of it. */
+    /**
+     * The flag that Soft-RoCE sets for an invalidation: the kernel's number, not that of user space. Connections have
+     * no other use of it.
+     */
     private static final int KERNEL_INVALIDATED = 1 << 2;
 
     final DeviceContext context;
@@ -50,8 +53,8 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     public int size() { return size; }
 
     /**
-     * Reads available completions and passes them to the handler; never waits; ibv_poll_cq(3). If the handler throws, the remaining
-     * completions stay for the next poll.
+     * Reads available completions and passes them to the handler; never waits; ibv_poll_cq(3). If the handler throws,
+     * the remaining completions stay for the next poll.
      *
      * @param handler receives the completions
      * @param limit the maximum number of completions, at least 1; one call returns no more than 64
@@ -162,7 +165,8 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         int word = batch.completions.word(index);
         int length = batch.completions.length(index);
         if ((flags & WorkHandler.IMMEDIATE) != 0) {
-            boolean written = (batch.completions.opcode(index) & 1) != 0; // IBV_WC_RECV_RDMA_WITH_IMM follows IBV_WC_RECV
+            // IBV_WC_RECV_RDMA_WITH_IMM follows IBV_WC_RECV
+            boolean written = (batch.completions.opcode(index) & 1) != 0;
             batch.add(token, (written ? WorkKind.RECEIVE_OF_WRITE : WorkKind.RECEIVE).ordinal(), length,
                     WorkHandler.IMMEDIATE, Integer.reverseBytes(word));
         } else if ((flags & (WorkHandler.INVALIDATED | KERNEL_INVALIDATED)) != 0) {
@@ -174,10 +178,11 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Asks for an event on the channel when the next completion comes; ibv_req_notify_cq(3). Poll once more afterwards: one may have
-     * come in between.
+     * Asks for an event on the channel when the next completion comes; ibv_req_notify_cq(3). Poll once more afterwards:
+     * one may have come in between.
      *
-     * @param solicitedOnly whether only failures, and receives from peers that set {@link WorkFlags#SOLICITED}, give one
+     * @param solicitedOnly whether only failures, and receives from peers that set {@link WorkFlags#SOLICITED}, give
+     *         one
      * @throws IllegalStateException if it has no channel
      */
     public void requestNotification(boolean solicitedOnly) {
@@ -239,8 +244,8 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Ends what is in flight on a side of a queue pair that is destroyed: completions that have come are kept, the rest is flushed. Its
-     * entries are free again.
+     * Ends what is in flight on a work queue of a queue pair that is destroyed: completions that have come are
+     * buffered, the rest is flushed. Its entries are free again.
      */
     void remove(WorkQueue workQueue) {
         guard.enter();

@@ -15,10 +15,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A connection that rdma_cm makes; {@code struct rdma_cm_id}. {@link Verbs#resolve} and {@link ConnectionListener#next} make it; then
- * open a queue pair with it, and connect or accept. Any thread may call it; one waits at a time. Except for accessors, methods throw
- * {@link IllegalStateException} once it is closed or in another state than they need, and {@link FabricException} if the library
- * reports an error.
+ * A connection that rdma_cm makes; {@code struct rdma_cm_id}. {@link Verbs#resolve} and {@link ConnectionListener#next}
+ * make it; then open a queue pair with it, and connect or accept. Any thread may call it; one waits at a time. Except
+ * for accessors, methods throw {@link IllegalStateException} once it is closed or in another state than they need, and
+ * {@link FabricException} if the library reports an error.
  */
 public final class VerbsConnection implements AutoCloseable {
     /** The bytes of private data of a request at most. */
@@ -93,12 +93,14 @@ public final class VerbsConnection implements AutoCloseable {
     }
 
     /**
-     * Opens the queue pair of this connection, for which receives can be posted at once; rdma_create_qp(3). Closing the connection closes
-     * it, too.
+     * Opens the queue pair of this connection, for which receives can be posted at once; rdma_create_qp(3). Closing the
+     * connection closes it, too.
      *
      * @param domain of {@link #context}
-     * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few entries left
-     * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm has no word for
+     * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few
+     *         entries left
+     * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm has no word
+     *         for
      */
     public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
         require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
@@ -125,7 +127,8 @@ public final class VerbsConnection implements AutoCloseable {
      * @param request private data for the listener, at most {@value #MAXIMUM_REQUEST_DATA} bytes
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
-     * @throws FabricException if the peer rejects the connection or nobody listens, with errno {@code ECONNREFUSED} (111)
+     * @throws FabricException if the peer rejects the connection or nobody listens, with errno {@code ECONNREFUSED}
+     *         (111)
      */
     public synchronized void connect(byte[] request, Duration deadline) {
         require(state == State.RESOLVED && hasQueuePair(), "connect");
@@ -205,10 +208,13 @@ public final class VerbsConnection implements AutoCloseable {
      * @return whether it has
      */
     public boolean awaitDisconnected(Duration deadline) {
-        return CmEventWait.until(this::isDisconnected, id, deadline); // without the monitor: whoever closes need not wait
+        // without the monitor: whoever closes need not wait
+        return CmEventWait.until(this::isDisconnected, id, deadline);
     }
 
-    /** Ends the connection on both sides; rdma_disconnect(3). What is in flight comes back {@link WorkStatus#FLUSHED}. */
+    /**
+     * Ends the connection on both sides; rdma_disconnect(3). What is in flight comes back {@link WorkStatus#FLUSHED}.
+     */
     public synchronized void disconnect() {
         require(state == State.CONNECTED || state == State.DISCONNECTED, "disconnect");
         int errno = CmCalls.rdma_disconnect(id);

@@ -8,8 +8,8 @@ import java.util.Set;
 
 /**
  * Off-heap memory that a device reads and writes; {@code struct ibv_mr}. Made by {@link ProtectionDomain#allocate} and
- * {@link ProtectionDomain#register}. Any thread may use it. The device holds the pages until the region is closed: memory of the caller
- * that is freed before harms nobody, but posting with it throws.
+ * {@link ProtectionDomain#register}. Any thread may use it. The device holds the pages until the region is closed:
+ * memory of the caller that is freed before harms nobody, but posting with it throws.
  */
 public final class VerbsMemoryRegion implements AutoCloseable {
     final ProtectionDomain domain;
@@ -43,7 +43,8 @@ public final class VerbsMemoryRegion implements AutoCloseable {
     public Set<VerbsAccess> access() { return VerbsAccess.setOf(access); }
 
     /**
-     * {@return the region for peers} It gives the whole region: bind a {@link MemoryWindow} to give less, or to take it back.
+     * {@return the region for peers} It gives the whole region: bind a {@link MemoryWindow} to give less, or to take it
+     * back.
      *
      * @throws IllegalStateException if the region is closed
      */

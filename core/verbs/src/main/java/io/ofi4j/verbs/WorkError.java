@@ -13,7 +13,9 @@ import io.ofi4j.internal.os.Errno;
  * @param queuePair the number of its queue pair
  */
 public record WorkError(long token, WorkKind kind, WorkStatus status, int vendorError, int queuePair) {
-    /** {@return this error as an exception, with errno {@code EIO} (5), or {@code ECANCELED} (125) if it was flushed} */
+    /**
+     * {@return this error as an exception, with errno {@code EIO} (5), or {@code ECANCELED} (125) if it was flushed}
+     */
     public FabricException toException() {
         return new FabricException(toString(), "completion",
                 status == WorkStatus.FLUSHED ? Errno.ECANCELED : Errno.EIO);

@@ -1,6 +1,8 @@
 package io.ofi4j.verbs;
 
-/** Receives completions from {@link VerbsCompletionQueue#poll} on the polling thread. It may post operations and poll. */
+/**
+ * Receives completions from {@link VerbsCompletionQueue#poll} on the polling thread. It may post operations and poll.
+ */
 @FunctionalInterface
 public interface WorkHandler {
     /** In the flags: the word is the peer's immediate. */
@@ -20,8 +22,8 @@ public interface WorkHandler {
     void onCompletion(long token, WorkKind kind, int length, int flags, int word);
 
     /**
-     * An operation has failed. Its queue pair is in the error state, and all behind it come back {@link WorkStatus#FLUSHED}. The default
-     * throws the error; later completions stay in the queue.
+     * An operation has failed. Its queue pair is in the error state, and all behind it come back
+     * {@link WorkStatus#FLUSHED}. The default throws the error; later completions stay in the queue.
      *
      * @param error the failed operation and the cause
      */

@@ -6,7 +6,10 @@ import io.ofi4j.internal.os.LibC;
 import io.ofi4j.verbs.internal.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
-/** One queue of a queue pair: what is in flight on it, and the structs that are posted to it. Used inside the guard of its queue. */
+/**
+ * One queue of a queue pair: what is in flight on it, and the structs that are posted to it. Used inside the guard of
+ * its queue.
+ */
 final class WorkQueue {
     /** Beside a kind: its success is not reported, though the device completes it, to make room. */
     static final int SILENT = 1 << 6;
@@ -38,8 +41,8 @@ final class WorkQueue {
     long nextId() { return id | Integer.toUnsignedLong(ring.next()); }
 
     /**
-     * Posts what the struct says. The native queue has room for as many as the ring, but unreported operations leave it only with one
-     * that is reported: each half of the ring has one.
+     * Posts what the struct says. The native queue has room for as many as the ring, but unreported operations leave it
+     * only with one that is reported: each half of the ring has one.
      */
     boolean send(int opcode, int flags, int segments, int word, WorkKind kind, Object subject, long token) {
         if (ring.isFull()) { return false; }

@@ -1,8 +1,8 @@
 package io.ofi4j.verbs;
 
 /**
- * The operations in flight on one queue of a queue pair, in their order: the device completes them in it, so that a completion also
- * ends the unreported ones before it. Not thread-safe: the guard of the completion queue serialises it.
+ * The operations in flight on one queue of a queue pair, in their order: the device completes them in it, so that a
+ * completion also ends the unreported ones before it. Not thread-safe: the guard of the completion queue serialises it.
  */
 final class WorkRing {
     private final long[] tokens;

@@ -4,9 +4,10 @@ import io.ofi4j.internal.engine.OpenChildren;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}. Peers reach the memory of this process through its
- * {@link XrcTarget}s. Any thread may call any method. Methods throw {@link IllegalStateException} once it is closed, and
- * {@link io.ofi4j.FabricException} if the library reports an error. No device with XRC has been tried.
+ * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}. Peers reach the memory of this
+ * process through its {@link XrcTarget}s. Any thread may call any method. Methods throw {@link IllegalStateException}
+ * once it is closed, and {@link io.ofi4j.FabricException} if the library reports an error. No device with XRC has been
+ * tried.
  */
 public final class XrcDomain implements AutoCloseable {
     final DeviceContext context;
@@ -21,8 +22,8 @@ public final class XrcDomain implements AutoCloseable {
     }
 
     /**
-     * Opens a target, for one peer with {@link QueuePairAttributes#xrc}: the end that posts nothing; {@code IBV_QPT_XRC_RECV},
-     * ibv_create_qp_ex(3). The caller closes it.
+     * Opens a target, for one peer with {@link QueuePairAttributes#xrc}: the end that posts nothing;
+     * {@code IBV_QPT_XRC_RECV}, ibv_create_qp_ex(3). The caller closes it.
      *
      * @param attributes port, address and number of reads are used, the queues are not
      * @throws IllegalArgumentException if the port has no address

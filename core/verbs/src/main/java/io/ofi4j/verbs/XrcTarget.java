@@ -4,8 +4,8 @@ import io.ofi4j.verbs.internal.QueuePairCalls;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The end of an XRC connection that posts nothing: a peer's writes, reads and atomic operations reach memory through it;
- * {@code struct ibv_qp} of type {@code IBV_QPT_XRC_RECV}. Any thread may call any method.
+ * The end of an XRC connection that posts nothing: a peer's writes, reads and atomic operations reach memory through
+ * it; {@code struct ibv_qp} of type {@code IBV_QPT_XRC_RECV}. Any thread may call any method.
  */
 public final class XrcTarget implements AutoCloseable {
     private final XrcDomain domain;

@@ -78,7 +78,7 @@ public final class AtomicLimits {
     }
 
     /**
-     * The bytes of so many elements.
+     * The length in bytes of a number of elements.
      *
      * @throws UnsupportedOperationException if the provider does not have the operation
      * @throws IllegalArgumentException if there are too few elements, or too many

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits that spin, then yield, then sleep. Only {@link Waiting} makes them: its constants need this class, and this class needs
- * that interface, so that threads that began with different ones would wait for each other.
+ * Waits that spin, then yield, then sleep. Only {@link Waiting} makes them: its constants need this class, and this
+ * class needs that interface, so that threads that began with different ones would wait for each other.
  *
  * @param text what recordings call it
  * @param spins how many pauses only tell the processor that a thread spins
@@ -55,12 +55,12 @@ public record BackoffWaiting(String text, int spins, int yields, long minSleepNa
                 || !(waiting instanceof BackoffWaiting standard && turn < standard.spins);
     }
 
-    /** What recordings call it. */
+    /** The name of the wait in recordings. */
     public static String name(Waiting waiting) {
         return waiting instanceof BackoffWaiting standard ? standard.text : "Waiting";
     }
 
-    /** Of the time that is left, so many milliseconds as a system call may block, so that an interrupt is noticed. */
+    /** How long a system call may block, in milliseconds: short enough that an interrupt is noticed. */
     public static int millisOf(long nanosLeft) {
         return (int) Math.min(Math.ceilDiv(nanosLeft, NANOS_PER_MILLI), SLICE_MILLIS);
     }

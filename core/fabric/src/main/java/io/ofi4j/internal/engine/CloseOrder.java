@@ -11,16 +11,16 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * Closes the native children of a parent in order. While the close of one is put off, later closes queue behind it. Any thread
- * may call this.
+ * Closes the native children of a parent in order. While the close of one is deferred, later closes queue behind it.
+ * Any thread may call this.
  */
 public final class CloseOrder {
     private final Set<Object> deferred = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Queue<IntSupplier> waiting = new ArrayDeque<>();
-    /** Closes that were put off and may happen now, on a thread that may use the object. */
+    /** Deferred closes that may happen now, on a thread that may use the object. */
     private final Queue<BooleanSupplier> due = new ConcurrentLinkedQueue<>();
 
-    /** Closes now, or behind what is held: the status, or 0 if it is queued. */
+    /** Closes now, or queues behind a deferred close: the status, or 0 if it is queued. */
     public int close(IntSupplier nativeClose) {
         runDue();
         synchronized (this) {
@@ -33,7 +33,7 @@ public final class CloseOrder {
         return nativeClose.getAsInt();
     }
 
-    /** Puts off the close of an object. */
+    /** Defers the close of an object. */
     public synchronized void defer(Object object) {
         assert LockOrder.taken(LockOrder.Rank.LEAF, this);
         deferred.add(object);
@@ -41,13 +41,13 @@ public final class CloseOrder {
 
     public synchronized boolean hasDeferred() { return !deferred.isEmpty(); }
 
-    /** Whether the close of this object is put off. */
+    /** Whether the close of this object is deferred. */
     public synchronized boolean isDeferred(Object object) {
         return deferred.contains(object);
     }
 
     /**
-     * Lets {@link #runDue} close an object that is held.
+     * Lets {@link #runDue} close an object whose close is deferred.
      *
      * @param nativeClose closes it and {@link #release releases} it, unless that has happened; false where that must be
      *         tried again. More than one thread may call it
@@ -56,7 +56,7 @@ public final class CloseOrder {
 
     /** Closes what is due. The calling thread must be allowed to use it. */
     public void runDue() {
-        for (BooleanSupplier next : due) { // if it throws, a call on it hangs: later
+        for (BooleanSupplier next : due) { // it stays due if it throws, because a call on the object hangs
             if (next.getAsBoolean()) { due.remove(next); }
         }
     }

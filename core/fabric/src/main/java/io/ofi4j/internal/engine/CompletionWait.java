@@ -78,7 +78,7 @@ public final class CompletionWait {
         int status = FabricOps.fi_trywait(fabric, parts.handle());
         if (status == -Errno.EAGAIN) { return false; }
         Status.check(status, "fi_trywait", parts.handle().provider());
-        if (reader.readIntoBuffer()) { // not every provider looks into its queue
+        if (reader.readIntoBuffer()) { // fi_trywait of some providers does not read their queue
             return false;
         }
         return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitIntoBuffer();

@@ -8,19 +8,21 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /**
- * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and for each
- * the token, the endpoint and the regions. The context of an operation is an address in the slab, so a completion leads back with
- * two comparisons.
+ * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and
+ * for each the token, the endpoint and the regions. The context of an operation is an address in the slab, so a
+ * completion leads back with two comparisons.
  *
- * <p>Plain numbers are stored, not references: no garbage-collection barrier runs on the data path. Not thread-safe: the queue's
- * guard serialises it.
+ * <p>Plain numbers are stored, not references: no garbage-collection barrier runs on the data path. Not thread-safe:
+ * the queue's guard serialises it.
  */
 public final class ContextSlab {
     /** {@code sizeof(struct fi_context2)}. */
     public static final long CONTEXT_SIZE = 64;
     /** Instead of a context. */
     public static final long NONE = 0;
-    /** Set in an endpoint's number: the success of the operation is not reported. Without {@link #MULTI_RECEIVE}, that is. */
+    /**
+     * Set in an endpoint's number: the success of the operation is not reported, unless {@link #MULTI_RECEIVE} is set.
+     */
     public static final long SILENT = 1L << 62;
     /** Set in an endpoint's number: the operation is a read. */
     public static final long READ = 1L << 61;
@@ -28,49 +30,54 @@ public final class ContextSlab {
     public static final long RECEIVE = 1L << 60;
     /** Set in an endpoint's number: the operation is a receive of many messages, and completes with each of them. */
     public static final long MULTI_RECEIVE = SILENT | RECEIVE | 1L << 59;
-    /** Set in an endpoint's number: the operation looks for a message, and its context holds what it finds. */
+    /** Set in an endpoint's number: the operation peeks for a message to claim, and its context holds what it finds. */
     public static final long PEEK_TO_CLAIM = SILENT | RECEIVE | 1L << 58;
     /** The largest number of an endpoint or region; the smallest is 1. */
     public static final int MAX_NUMBER = (1 << 24) - 1;
-    /** The number of regions that one operation may use beside the first. */
+    /** The maximum number of regions that one operation may use in addition to the first. */
     public static final int MAX_EXTRA_REGIONS = 15;
 
     private static final int CONTEXT_SHIFT = 6;
     private static final int NO_SLOT = -1;
     private static final long LOWER_HALF = (1L << 32) - 1;
     private static final long UPPER_HALF = ~LOWER_HALF;
-    /** The notes of a slot. */
+    /** The words of a slot: {@link #TOKEN} and {@link #OWNER}. */
     private static final int WORDS_PER_SLOT = 2;
     private static final int TOKEN = 0;
     /**
-     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what {@link #free}
-     * was before.
+     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what
+     * {@link #free} was before.
      */
     private static final int OWNER = 1;
     /** The sign bit: marks a free slot. */
     private static final long FREE = Long.MIN_VALUE;
     /** Beside the number of an endpoint: it was closed before the operation completed. */
     private static final long ABANDONED = SILENT | 1L << 56;
-    /** Adds one to the count of free slots. */
+    /** One in the count of free slots. */
     private static final long ONE_FREE = 1L << 32;
-    /** In the place of {@link #PEEK_TO_CLAIM}: the look has completed, and the context holds a message. */
+    /** Replaces {@link #PEEK_TO_CLAIM} when the peek has completed: the context holds a message. */
     private static final long CLAIMED = SILENT | RECEIVE | 1L << 57;
-    /** Every mark of an endpoint's number. */
+    /** All marks that may be set in an endpoint's number. */
     private static final long MARKS = READ | MULTI_RECEIVE | PEEK_TO_CLAIM | CLAIMED;
-    /** Set in the lower half of an owner: the operation uses further regions. */
+    /** Set in the lower half of an owner: the operation uses extra regions. */
     private static final long HAS_EXTRA_REGIONS = 0x8000_0000L;
 
-    /** The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
+    /**
+     * The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept.
+     */
     private final long base;
     private final int slots;
     /**
-     * Token and owner of each slot. An array, because the compiler spends ten times the work on native memory, and stops inlining
-     * in methods that become too large.
+     * Token and owner of each slot. An array, because the compiler spends ten times the work on native memory, and
+     * stops inlining in methods that become too large.
      */
     private final long[] slotWords;
-    /** Further regions, {@link #MAX_EXTRA_REGIONS} numbers a slot; allocated when first needed. */
+    /** The numbers of the extra regions, {@link #MAX_EXTRA_REGIONS} for each slot; allocated when first needed. */
     private int[] extraRegions;
-    /** Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and {@link #FREE}. */
+    /**
+     * Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and
+     * {@link #FREE}.
+     */
     private long free;
     /** How often no slot was free. */
     private long timesFull;
@@ -92,7 +99,10 @@ public final class ContextSlab {
         }
     }
 
-    /** Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call this. */
+    /**
+     * Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call
+     * this.
+     */
     public void addExternal(long context, long token) {
         hasExternal = true;
         externalTokens.put(context, token);
@@ -149,7 +159,7 @@ public final class ContextSlab {
         return slot;
     }
 
-    /** Notes the further regions of an operation that was just posted; 0 stands for none. */
+    /** Adds the extra regions of an operation that was just posted; 0 stands for none. */
     public void addExtraRegions(long context, int[] regions, int count) {
         if (count > MAX_EXTRA_REGIONS) {
             throw new IllegalArgumentException("more than " + (MAX_EXTRA_REGIONS + 1) + " regions");
@@ -187,7 +197,8 @@ public final class ContextSlab {
     }
 
     private boolean isSlot(long context) {
-        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and the start of a slot
+        // in the slab, and the start of a slot
+        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0;
     }
 
     /** Whether a context belongs to a receive of many messages. */
@@ -195,7 +206,7 @@ public final class ContextSlab {
         return isInFlight(context) && (owner(slot(context)) & MULTI_RECEIVE) == MULTI_RECEIVE;
     }
 
-    /** Ends the look for a message: keeps its context, if it is to hold the message. Its token. */
+    /** Completes a peek, and keeps its context if that holds a claimed message; its token. */
     public long completePeek(long context) {
         int slot = slot(context);
         if ((owner(slot) & PEEK_TO_CLAIM) != PEEK_TO_CLAIM) { return complete(context); }
@@ -256,12 +267,12 @@ public final class ContextSlab {
         return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & READ) != 0).count();
     }
 
-    /** Those that end by themselves. */
+    /** The number of an endpoint's operations in flight that are not receives: they end without a message of a peer. */
     public int transmitsInFlight(int endpoint) {
         return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) == 0).count();
     }
 
-    /** Whether an endpoint has so many of those, or more; allocates nothing. */
+    /** Whether an endpoint has at least this number of transmits in flight; allocates nothing. */
     public boolean hasTransmits(int endpoint, int limit) {
         int count = 0;
         for (int slot = 0; inFlight() >= limit && slot < slots && count < limit; slot++) {
@@ -317,7 +328,7 @@ public final class ContextSlab {
 
     private long[] end(int endpoint, LongConsumer ending) {
         if (latencies != null) { latencies.endpoint(endpoint, null); } // its number may be another's later
-        // The looks of claimed messages have completed.
+        // The peeks of claimed messages have completed.
         Arrays.stream(ofEndpoint(endpoint).filter(this::isClaimed).toArray()).mapToLong(this::context)
                 .forEach(this::release);
         long[] contexts = ofEndpoint(endpoint).mapToLong(this::context).toArray();

@@ -3,13 +3,13 @@ package io.ofi4j.internal.engine;
 import java.util.Map;
 
 /**
- * Numbers the threads inside a {@link ThreadGuard}, and finds out whether one is still inside. Not for the data path. Without lambdas
- * and joined strings, whose first use at the end of a stack would fail, and then always.
+ * Numbers the threads inside a {@link ThreadGuard}, and finds out whether one is still inside. Not for the data path.
+ * Without lambdas and joined strings, whose first use at the end of a stack would fail, and then always.
  */
 final class GuardHolder {
     private GuardHolder() {}
 
-    /** {@return its number, never 0; below 0 for a virtual thread, whose stack other threads cannot see} */
+    /** {@return the number of a thread: never 0, below 0 for a virtual thread, whose stack other threads cannot see} */
     static long number(Thread thread) {
         return thread.isVirtual() ? -thread.threadId() : thread.threadId();
     }

@@ -3,11 +3,11 @@ package io.ofi4j.internal.engine;
 import io.ofi4j.info.EndpointStatistics.Latencies;
 
 /**
- * How often operations of an endpoint took how long, to a thirty-second part. Allocates nothing once it is made. Not thread-safe: the
- * queue's guard serialises it.
+ * A histogram of the times that operations of an endpoint took, with a resolution of one in 32. Allocates nothing once
+ * it is made. Not thread-safe: the queue's guard serialises it.
  */
 public final class LatencyHistogram {
-    /** Each power of two is divided into so many parts, as a power of two. */
+    /** The base-2 logarithm of {@link #PARTS}: the number of parts that each power of two is divided into. */
     private static final int PARTS_SHIFT = 5;
     private static final int PARTS = 1 << PARTS_SHIFT;
     /** 2 to the power of 40 nanoseconds are 18 minutes; what takes longer is counted there. */
@@ -33,13 +33,13 @@ public final class LatencyHistogram {
         return shift * PARTS + (int) (nanos >>> shift);
     }
 
-    /** The largest number of an index. */
+    /** The largest number that an index stands for. */
     private static long upperBound(int index) {
         int shift = Math.max(0, index / PARTS - 1);
         return (index - (long) shift * PARTS + 1 << shift) - 1;
     }
 
-    /** What was counted; null stands for nothing. */
+    /** The latencies that a histogram has counted; null stands for an empty one. */
     public static Latencies latencies(LatencyHistogram counts) {
         return counts == null
                 ? Latencies.NONE
@@ -55,7 +55,7 @@ public final class LatencyHistogram {
 
     public double mean() { return count == 0 ? 0 : (double) sum / count; }
 
-    /** What so many percent of the operations did not exceed; 0 if there are none. */
+    /** The time that this percentage of the operations did not exceed, in nanoseconds; 0 if there are none. */
     public long percentile(double percent) {
         long wanted = (long) Math.ceil(percent / 100 * count);
         long seen = 0;

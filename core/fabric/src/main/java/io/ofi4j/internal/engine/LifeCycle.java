@@ -8,7 +8,7 @@ import java.util.function.IntSupplier;
  *
  * <pre>
  * OPEN -&gt; CLOSING -&gt; CLOSED, or
- * OPEN -&gt; CLOSING -&gt; DEFERRED -&gt; CLOSED where {@link CloseOrder} puts the provider's part off, or
+ * OPEN -&gt; CLOSING -&gt; DEFERRED -&gt; CLOSED where {@link CloseOrder} defers fi_close, or
  * CLOSING -&gt; CLOSE_INTERRUPTED -&gt; CLOSING where a step throws: another call of close does all steps again.
  * </pre>
  */
@@ -55,7 +55,7 @@ public final class LifeCycle {
 
     private synchronized void leaveClosing(State next) { if (state == State.CLOSING) { state = next; } }
 
-    /** {@return whether the provider must be told now} Only the first caller gets true: it calls fi_close next. */
+    /** {@return whether to call fi_close now} Only the first caller gets true. */
     public synchronized boolean beginNativeClose() {
         boolean isFirst = state != State.CLOSED;
         state = State.CLOSED;

@@ -38,9 +38,10 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
     }
 
     /**
-     * {@return an info that a provider may read beside the one that its object was opened with}
+     * {@return an info of the same fabric as the one that an object was opened with}
      *
-     * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the provider's own
+     * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the
+     *         provider's own
      */
     public static NativeFabricInfo requireSameFabric(FabricInfo info, FabricInfo opened) {
         NativeFabricInfo found = of(info);
@@ -52,8 +53,8 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
     }
 
     /**
-     * As {@link #requireSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider keeps these in the
-     * domain alone.
+     * As {@link #requireSameFabric}, of the same domain and its models, and with no collectives that it lacks: a
+     * provider keeps these in the domain alone.
      */
     public static NativeFabricInfo requireSameDomain(FabricInfo info, FabricInfo opened) {
         NativeFabricInfo found = requireSameFabric(info, opened);

@@ -20,7 +20,7 @@ public final class MessageStruct extends PreparedStruct {
     /** The bytes of all segments. */
     long length;
 
-    /** Where the two structs differ, beside the data. */
+    /** The offset of the context, in which the two structs differ. */
     private final long context;
 
     public MessageStruct(boolean tagged, int limit) {

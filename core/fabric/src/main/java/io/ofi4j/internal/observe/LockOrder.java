@@ -53,14 +53,16 @@ public final class LockOrder {
 
     private static final ThreadLocal<LockOrder> OF_THREAD = ThreadLocal.withInitial(LockOrder::new);
 
-    /** So many locks a thread remembers that it holds no more. */
+    /** The maximum number of released locks that a thread remembers. */
     private static final int MAX_RELEASED = 16;
 
     /** A lock that a thread took. Weak, for an object that nobody refers to any more is to be found as a leak. */
     private static final class KnownLock {
         final Rank rank;
         final WeakReference<Object> lock;
-        /** Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here. */
+        /**
+         * Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here.
+         */
         boolean isTaken = true;
 
         KnownLock(Rank rank, Object lock) {

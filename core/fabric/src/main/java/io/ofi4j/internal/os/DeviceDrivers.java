@@ -42,7 +42,7 @@ public final class DeviceDrivers {
 
     /**
      * What keeps memory from being that device's, as the end of a sentence; empty if nothing is known against it.
-     * libfabric believes what it is told, and then reads addresses that are not there. Only of CUDA is there a way to
+     * libfabric does not check it, and then reads addresses that are not mapped. Only of CUDA is there a way to
      * ask.
      */
     public static String describeProblem(DeviceInterface whose, int device, long address) {

@@ -19,10 +19,12 @@ final class OtherQuirks {
             new Quirk("sockets-counters", provider -> provider.is("sockets"), TestedVersions.ALL,
                     "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
             new Quirk("sockets-symmetric", provider -> provider.is("sockets"), TestedVersions.ALL,
-                    "fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it refused.",
+                    "fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it"
+                            + " refused.",
                     "AddressVectorTest", Fact.SYMMETRIC_HAS_ONE_PLACE),
             new Quirk("sockets-unconnected-peers", provider -> provider.is("sockets"), TestedVersions.NEWEST,
-                    "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the same.",
+                    "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the"
+                            + " same.",
                     "AddressVectorTest") {
                 @Override
                 protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
@@ -34,16 +36,18 @@ final class OtherQuirks {
                     "A message with completion data that came before its receive may be reported without the data.",
                     "MessagesTest", Fact.MESSAGES_LOSE_DATA),
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), TestedVersions.ALL,
-                    "A receive of a shared context that is canceled gives no completion, and a look for a message there ends the"
-                            + " process.",
+                    "A receive of a shared context that is canceled gives no completion, and a look for a message"
+                            + " there ends the" + " process.",
                     "SharedContextTest", Fact.SHARED_RECEIVES_END_SILENTLY, Fact.SHARED_LOOKS_CRASH),
             new Quirk("sockets-scalable-endpoints", provider -> provider.is("sockets"), TestedVersions.ALL,
-                    "A scalable endpoint visits contexts of it that were closed: when it is enabled and, with manual progress, in"
-                            + " every poll.",
+                    "A scalable endpoint visits contexts of it that were closed: when it is enabled and, with manual"
+                            + " progress, in" + " every poll.",
                     "ScalableEndpointTest", Fact.CLOSED_CONTEXTS_ARE_VISITED),
             new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), TestedVersions.ALL,
-                    "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work starts"
-                            + " inside the locks of what caused it; some remote segments of atomic operations are lost.",
+                    "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits;"
+                            + " work starts"
+                            + " inside the locks of what caused it; some remote segments of atomic operations are"
+                            + " lost.",
                     "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS,
                     Fact.DEFERRED_ATOMICS_LOSE_TARGETS),
             new Quirk("rxd-messages", provider -> provider.hasLayer("ofi_rxd"), TestedVersions.ALL,
@@ -58,16 +62,16 @@ final class OtherQuirks {
             new Quirk("rxd-reads", provider -> provider.hasLayer("ofi_rxd"), TestedVersions.ALL,
                     "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
             new Quirk("rxd-atomics", provider -> provider.hasLayer("ofi_rxd"), TestedVersions.ALL,
-                    "A fetch as the first atomic operation with a peer is wrong or ends the process, injects are lost, and a wrong"
-                            + " key stops all later operations.",
+                    "A fetch as the first atomic operation with a peer is wrong or ends the process, injects are lost,"
+                            + " and a wrong" + " key stops all later operations.",
                     "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
             new Quirk("rxd-counters", provider -> provider.hasLayer("ofi_rxd"), TestedVersions.ALL,
-                    "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table that"
-                            + " providers share.",
+                    "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table"
+                            + " that" + " providers share.",
                     "CounterTest", Fact.SPOILS_COUNTER_WAIT),
             new Quirk("rxd-addresses", provider -> provider.hasLayer("ofi_rxd"), TestedVersions.ALL,
-                    "An endpoint has its port from the start; the source of a completion is right for messages only, and"
-                            + " fi_av_lookup does not find the first address.",
+                    "An endpoint has its port from the start; the source of a completion is right for messages only,"
+                            + " and" + " fi_av_lookup does not find the first address.",
                     "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
 
     private OtherQuirks() {}

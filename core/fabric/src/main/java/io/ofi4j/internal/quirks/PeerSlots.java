@@ -11,34 +11,36 @@ import java.util.function.ToIntFunction;
 public final class PeerSlots {
     private final int count;
     private final ToIntFunction<Set<EndpointAddress>> unknownPeers;
-    /** How many were given since the last time that no endpoint was bound. */
+    /** The number of slots assigned since no endpoint was bound. */
     private int assigned;
     private boolean anyReleased;
 
     /**
-     * The places of one vector.
+     * The slots of one vector.
      *
      * @param count how many there are
-     * @param unknownPeers how many peers may take a place by themselves, beside those that are known
+     * @param unknownPeers how many peers may take a slot without being inserted
      */
     public PeerSlots(int count, ToIntFunction<Set<EndpointAddress>> unknownPeers) {
         this.count = count;
         this.unknownPeers = unknownPeers;
     }
 
-    /** The first endpoint is about to be bound, while so many addresses are known. */
+    /** The first endpoint is about to be bound, and the vector has this number of addresses. */
     public void reset(int known) {
         assigned = known;
         anyReleased = false;
     }
 
-    /** An address is about to be told to the provider. */
+    /** An address is about to be inserted. */
     public void assign() { assigned++; }
 
     /** The provider has forgotten an address. */
     public void release() { anyReleased = true; }
 
-    /** Refuses an address where the provider would mistake it; where no place is free, the provider refuses. */
+    /**
+     * Refuses an address that the provider would take for a removed one. Where no slot is free, the provider refuses.
+     */
     public void requireSafe(Set<EndpointAddress> known, Object vector) {
         if (anyReleased && assigned + unknownPeers.applyAsInt(known) >= count) {
             throw new IllegalStateException("the " + count + " places of " + vector

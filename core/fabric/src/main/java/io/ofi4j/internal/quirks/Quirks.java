@@ -20,8 +20,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The seam for providers: what is known of one provider in one version of libfabric, and the hooks that work around it. Chosen once for
- * each object that is opened, by the only code in core that looks at a provider's name or compares libfabric's version.
+ * The seam for providers: what is known of one provider in one version of libfabric, and the hooks that work around it.
+ * Chosen once for each object that is opened, by the only code in core that looks at a provider's name or compares
+ * libfabric's version.
  */
 public final class Quirks {
     /** Which quirks are on: {@code none}, or their names with commas between them. Not set, all that apply are. */
@@ -94,12 +95,16 @@ public final class Quirks {
      */
     public void require(Fact fact) { require(refusal(fact)); }
 
-    /** As {@link #require(Fact)}, with what {@link #refusal} has returned, which the data path keeps in a final field. */
+    /**
+     * As {@link #require(Fact)}, with what {@link #refusal} has returned, which the data path keeps in a final field.
+     */
     public static void require(String refusal) {
         if (refusal != null) { throw new UnsupportedOperationException(refusal); }
     }
 
-    /** {@return the first of these facts that is known of the provider, in words for an exception; null where none is} */
+    /**
+     * {@return the first of these facts that is known of the provider, in words for an exception; null where none is}
+     */
     public String refusal(Fact... any) {
         return Stream.of(any).filter(this::has).map(fact -> fact.refusal().of(provider)).findFirst().orElse(null);
     }
@@ -143,13 +148,13 @@ public final class Quirks {
         return compose(checked, (quirk, inner) -> () -> quirk.insert(address, vector, inner, refusal)).get();
     }
 
-    /** {@return an address as the provider is told of it} */
+    /** {@return the address to pass to the provider} */
     public byte[] nativeAddress(EndpointAddress address) {
         return active.stream().map(quirk -> quirk.nativeAddress(address)).filter(Objects::nonNull).findFirst()
                 .orElseGet(address::toBytes);
     }
 
-    /** {@return what bounds the places of a new address vector, or null} */
+    /** {@return what bounds the slots of a new address vector, or null} */
     public PeerSlots peerSlots() {
         return active.stream().map(Quirk::peerSlots).filter(Objects::nonNull).findFirst().orElse(null);
     }

@@ -18,12 +18,14 @@ public final class Remedies {
             case Errno.ENOMEM, Errno.EPERM, Errno.EADDRNOTAVAIL, Errno.ENOKEY, Errno.EKEYREJECTED, Errno.EINVAL ->
                 byCall(errno, operation, provider);
             case Errno.ENOSPC -> provider.contains("shm")
-                    ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it larger ('mount"
-                            + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
+                    ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it"
+                            + " larger ('mount" + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
                     : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EFAULT -> operation.startsWith("fi_mr")
-                    ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped read-only: map it"
-                            + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
+                    ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped"
+                            + " read-only: map it"
+                            + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of"
+                            + " it."
                     : "";
             case Errno.EMFILE -> RAISE_DESCRIPTOR_LIMIT;
             case Errno.EADDRINUSE,
@@ -36,9 +38,13 @@ public final class Remedies {
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
             case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
                 " Check the address, the route and firewalls.";
-            case Errno.ENOSYS, Errno.EOPNOTSUPP -> operation.equals("fi_cq_open")
-                    ? " The provider has no such wait object or format: ask for WaitObject.NONE and CompletionFormat.DATA."
-                    : " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
+            case Errno.ENOSYS,
+                    Errno.EOPNOTSUPP ->
+                operation.equals("fi_cq_open")
+                        ? " The provider has no such wait object or format: ask for WaitObject.NONE and"
+                                + " CompletionFormat.DATA."
+                        : " The provider does not offer it: ask for the capability in FabricHints, or for another"
+                                + " provider.";
             default -> "";
         };
     }
@@ -49,8 +55,8 @@ public final class Remedies {
         boolean enables = operation.equals("fi_enable") && provider.contains("verbs");
         return switch (errno) {
             case Errno.ENOMEM -> registers || provider.contains("verbs")
-                    ? " The process has no memory left, or may lock no more: register less, or raise the memory lock limit"
-                            + " ('ulimit -l unlimited')."
+                    ? " The process has no memory left, or may lock no more: register less, or raise the memory lock"
+                            + " limit" + " ('ulimit -l unlimited')."
                     : " Memory, or a limit of the device, is exhausted: close what is not needed.";
             case Errno.EPERM -> registers
                     ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
@@ -59,11 +65,13 @@ public final class Remedies {
                     ? " It is an address that nothing can be sent to: a wildcard, or without a port."
                     : " No interface of this machine has this address.";
             case Errno.EINVAL -> enables
-                    ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the environment to how many"
+                    ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the"
+                            + " environment to how many"
                             + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
                     : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
             default -> registers
-                    ? " The requested key is another region's, or out of the provider's range: choose another, or leave it to chance."
+                    ? " The requested key is another region's, or out of the provider's range: choose another, or"
+                            + " leave it to chance."
                     : " The remote key is not known there: was the region closed?";
         };
     }

@@ -30,7 +30,7 @@ public final class Status {
         return exception(status, operation, "", provider);
     }
 
-    /** As the other; says where to the operation went. */
+    /** As {@link #exception(long, String, String)}, and names the peer of the operation. */
     public static FabricException exception(long status, String operation, String to, String provider) {
         int errno = (int) -status;
         String message = operation + to + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
@@ -42,8 +42,8 @@ public final class Status {
     }
 
     /**
-     * Some providers, where they can open no file, give an error that is about something else. How many may have been missing: a
-     * call that opens several closes those that it got before it fails.
+     * Some providers, where they can open no file, give an error that is about something else. How many may have been
+     * missing: a call that opens several closes those that it got before it fails.
      */
     private static int descriptorsNeeded(int errno) {
         return switch (errno) {
@@ -53,7 +53,7 @@ public final class Status {
         };
     }
 
-    /** {@return what else to say of a failure; empty unless this process may open fewer files than so many} */
+    /** {@return a sentence for an exception if this process may open fewer files than this count; else empty} */
     public static String descriptorShortage(int count) {
         return Descriptors.hasFewerFree(count)
                 ? " This process may open " + (count == 1 ? "no" : "fewer than " + count) + " more files."

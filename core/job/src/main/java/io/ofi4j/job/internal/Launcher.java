@@ -2,7 +2,10 @@ package io.ofi4j.job.internal;
 
 import java.net.InetSocketAddress;
 
-/** Who has started this process beside others: knows its rank and how many there are, and brings a line of rank 0 to all. */
+/**
+ * Who has started this process beside others: knows its rank and how many there are, and brings a line of rank 0 to
+ * all.
+ */
 public interface Launcher {
     /** For people. */
     String name();
@@ -17,8 +20,8 @@ public interface Launcher {
     }
 
     /**
-     * {@return the line of rank 0, where {@link RendezvousPoint} reads who listens where} Blocks until all ranks have called it, and may do so
-     * for ever if one is gone.
+     * {@return the line of rank 0, where {@link RendezvousPoint} reads who listens where} Blocks until all ranks have
+     * called it, and may do so for ever if one is gone.
      *
      * @param line of rank 0; what others give is not looked at
      */

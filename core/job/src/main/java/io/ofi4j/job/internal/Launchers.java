@@ -4,13 +4,18 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.Objects;
 
-/** How this process was started, by its environment. What a person has set counts first; nothing that says more than one is ignored. */
+/**
+ * How this process was started, by its environment. What a person has set counts first; nothing that says more than one
+ * is ignored.
+ */
 public final class Launchers {
     private static final String RANK = "OFI4J_RANK";
     private static final String SIZE = "OFI4J_SIZE";
     private static final String RENDEZVOUS = "OFI4J_RENDEZVOUS";
     private static final String SECRET = "OFI4J_SECRET";
-    /** Variables of launchers that say how many processes there are, and what to do where none of them can be spoken to. */
+    /**
+     * Variables of launchers that say how many processes there are, and what to do where none of them can be spoken to.
+     */
     private static final Map<String, String> COUNTS = Map.of("SLURM_NTASKS",
             "Start it with 'srun --mpi=pmix' or 'srun --mpi=pmi2'", "OMPI_COMM_WORLD_SIZE",
             "Start it with an mpirun that offers PMIx, as Open MPI's does from 4.0 on", "PMI_SIZE",

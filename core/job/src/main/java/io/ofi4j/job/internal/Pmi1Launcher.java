@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * PMI-1: lines of text over a descriptor that the launcher has opened, as Hydra's mpiexec, {@code srun --mpi=pmi2} and Flux do. Values
- * are written as hexadecimal digits, for a line ends them at a space, and Slurm takes 512 characters.
+ * PMI-1: lines of text over a descriptor that the launcher has opened, as Hydra's mpiexec, {@code srun --mpi=pmi2} and
+ * Flux do. Values are written as hexadecimal digits, for a line ends them at a space, and Slurm takes 512 characters.
  */
 final class Pmi1Launcher implements Launcher {
     private static final FunctionDescriptor TRANSFER = FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);

@@ -16,11 +16,13 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The eight functions of PMIx that a job needs, of libpmix.so.2, which is loaded with this class. Their structs are written by hand
- * here and nowhere else: they are the same in PMIx 3.2, 4.2, 5.0 and 6.1, and nobody has to have its headers.
+ * The eight functions of PMIx that a job needs, of libpmix.so.2, which is loaded with this class. Their structs are
+ * written by hand here and nowhere else: they are the same in PMIx 3.2, 4.2, 5.0 and 6.1, and nobody has to have its
+ * headers.
  *
- * <p>{@code pmix_proc_t}: the name space in 256 bytes, the rank in 4. {@code pmix_value_t}, 32 bytes: the type in 2, and from the 8th
- * on the data. {@code pmix_info_t}, 552 bytes: the key in 512, flags in 4, and from the 520th on a value.
+ * <p>{@code pmix_proc_t}: the name space in 256 bytes, the rank in 4. {@code pmix_value_t}, 32 bytes: the type in 2,
+ * and from the 8th on the data. {@code pmix_info_t}, 552 bytes: the key in 512, flags in 4, and from the 520th on a
+ * value.
  */
 @SuppressWarnings("restricted")
 final class Pmix {
@@ -54,8 +56,8 @@ final class Pmix {
                     : SymbolLookup.libraryLookup(FILE, arena);
         } catch (IllegalArgumentException e) {
             throw new LauncherException("PMIX_NAMESPACE says that PMIx started this process, and " + FILE
-                    + " cannot be loaded: install it ('apt-get install libpmix2' on Debian and Ubuntu), or name its file with "
-                    + "-Dio.ofi4j.pmix=/path/to/libpmix.so.2.", e);
+                    + " cannot be loaded: install it ('apt-get install libpmix2' on Debian and Ubuntu), or name its"
+                    + " file with " + "-Dio.ofi4j.pmix=/path/to/libpmix.so.2.", e);
         }
         errorString = handle("PMIx_Error_string", FunctionDescriptor.of(ADDRESS, JAVA_INT));
         MethodHandle init = handle("PMIx_Init", ints(ADDRESS, ADDRESS, JAVA_LONG));

@@ -13,8 +13,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Where rank 0 listens, and the secret, as a line: the secret, the name of its host, its port, its addresses, with semicolons between.
- * At most 220 characters, so that every launcher carries it.
+ * Where rank 0 listens, and the secret, as a line: the secret, the name of its host, its port, its addresses, with
+ * semicolons between. At most 220 characters, so that every launcher carries it.
  *
  * @param secret of the rendezvous
  * @param addresses to be tried one after the other

@@ -179,7 +179,7 @@ public final class CmCalls {
 
     public static void destroyQueuePair(Id id) { rdma_destroy_qp(id.pointer); }
 
-    /** How a connection is kept, and the private data. */
+    /** The attributes of a connection, and its private data. */
     public record Parameters(byte[] data, int reads, int retries, int receiverRetries) {}
 
     public static void rdma_connect(Id id, Parameters parameters) {

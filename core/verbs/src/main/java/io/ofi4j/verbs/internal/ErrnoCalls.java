@@ -14,8 +14,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of verbs, which say what failed in three ways: NULL or -1 with errno, or the error number itself. All become exceptions. Off the
- * data path.
+ * Calls of verbs, which say what failed in three ways: NULL or -1 with errno, or the error number itself. All become
+ * exceptions. Off the data path.
  */
 final class ErrnoCalls {
     private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
@@ -39,10 +39,11 @@ final class ErrnoCalls {
         return Functions.handle(function, descriptor, CAPTURE);
     }
 
-    /** A handle of a function in a table: its arguments are the address of the function, what takes errno, and those of the function. */
-    static MethodHandle inTable(FunctionDescriptor descriptor) {
-        return Functions.byAddress(descriptor, CAPTURE);
-    }
+    /**
+     * A handle of a function in a table: its arguments are the address of the function, what takes errno, and those of
+     * the function.
+     */
+    static MethodHandle inTable(FunctionDescriptor descriptor) { return Functions.byAddress(descriptor, CAPTURE); }
 
     static MemorySegment pointer(String operation, PointerCall call) {
         try (Arena arena = Arena.ofConfined()) {
@@ -89,7 +90,8 @@ final class ErrnoCalls {
                     : " The device has no more of these, or fewer entries were expected: see DeviceAttributes.";
             case Errno.EINVAL -> registers
                     ? " Does the device have the rights that were asked for?"
-                    : " Are the numbers within the device's limits, and the objects in the state that the call expects?";
+                    : " Are the numbers within the device's limits, and the objects in the state that the call"
+                            + " expects?";
             case Errno.EFAULT -> " Is the memory mapped, and writable where the rights say so?";
             case Errno.EPERM, EACCES -> " May this process open /dev/infiniband?";
             case Errno.EBUSY -> " Something still uses it: close that first.";

@@ -26,7 +26,7 @@ public final class QueuePairCalls {
     /** What a queue pair is made of. */
     public record Sizes(MemorySegment sendQueue, MemorySegment receiveQueue, int sends, int receives, int inline) {}
 
-    /** Where a connection by hand goes, and how it is kept. */
+    /** The path of a connection that is made out of band, and its attributes. */
     public record Path(int port, int gidIndex, boolean isGlobal, byte[] gid, int lid, int number, int sendSequence,
             int receiveSequence, int mtu, int reads, int timeout, int retries, int receiverRetries,
             int receiverTimer) {}

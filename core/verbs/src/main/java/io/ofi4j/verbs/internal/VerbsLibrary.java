@@ -6,7 +6,9 @@ import io.ofi4j.internal.os.SignalGuard;
 import java.lang.foreign.SymbolLookup;
 import java.util.List;
 
-/** Loads libibverbs and librdmacm once, in the global arena. No class of their generated bindings may be touched before. */
+/**
+ * Loads libibverbs and librdmacm once, in the global arena. No class of their generated bindings may be touched before.
+ */
 public final class VerbsLibrary {
     private static final List<String> SONAMES = List.of("libibverbs.so.1", "librdmacm.so.1");
 
@@ -33,8 +35,8 @@ public final class VerbsLibrary {
             return Functions.library(soname);
         } catch (IllegalArgumentException e) {
             throw new NotFound(soname + " was not found in the dynamic linker's search path. Install rdma-core "
-                    + "('apt-get install librdmacm1 ibverbs-providers' on Debian and Ubuntu, 'dnf install librdmacm libibverbs' on "
-                    + "Fedora and its kin).", e);
+                    + "('apt-get install librdmacm1 ibverbs-providers' on Debian and Ubuntu, 'dnf install librdmacm"
+                    + " libibverbs' on " + "Fedora and its kin).", e);
         }
     }
 }

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * The structs of one queue of a queue pair: {@code ibv_send_wr} or {@code ibv_recv_wr} with one segment, which are filled in place and
- * posted again and again. Not thread-safe.
+ * The structs of one queue of a queue pair: {@code ibv_send_wr} or {@code ibv_recv_wr} with one segment, which are
+ * filled in place and posted again and again. Not thread-safe.
  */
 public final class WorkRequest {
     private static final int RDMA_ADDRESS = (int) (ibv_send_wr.wr$offset() + ibv_send_wr.wr.rdma.remote_addr$offset());
@@ -38,7 +38,7 @@ public final class WorkRequest {
     private final long bad;
     private final MemorySegment staging;
 
-    /** Of the send queue, with so many bytes for inline data, or of the receive queue. */
+    /** A work request of the send queue, with this number of bytes for inline data, or of the receive queue. */
     public WorkRequest(ContextOps ops, MemorySegment queuePair, boolean sends, int inline) {
         long size = Math.max(ibv_send_wr.sizeof(), Math.max(ibv_recv_wr.sizeof(), ibv_mw_bind.sizeof()));
         this.memory = Arena.ofAuto().allocate(3 * ALIGNMENT + size + inline, ALIGNMENT);
@@ -106,7 +106,9 @@ public final class WorkRequest {
      */
     public record Binding(MemorySegment region, long address, long length, int access) {}
 
-    /** Binds a window of type 2 by a work request; its key is the caller's, who must keep it in the window afterwards. */
+    /**
+     * Binds a window of type 2 by a work request; its key is the caller's, who must keep it in the window afterwards.
+     */
     public void window(MemorySegment window, int key, Binding binding) {
         NativeWords.set(request, BIND_WINDOW, window.address());
         NativeWords.setInt(request, BIND_KEY, key);

@@ -24,11 +24,12 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one exception of the rule for
- * quirks: a peer that leaves at the wrong moment ends the process of everybody who talks to it.
+ * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one
+ * exception of the rule for quirks: a peer that leaves at the wrong moment ends the process of everybody who talks to
+ * it.
  *
- * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that with these
- * providers all calls that move data are plain.
+ * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that
+ * with these providers all calls that move data are plain.
  */
 abstract class CoreProviderPatch extends Quirk {
     private static final Set<FunctionSlot> REPLACED = new HashSet<>();
@@ -40,7 +41,9 @@ abstract class CoreProviderPatch extends Quirk {
                 versions, upstream, test);
     }
 
-    /** Replaces what the domain of the provider below has: 0, or the error with which it refused to show its functions. */
+    /**
+     * Replaces what the domain of the provider below has: 0, or the error with which it refused to show its functions.
+     */
     abstract int replaceIn(Handle domain);
 
     @Override
@@ -61,7 +64,8 @@ abstract class CoreProviderPatch extends Quirk {
         for (InfoHandle info : infos) {
             status = open(provider.core(), info);
             if (status == 0) {
-                prepared.add(provider.core()); // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                prepared.add(provider.core());
                 break;
             }
         }
@@ -87,10 +91,10 @@ abstract class CoreProviderPatch extends Quirk {
     }
 
     /**
-     * Puts a Java method in the place of a function, once, for the rest of the process' life. Where the place cannot be
+     * Replaces a function by a Java method, once, for the life of the process. Where the slot cannot be
      * written, that is logged, and the function stays.
      *
-     * @param slot the place
+     * @param slot where the table has the function
      * @param where the class that has the method
      * @param method takes the original function's address, then what the function takes; throws nothing
      * @param descriptor the function's C signature
@@ -100,8 +104,8 @@ abstract class CoreProviderPatch extends Quirk {
         if (!REPLACED.add(slot)) { return; }
         if (!slot.isWritable()) {
             System.getLogger("io.ofi4j").log(Level.WARNING,
-                    "the table that has the function for {0} cannot be written: a peer of ofi_rxm that leaves at the wrong"
-                            + " moment may end this process",
+                    "the table that has the function for {0} cannot be written: a peer of ofi_rxm that leaves at the"
+                            + " wrong" + " moment may end this process",
                     method);
             return;
         }

@@ -14,7 +14,8 @@ public final class RxmQuirks {
                     + " ends the process.",
             "PeerSurvivalTest", Fact.NEEDS_WRITE_COUNTER),
             new Quirk("rxm-wait-objects", RxmQuirks::isRxm, TestedVersions.ALL,
-                    "What an endpoint has waited for stays in the wait objects of its queues and counters when it is closed.",
+                    "What an endpoint has waited for stays in the wait objects of its queues and counters when it is"
+                            + " closed.",
                     "EpollTest", Fact.STALE_WAIT_OBJECTS),
             new Quirk("rxm-sources", RxmQuirks::isRxm, TestedVersions.ALL,
                     "The source of a completion is right for messages only.", "CompletionFormatTest",
@@ -36,17 +37,18 @@ public final class RxmQuirks {
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
             new Quirk("rxm-directed-receives", RxmQuirks::isRxm, TestedVersions.VERSION_2,
-                    "A receive of messages without tags from one peer overwrites the provider's memory beside one from any peer, and"
-                            + " ends the process when it is canceled.",
+                    "A receive of messages without tags from one peer overwrites the provider's memory beside one from"
+                            + " any peer, and" + " ends the process when it is canceled.",
                     "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
             new Quirk("rxm-early-messages", RxmQuirks::isRxm, TestedVersions.DEBIAN_13,
-                    "To insert an address while a message waits for its receive ends the process (rxm_get_addr), unless the endpoint"
-                            + " has FI_DIRECTED_RECV, which it gets.",
+                    "To insert an address while a message waits for its receive ends the process (rxm_get_addr),"
+                            + " unless the endpoint" + " has FI_DIRECTED_RECV, which it gets.",
                     "EarlyMessageTest", Fact.INSERTS_NEED_DIRECTED_RECEIVES),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, TestedVersions.ALL,
-                    "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
-                            + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"
-                            + " forgotten.",
+                    "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a"
+                            + " receive of any tag"
+                            + " matches them, an uneven broadcast writes beyond its elements, and one that finds no"
+                            + " receive is" + " forgotten.",
                     "CollectivesTest", Fact.LONG_COLLECTIVES_BREAK, Fact.UNEVEN_BROADCASTS_OVERRUN,
                     Fact.COLLECTIVES_USE_TAGS, Fact.COLLECTIVES_NEED_RECEIVES),
             new HalfReceivedWrites(), new DepartedPeers());

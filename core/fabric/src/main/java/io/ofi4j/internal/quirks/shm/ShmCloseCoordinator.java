@@ -23,16 +23,16 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Closes shm endpoints in an order that leaves no endpoint of this process with a pointer to unmapped memory. Before an endpoint is
- * closed, operations to it are refused, the other endpoints of this process finish what is pending, and their vectors forget it. Where
- * that is not possible, since something never completes or since the other endpoint belongs to another thread, the provider closes the
- * endpoint later: when the vectors that know it are closed.
+ * Closes shm endpoints in an order that leaves no endpoint of this process with a pointer to unmapped memory. Before an
+ * endpoint is closed, operations to it are refused, the other endpoints of this process finish what is pending, and
+ * their vectors forget it. Where that is not possible, since something never completes or since the other endpoint
+ * belongs to another thread, the provider closes the endpoint later: when the vectors that know it are closed.
  */
 final class ShmCloseCoordinator extends Quirk {
     private static final long DRAIN_TIMEOUT_NANOS = 200_000_000;
     private static final int MIN_ROUNDS = 8;
 
-    /** Endpoints that the provider has open, also those whose close was put off. */
+    /** Endpoints that the provider has open, also those whose close is deferred. */
     private final Map<EndpointView, EndpointAddress> open = new LinkedHashMap<>();
     /** Addresses of those that are about to be closed. */
     private final Set<EndpointAddress> closing = new HashSet<>();
@@ -40,21 +40,21 @@ final class ShmCloseCoordinator extends Quirk {
     /** Read inside the guards of queues, too, where the monitor must not be taken. */
     private final List<DeferredClose> deferred = new CopyOnWriteArrayList<>();
     /**
-     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has entered them
-     * into the vector, though nobody has inserted them.
+     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has
+     * entered them into the vector, though nobody has inserted them.
      */
     private final Map<VectorView, Set<EndpointAddress>> writers = new HashMap<>();
 
     /** A peer that was inserted, and how operations to it are refused. */
     private record InsertedPeer(VectorView vector, Runnable refusal) {}
 
-    /** An endpoint whose close was put off, and the vectors that still know it. */
+    /** An endpoint whose close is deferred, and the vectors that still know it. */
     private record DeferredClose(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
     ShmCloseCoordinator() {
         super("shm-neighbours", provider -> provider.is("shm"), TestedVersions.ALL,
-                "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a neighbour"
-                        + " that still has a command or an address of it ends the process.",
+                "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a"
+                        + " neighbour" + " that still has a command or an address of it ends the process.",
                 "ShmCloseCoordinatorTest");
     }
 
@@ -101,12 +101,15 @@ final class ShmCloseCoordinator extends Quirk {
     protected boolean beforeClose(EndpointView endpoint) {
         List<InsertedPeer> known;
         Map<EndpointView, EndpointAddress> others;
-        recordWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        recordWriters(endpoint);
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
-            known = List.copyOf(peers.getOrDefault(endpoint.address(), List.of())); // a close may be repeated: kept
+            // a close may be repeated, and needs them again
+            known = List.copyOf(peers.getOrDefault(endpoint.address(), List.of()));
             closing.add(endpoint.address());
-            known.forEach(peer -> peer.refusal.run()); // before looking who is open: who opens after this look sees it
+            // before the open endpoints are copied: one that opens later finds the address in closing
+            known.forEach(peer -> peer.refusal.run());
             others = new LinkedHashMap<>(open);
             open.remove(endpoint);
         }
@@ -146,7 +149,10 @@ final class ShmCloseCoordinator extends Quirk {
         writers.values().forEach(noted -> noted.remove(address));
     }
 
-    /** The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it close. */
+    /**
+     * The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it
+     * close.
+     */
     @Override
     protected void vectorClosed(VectorView vector) {
         List<DeferredClose> ofVector;
@@ -185,7 +191,10 @@ final class ShmCloseCoordinator extends Quirk {
                 .toList();
     }
 
-    /** Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place. */
+    /**
+     * The vectors that it was inserted into, and those of endpoints that it may have sent to. Each forgetting costs a
+     * slot.
+     */
     private Set<VectorView> knowingVectors(EndpointView endpoint, List<InsertedPeer> known,
             Map<EndpointView, EndpointAddress> others) {
         Set<VectorView> vectors = new LinkedHashSet<>();
@@ -202,7 +211,7 @@ final class ShmCloseCoordinator extends Quirk {
         return open.size() + closing.size() + peers.size() + deferred.size() + writers.size();
     }
 
-    /** Whether nothing is in flight, and all that peers have sent is worked off. */
+    /** Makes progress until nothing is in flight and all that peers have sent is handled; whether that was reached. */
     private static boolean drain(Set<QueueView> queues) {
         long start = System.nanoTime();
         int inFlight;

@@ -31,7 +31,7 @@ final class ShmFileReservation extends Quirk {
     private static final long DEFAULT_LENGTH = 16L << 20;
     private static final long DEFAULT_RECEIVES = 1024;
     private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(2);
-    /** The provider looks into an existing file as far as this before it looks at the file's length. */
+    /** The provider reads this many bytes of an existing file before it checks the file's length. */
     private static final long MIN_LENGTH = 4096;
 
     /** How long the files of this process's endpoints have become. */
@@ -42,12 +42,15 @@ final class ShmFileReservation extends Quirk {
 
     ShmFileReservation() {
         super("shm-room", provider -> provider.is("shm"), TestedVersions.ALL,
-                "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel ends the"
-                        + " process (SIGBUS).",
+                "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel"
+                        + " ends the" + " process (SIGBUS).",
                 "ShmFileReservationTest");
     }
 
-    /** One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one meanwhile. */
+    /**
+     * One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one
+     * meanwhile.
+     */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         Optional<Path> path = ShmFiles.path(address.get());
@@ -55,7 +58,8 @@ final class ShmFileReservation extends Quirk {
         requireUnused(path.get());
         try (NativeFile folder = NativeFile.openFolder(ShmFiles.DIRECTORY)) {
             if (RESERVES) {
-                Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT); // somebody who keeps the lock shall not keep this one out
+                // somebody who keeps the lock shall not keep this one out
+                Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT);
             }
             Sizes sizes = new Sizes(transmitSize, receiveSize);
             if (RESERVES && usableSpace() < expectedLength(sizes)) { return -Errno.ENOSPC; }
@@ -66,7 +70,9 @@ final class ShmFileReservation extends Quirk {
         }
     }
 
-    /** A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program. */
+    /**
+     * A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program.
+     */
     static void requireUnused(Path file) {
         if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {

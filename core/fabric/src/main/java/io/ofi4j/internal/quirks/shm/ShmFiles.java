@@ -27,7 +27,8 @@ final class ShmFiles extends Quirk {
 
     ShmFiles() {
         super("shm-files", provider -> provider.is("shm"), TestedVersions.ALL,
-                "Each endpoint has a file of 16 MB in /dev/shm, which stays when the process exits without closing the endpoint.",
+                "Each endpoint has a file of 16 MB in /dev/shm, which stays when the process exits without closing the"
+                        + " endpoint.",
                 "JvmSurvivalTest");
     }
 
@@ -42,7 +43,10 @@ final class ShmFiles extends Quirk {
     @Override
     protected void closed(EndpointView endpoint) { path(endpoint.address()).ifPresent(open::remove); }
 
-    /** Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it can. */
+    /**
+     * Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it
+     * can.
+     */
     static int creationError(EndpointAddress address) {
         String text = new String(address.toBytes(), StandardCharsets.UTF_8);
         int start = text.indexOf("://") < 0 ? 0 : text.indexOf("://") + 3;
@@ -56,8 +60,8 @@ final class ShmFiles extends Quirk {
     }
 
     /**
-     * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody has
-     * it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
+     * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody
+     * has it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
      */
     static int removeStale(EndpointAddress address) {
         Optional<Path> stale = find(address);

@@ -9,12 +9,14 @@ import io.ofi4j.internal.quirks.TestedVersions;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** Sees to it that no place of an shm address vector is given twice while endpoints are bound to the vector. */
+/** Ensures that no slot of an shm address vector is assigned twice while endpoints are bound to the vector. */
 final class ShmPeerSlots extends Quirk {
-    /** The place that was given last, given again at once. */
+    /** The slot that was assigned last is not assigned again at once. */
     static final Quirk LAST_SLOT = new Quirk("shm-last-place", provider -> provider.is("shm"), TestedVersions.VERSION_1,
             "A vector gives the place that it gave last again as soon as it is free.", "ShmPeerSlotsTest") {
-        /** By another name, the endpoint takes the next place meanwhile, which no endpoint has agreed on anything about. */
+        /**
+         * Inserts the peer a second time under another name before it is removed, so that its slot is not the last one.
+         */
         @Override
         protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
             byte[] name = address.toBytes();
@@ -33,8 +35,10 @@ final class ShmPeerSlots extends Quirk {
 
     ShmPeerSlots(ShmCloseCoordinator coordinator) {
         super("shm-places", provider -> provider.is("shm"), TestedVersions.ALL,
-                "A vector has 256 places, which it gives out in turn. An endpoint keeps what it has agreed on with the peer at a"
-                        + " place; the next peer there is taken for that one, and the first operation to it ends the process.",
+                "A vector has 256 places, which it gives out in turn. An endpoint keeps what it has agreed on with the"
+                        + " peer at a"
+                        + " place; the next peer there is taken for that one, and the first operation to it ends the"
+                        + " process.",
                 "ShmPeerSlotsTest");
         this.coordinator = coordinator;
     }

@@ -19,8 +19,8 @@ public final class ShmQuirks {
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
             TestedVersions.NEWEST,
-            "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another libfabric"
-                    + " has left one, is enabled all the same, which ends the process.",
+            "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another"
+                    + " libfabric" + " has left one, is enabled all the same, which ends the process.",
             "DescriptorFaultTest") {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
@@ -41,8 +41,8 @@ public final class ShmQuirks {
         return List.of(UNOPENED_FILES, new ShmFileReservation(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(),
                 coordinator, new ShmPeerSlots(coordinator), ShmPeerSlots.LAST_SLOT, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), TestedVersions.ALL,
-                        "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"
-                                + " next peer is taken for it.",
+                        "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x"
+                                + " the" + " next peer is taken for it.",
                         "AddressVectorTest", Fact.REMOVED_PEERS_STAY, Fact.LOOKUP_INEXACT),
                 new Quirk("shm-options", provider -> provider.is("shm"), TestedVersions.ALL,
                         "An option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
@@ -61,20 +61,21 @@ public final class ShmQuirks {
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
                 new Quirk("shm-directed-receives", provider -> provider.is("shm"), TestedVersions.VERSION_2,
-                        "A receive of messages without tags from one peer overwrites the provider's memory beside one from any"
-                                + " peer, and ends the process when it is canceled. No receive from one peer recognizes a peer that"
-                                + " was inserted with a slash before its name.",
+                        "A receive of messages without tags from one peer overwrites the provider's memory beside one"
+                                + " from any"
+                                + " peer, and ends the process when it is canceled. No receive from one peer"
+                                + " recognizes a peer that" + " was inserted with a slash before its name.",
                         "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
                 new Quirk("shm-matching", provider -> provider.is("shm"), TestedVersions.VERSION_1,
-                        "A message that came before its receive is matched without the mask, a look for one posts a receive"
-                                + " that takes it, and one receive too many is ENOMEM.",
+                        "A message that came before its receive is matched without the mask, a look for one posts a"
+                                + " receive" + " that takes it, and one receive too many is ENOMEM.",
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
                 new Quirk("shm-atomic-data", provider -> provider.is("shm"), TestedVersions.ALL,
                         "An atomic operation with completion data leaves wrong bytes at the target.",
                         "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
                 new Quirk("shm-device-copies", provider -> provider.is("shm"), TestedVersions.ALL,
-                        "What goes from a device to the same device completes when the driver's copy was begun, unless the"
-                                + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
+                        "What goes from a device to the same device completes when the driver's copy was begun, unless"
+                                + " the" + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
                         "DeviceCheckTest", Fact.DEVICE_COPIES_END_LATE),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), TestedVersions.VERSION_2,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"

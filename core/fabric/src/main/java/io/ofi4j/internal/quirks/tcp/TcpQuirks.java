@@ -19,9 +19,10 @@ public final class TcpQuirks {
             "ConnectionTest", Fact.PASSIVE_ENDPOINTS_STAY),
             new Quirk("tcp-late-connections", provider -> isTcpOrNet(provider) && !provider.isConnected(),
                     TestedVersions.ALL,
-                    "A connection that was accepted and has not said yet what it wants refers to its endpoint; where that is closed"
-                            + " by then, the next progress ends the process. A moment of progress before the close makes that"
-                            + " unlikely, no more.",
+                    "A connection that was accepted and has not said yet what it wants refers to its endpoint; where"
+                            + " that is closed"
+                            + " by then, the next progress ends the process. A moment of progress before the close"
+                            + " makes that" + " unlikely, no more.",
                     "PeerSurvivalTest", Fact.CONNECTIONS_OUTLIVE_CLOSE),
             new Quirk("tcp-remote-counters", TcpQuirks::isTcpOrNet, TestedVersions.ALL,
                     "Counters of peers' operations count writes with data only.", "CounterTest",
@@ -30,7 +31,8 @@ public final class TcpQuirks {
                     "A receive of messages without tags takes those of any peer, whichever is named.", "MessagesTest",
                     Fact.DIRECTED_RECEIVES_IGNORED),
             new Quirk("tcp-queue-domains", TcpQuirks::hasQueueDomains, TestedVersions.VERSION_2,
-                    "With the threading model COMPLETION each queue becomes a domain of its own when its first endpoint is"
+                    "With the threading model COMPLETION each queue becomes a domain of its own when its first"
+                            + " endpoint is"
                             + " enabled; what is used before, or with another queue, ends the process.",
                     "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.CLOSE_NEEDS_VECTOR),
             new Quirk("tcp-connected-tags", provider -> provider.is("tcp") && provider.isConnected(),
@@ -41,9 +43,10 @@ public final class TcpQuirks {
                     "With the threading model COMPLETION fi_av_insertsvc waits for a lock that it holds.",
                     "CompletionThreadingTest", Fact.SERVICE_INSERTIONS_HANG),
             new Quirk("tcp-uncounted-regions", TcpQuirks::hasQueueDomains, TestedVersions.NEWEST,
-                    "A region without rights for peers that is older than a queue's domain is not counted there when it is"
-                            + " registered, but when it is closed: the fabric then seems to be in use, and stays until the process"
-                            + " ends.",
+                    "A region without rights for peers that is older than a queue's domain is not counted there when"
+                            + " it is"
+                            + " registered, but when it is closed: the fabric then seems to be in use, and stays until"
+                            + " the process" + " ends.",
                     "CompletionThreadingTest", Fact.FABRICS_SEEM_BUSY),
             new Quirk("tcp-reads-freed-twice", provider -> provider.hasCore("tcp", "net"), TestedVersions.VERSION_1,
                     "A read whose answer has begun to come is freed twice when its endpoint is closed.",

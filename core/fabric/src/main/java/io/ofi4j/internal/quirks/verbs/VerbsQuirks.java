@@ -17,8 +17,8 @@ public final class VerbsQuirks {
                     + " connection that is not answered reaches the peer after half a minute.",
             "VerbsTest", Fact.ONE_DESTINATION, Fact.DATA_TAKES_RECEIVES, Fact.SHUTDOWN_NEEDS_ANSWER),
             new Quirk("verbs-adapter", provider -> provider.hasCore("verbs"), TestedVersions.OVER_VERBS,
-                    "The adapter does not touch what is no longer registered; fi_setname leaves an event queue with freed"
-                            + " memory.",
+                    "The adapter does not touch what is no longer registered; fi_setname leaves an event queue with"
+                            + " freed" + " memory.",
                     "VerbsTest", Fact.CLOSED_REGIONS_ARE_UNTOUCHED, Fact.FIXED_ADDRESSES),
             new Quirk("siw-reads", provider -> provider.hasCore("verbs") && provider.vendor().equals(SOFT_IWARP),
                     TestedVersions.OVER_VERBS,
@@ -26,8 +26,8 @@ public final class VerbsQuirks {
                     Fact.READS_FILL_ONE_SEGMENT),
             new Quirk("verbs-atomics", provider -> provider.is("verbs") && provider.isConnected(),
                     TestedVersions.OVER_VERBS,
-                    "A sum adds the address of its operand, and CSWAP swaps the addresses of operand and comparand; a float takes"
-                            + " its neighbour with it.",
+                    "A sum adds the address of its operand, and CSWAP swaps the addresses of operand and comparand; a"
+                            + " float takes" + " its neighbour with it.",
                     "AtomicsRefusedTest", Fact.ATOMICS_ONLY_COPY),
             new Quirk("siw-atomics",
                     provider -> provider.is("verbs") && provider.isConnected() && provider.vendor().equals(SOFT_IWARP),
