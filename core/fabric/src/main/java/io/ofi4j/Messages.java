@@ -286,7 +286,7 @@ public final class Messages extends TwoSided {
      * @param peer as this endpoint sends to
      * @param bytes the longest message, 0 or more; Long.MAX_VALUE for no limit
      */
-    public void maximum(Peer peer, long bytes) {
+    public void maximumMessageSize(Peer peer, long bytes) {
         if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {

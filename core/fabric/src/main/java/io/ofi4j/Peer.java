@@ -39,7 +39,10 @@ public final class Peer {
      * by posting threads inside a queue's guard.
      */
     Object reachableVector;
-    /** The longest message that may be sent to it; see {@link Messages#maximum}. Read by posting threads. */
+    /**
+     * The longest message that may be sent to it; see {@link Messages#maximumMessageSize(Peer, long)}. Read by posting
+     * threads.
+     */
     long maxMessageSize = Long.MAX_VALUE;
 
     /** Whether it is one of several receive contexts of a peer. */

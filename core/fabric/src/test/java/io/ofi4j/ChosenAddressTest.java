@@ -52,7 +52,9 @@ public class ChosenAddressTest {
     private static Pair.Wiring wiring(EndpointAddress address) {
         return new Pair.Wiring() {
             @Override
-            public Endpoint far(Pair pair, Endpoint endpoint) { return endpoint.bind(pair.farQueue).address(address); }
+            public Endpoint bindFar(Pair pair, Endpoint endpoint) {
+                return endpoint.bind(pair.farQueue).address(address);
+            }
         };
     }
 

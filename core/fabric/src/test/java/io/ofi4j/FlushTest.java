@@ -254,7 +254,7 @@ class FlushTest {
     void aSelectiveQueueReportsFlushes() {
         Pair.Wiring selective = new Pair.Wiring() {
             @Override
-            public Endpoint near(Pair pair, Endpoint endpoint) {
+            public Endpoint bindNear(Pair pair, Endpoint endpoint) {
                 return endpoint.bindSelective(pair.queue).bind(pair.queue, Direction.RECEIVE);
             }
         };

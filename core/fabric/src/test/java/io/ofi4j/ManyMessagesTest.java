@@ -199,13 +199,13 @@ class ManyMessagesTest {
         try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA));
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.SEND)) {
             Messages messages = pair.endpoint.messages();
-            messages.maximum(pair.far, 100);
+            messages.maximumMessageSize(pair.far, 100);
             assertThatIllegalArgumentException().isThrownBy(() -> messages.send(near, 0, 101, pair.far, 1))
                     .withMessageContaining("at most 100 bytes");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> messages.message().segment(near, 0, 101).peer(pair.far).send(1));
-            assertThatIllegalArgumentException().isThrownBy(() -> messages.maximum(pair.far, -1));
-            messages.maximum(pair.far, Long.MAX_VALUE);
+            assertThatIllegalArgumentException().isThrownBy(() -> messages.maximumMessageSize(pair.far, -1));
+            messages.maximumMessageSize(pair.far, Long.MAX_VALUE);
             messages.send(near, 0, 101, pair.far, 1);
         }
     }

@@ -56,12 +56,14 @@ class TutorialTest {
         Libfabric libfabric = Libfabric.load();
         assertThat(libfabric.version().major()).isPositive();
 
-        // Providers are libfabric's drivers: one for each kind of network, and some in software. This is what fi_info shows.
+        // Providers are libfabric's drivers: one for each kind of network, and some in software. This is what fi_info
+        // shows.
         for (FabricInfo info : libfabric.info(FabricHints.any())) {
             assertThat(info.provider()).isNotEmpty();
         }
 
-        // You say what you need, and get what offers it, best first. Hints are immutable: each method gives a changed copy.
+        // You say what you need, and get what offers it, best first. Hints are immutable: each method gives a changed
+        // copy.
         FabricInfo info = libfabric.info(FabricHints.rma().provider("shm")).getFirst();
         assertThat(info.capabilities()).contains(Capability.RMA);
         assertThat(info.transmit().injectSize()).isPositive();
@@ -98,15 +100,18 @@ class TutorialTest {
             // A region's memory is an ordinary MemorySegment.
             source.segment().setString(0, "Hello, peer");
 
-            // The write: 64 bytes from offset 0 of our region to offset 0 of the peer's. The token is yours: it comes back.
+            // The write: 64 bytes from offset 0 of our region to offset 0 of the peer's. The token is yours: it comes
+            // back.
             here.rma().write(source, 0, 64, peer, target.remote(), 0, 42);
 
-            // Polling makes progress, and hands each completion to the handler: the write is done, the source may be reused.
+            // Polling makes progress, and hands each completion to the handler: the write is done, the source may be
+            // reused.
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> tokens.add(token), 16) > 0, SOON);
             assertThat(tokens).containsExactly(42L);
 
-            // That the bytes have arrived is certain only to the target, and with most providers the target must poll, too.
+            // That the bytes have arrived is certain only to the target, and with most providers the target must poll,
+            // too.
             Waiting.YIELD.until(() -> {
                 queue.progress();
                 return target.segment().getString(0).equals("Hello, peer");
@@ -341,7 +346,8 @@ class TutorialTest {
             there.tagged().receive(inbox, 0, 8, 0x20, 0, 20);
             there.tagged().receive(inbox, 8, 8, 0x10, 0, 10);
             outbox.segment().set(JAVA_INT, 0, 7);
-            here.tagged().send(outbox, 0, 8, peer, 0x10, 1); // the receive with this tag takes it, though it was posted later
+            // the receive with this tag takes it, though it was posted later
+            here.tagged().send(outbox, 0, 8, peer, 0x10, 1);
 
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> {

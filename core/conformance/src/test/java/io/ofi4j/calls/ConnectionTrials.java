@@ -24,12 +24,12 @@ final class ConnectionTrials {
     /** The end that peers come to is elsewhere, or that one of a connection which has asked for it. */
     private static final Pair.Wiring CHOSEN = new Pair.Wiring() {
         @Override
-        public Endpoint near(Pair pair, Endpoint endpoint) {
+        public Endpoint bindNear(Pair pair, Endpoint endpoint) {
             return choose(pair, endpoint.bind(pair.queue), EndpointType.MSG);
         }
 
         @Override
-        public Endpoint far(Pair pair, Endpoint endpoint) {
+        public Endpoint bindFar(Pair pair, Endpoint endpoint) {
             return choose(pair, endpoint.bind(pair.farQueue), EndpointType.RDM);
         }
     };

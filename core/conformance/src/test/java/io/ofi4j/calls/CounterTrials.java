@@ -151,7 +151,7 @@ final class CounterTrials {
     private static CallTrial near(WaitObject object, CounterEvent event, CallTrial.Body body) {
         return CallTrial.of(UnaryOperator.identity(), new Pair.Wiring() {
             @Override
-            public Endpoint near(Pair pair, Endpoint endpoint) {
+            public Endpoint bindNear(Pair pair, Endpoint endpoint) {
                 return endpoint.bind(pair.queue).bind(pair.openCounter(object), event);
             }
         }, body);
@@ -160,7 +160,7 @@ final class CounterTrials {
     private static CallTrial far(CounterEvent event, CallTrial.Body body) {
         return CallTrial.of(CallTrial.capability(Capability.RMA_EVENT), new Pair.Wiring() {
             @Override
-            public Endpoint far(Pair pair, Endpoint endpoint) {
+            public Endpoint bindFar(Pair pair, Endpoint endpoint) {
                 return endpoint.bind(pair.farQueue).bind(pair.openCounter(WaitObject.NONE), event);
             }
         }, body);

@@ -46,7 +46,7 @@ final class EndpointTrials {
     /** Only those operations of the near end give a completion that ask for one. */
     static final Pair.Wiring SELECTIVE = new Pair.Wiring() {
         @Override
-        public Endpoint near(Pair pair, Endpoint endpoint) {
+        public Endpoint bindNear(Pair pair, Endpoint endpoint) {
             return endpoint.bindSelective(pair.queue).bind(pair.queue, Direction.RECEIVE);
         }
     };
@@ -107,24 +107,24 @@ final class EndpointTrials {
 
     private static final Pair.Wiring SHARED_RECEIVE = new Pair.Wiring() {
         @Override
-        public Endpoint near(Pair pair, Endpoint endpoint) {
+        public Endpoint bindNear(Pair pair, Endpoint endpoint) {
             return endpoint.bind(pair.queue).bind(pair.openReceiveContext(pair.queue));
         }
 
         @Override
-        public Endpoint far(Pair pair, Endpoint endpoint) {
+        public Endpoint bindFar(Pair pair, Endpoint endpoint) {
             return endpoint.bind(pair.farQueue).bind(pair.openReceiveContext(pair.farQueue));
         }
     };
 
     private static final Pair.Wiring SHARED_TRANSMIT = new Pair.Wiring() {
         @Override
-        public Endpoint near(Pair pair, Endpoint endpoint) {
+        public Endpoint bindNear(Pair pair, Endpoint endpoint) {
             return endpoint.bind(pair.queue).bind(pair.openTransmitContext());
         }
 
         @Override
-        public Endpoint far(Pair pair, Endpoint endpoint) {
+        public Endpoint bindFar(Pair pair, Endpoint endpoint) {
             return endpoint.bind(pair.farQueue).bind(pair.openTransmitContext());
         }
     };

@@ -69,14 +69,13 @@ class NetworkJobTest {
      */
     private Path agent(TwoNetworks networks) {
         try {
-            Path agent = Files.writeString(folder.resolve("agent"),
-                    """
-                            #!/bin/sh
-                            case $1 in %s) network='%s' name=near ;; *) network='%s' name=far ;; esac
-                            exec $network unshare --uts sh -c 'echo "$0" >/proc/sys/kernel/hostname; exec bash -c "$1"' $name "$2"
-                            """
-                            .formatted(TwoNetworks.NEAR, String.join(" ", networks.inNear()),
-                                    String.join(" ", networks.inFar())));
+            Path agent = Files.writeString(folder.resolve("agent"), """
+                    #!/bin/sh
+                    case $1 in %s) network='%s' name=near ;; *) network='%s' name=far ;; esac
+                    exec $network unshare --uts sh -c 'echo "$0" >/proc/sys/kernel/hostname; exec bash -c "$1"' \
+                    $name "$2"
+                    """.formatted(TwoNetworks.NEAR, String.join(" ", networks.inNear()),
+                    String.join(" ", networks.inFar())));
             return Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwx------"));
         } catch (IOException e) {
             throw new AssertionError(e);

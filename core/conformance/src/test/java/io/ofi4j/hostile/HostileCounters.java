@@ -21,7 +21,7 @@ final class HostileCounters {
         Pair pair = new Pair(TestProviders.hints(run.provider), CompletionQueueAttributes.defaults(),
                 new Pair.Wiring() {
                     @Override
-                    public Endpoint near(Pair pair, Endpoint endpoint) {
+                    public Endpoint bindNear(Pair pair, Endpoint endpoint) {
                         opened[0] = pair.openCounter(WaitObject.UNSPECIFIED);
                         return endpoint.bind(pair.queue).bind(opened[0], CounterEvent.WRITE);
                     }

@@ -91,12 +91,12 @@ final class MisuseOfCollectives {
                         s -> s.opened(s.other("tcp;ofi_rxm").domain.openEndpoint(TestProviders.info(hints())))),
                 wired("a queue for each direction", new Pair.Wiring() {
                     @Override
-                    public Endpoint near(Pair pair, Endpoint endpoint) {
+                    public Endpoint bindNear(Pair pair, Endpoint endpoint) {
                         return endpoint.bind(pair.queue, Direction.TRANSMIT).bind(pair.farQueue, Direction.RECEIVE);
                     }
                 }), wired("a counter", new Pair.Wiring() {
                     @Override
-                    public Endpoint near(Pair pair, Endpoint endpoint) {
+                    public Endpoint bindNear(Pair pair, Endpoint endpoint) {
                         return endpoint.bind(pair.queue).bind(pair.openCounter(WaitObject.UNSPECIFIED),
                                 CounterEvent.SEND);
                     }

@@ -613,7 +613,7 @@ public final class Saver implements AutoCloseable {
         try {
             if (save.state == State.NEW) { flush(save); }
             if (save.state == State.FLUSHED) { ask(save); }
-            if (save.state == State.SAVED && (save.data.isEmpty() || notified(save))) { save.state = State.DONE; }
+            if (save.state == State.SAVED && (save.data.isEmpty() || tryNotify(save))) { save.state = State.DONE; }
         } catch (FabricException e) {
             fail(save, e.errno(), e.getMessage());
         } catch (IllegalStateException e) { // the peer was removed, or the endpoint closed
@@ -647,7 +647,7 @@ public final class Saver implements AutoCloseable {
     }
 
     /** Gives the peer's queue the data of a save, with a write of a number that nobody reads. */
-    private boolean notified(Save save) {
+    private boolean tryNotify(Save save) {
         return rma.tryInjectWriteData(link.memory, link.spareOffset(), Long.BYTES, save.data.getAsLong(), save.peer,
                 save.service.ticket.flushed(), NOTIFICATION_OFFSET);
     }

@@ -45,12 +45,12 @@ public final class AttributeHints extends Changeable<AttributeHints> {
 
     /** {@return a copy that asks for exactly these orders of operations to one peer} */
     public AttributeHints messageOrder(MessageOrder... orders) {
-        return with(copy -> copy.messageOrder = Constants.that(MessageOrder.class, List.of(orders)::contains));
+        return with(copy -> copy.messageOrder = Constants.subset(MessageOrder.class, List.of(orders)::contains));
     }
 
     /** {@return a copy that asks for exactly these orders of completions} */
     public AttributeHints completionOrder(CompletionOrder... orders) {
-        return with(copy -> copy.completionOrder = Constants.that(CompletionOrder.class, List.of(orders)::contains));
+        return with(copy -> copy.completionOrder = Constants.subset(CompletionOrder.class, List.of(orders)::contains));
     }
 
     /** {@return a copy whose endpoints must take at least this many operations in flight} */

@@ -85,7 +85,7 @@ public enum Capability {
 
     /** {@return the capabilities whose bits are set, for the libfabric that gave them: some bits changed meaning with 2.0} */
     public static Set<Capability> setOf(long bits, Version runtime) {
-        return Constants.that(Capability.class, one -> (bits & one.bit) != 0 && one.isKnownTo(runtime));
+        return Constants.subset(Capability.class, one -> (bits & one.bit) != 0 && one.isKnownTo(runtime));
     }
 
     /** {@return whether this version of libfabric knows it} */

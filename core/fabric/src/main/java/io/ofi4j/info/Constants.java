@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 final class Constants {
     private Constants() {}
 
-    static <E extends Enum<E>> Set<E> that(Class<E> type, Predicate<E> condition) {
+    static <E extends Enum<E>> Set<E> subset(Class<E> type, Predicate<E> condition) {
         Set<E> set = EnumSet.allOf(type);
         set.removeIf(condition.negate());
         return Collections.unmodifiableSet(set);

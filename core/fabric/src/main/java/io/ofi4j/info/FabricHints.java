@@ -84,7 +84,7 @@ public final class FabricHints extends Changeable<FabricHints> {
 
     /** {@return a copy that asks for exactly these capabilities} */
     public FabricHints capabilities(Capability... wanted) {
-        return with(copy -> copy.capabilities = Constants.that(Capability.class, List.of(wanted)::contains));
+        return with(copy -> copy.capabilities = Constants.subset(Capability.class, List.of(wanted)::contains));
     }
 
     /**
@@ -99,7 +99,7 @@ public final class FabricHints extends Changeable<FabricHints> {
                         flag + " cannot be a default: set it for single operations, with PreparedRma.flags");
             }
         }
-        return with(copy -> copy.operationFlags = Constants.that(OperationFlag.class, List.of(everyOne)::contains));
+        return with(copy -> copy.operationFlags = Constants.subset(OperationFlag.class, List.of(everyOne)::contains));
     }
 
     /** {@return a copy that asks for this provider, as {@link Libfabric#providers} names it: {@code shm}, {@code tcp;ofi_rxm}} */

@@ -52,6 +52,6 @@ public enum MemoryRegionMode {
 
     /** {@return the modes whose bits are set in this mr_mode; unknown bits are left out} */
     public static Set<MemoryRegionMode> setOf(int bits) {
-        return Constants.that(MemoryRegionMode.class, mode -> (bits & mode.bit) != 0);
+        return Constants.subset(MemoryRegionMode.class, mode -> (bits & mode.bit) != 0);
     }
 }

@@ -51,6 +51,6 @@ public enum MessageOrder {
 
     /** {@return the orders whose FI_ORDER_* bits are set, as in {@link TransmitAttributes#messageOrder}} */
     public static Set<MessageOrder> setOf(long bits) {
-        return Constants.that(MessageOrder.class, order -> (bits & order.bit) != 0);
+        return Constants.subset(MessageOrder.class, order -> (bits & order.bit) != 0);
     }
 }

@@ -54,10 +54,12 @@ public final class Pair implements AutoCloseable {
     /** What is bound to the endpoints before they are enabled, beside vectors and event queues. */
     public interface Wiring {
         /** Of the near end. */
-        default Endpoint near(Pair pair, Endpoint endpoint) { return endpoint.bind(pair.queue); }
+        default Endpoint bindNear(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.queue);
+        }
 
         /** Of the far end. */
-        default Endpoint far(Pair pair, Endpoint endpoint) {
+        default Endpoint bindFar(Pair pair, Endpoint endpoint) {
             return endpoint.bind(pair.farQueue);
         }
     }
@@ -100,7 +102,7 @@ public final class Pair implements AutoCloseable {
             vector = null;
             events = fabric.openEventQueue();
             passive = fabric.openPassiveEndpoint(info).bind(events).listen();
-            endpoint = wiring.near(this, domain.openEndpoint(info.withDestination(passive.address())).bind(events))
+            endpoint = wiring.bindNear(this, domain.openEndpoint(info.withDestination(passive.address())).bind(events))
                     .enable();
             farEndpoint = connect(wiring);
             far = endpoint.connection().peer();
@@ -108,8 +110,8 @@ public final class Pair implements AutoCloseable {
             events = null;
             passive = null;
             vector = domain.openAddressVector();
-            endpoint = wiring.near(this, domain.openEndpoint().bind(vector)).enable();
-            farEndpoint = wiring.far(this, domain.openEndpoint().bind(vector)).enable();
+            endpoint = wiring.bindNear(this, domain.openEndpoint().bind(vector)).enable();
+            farEndpoint = wiring.bindFar(this, domain.openEndpoint().bind(vector)).enable();
             far = vector.insert(farEndpoint.address());
         }
         endpoint.postTimeout(Patience.seconds(10));
@@ -121,7 +123,7 @@ public final class Pair implements AutoCloseable {
         if (!(events.read(DEADLINE) instanceof Event.ConnectionRequested(ConnectionRequest request))) {
             throw new AssertionError("no connection was asked for");
         }
-        Endpoint accepting = wiring.far(this, domain.openEndpoint(request).bind(events)).enable();
+        Endpoint accepting = wiring.bindFar(this, domain.openEndpoint(request).bind(events)).enable();
         accepting.connection().accept(DEADLINE);
         endpoint.connection().awaitConnected(DEADLINE);
         return accepting;

@@ -140,14 +140,14 @@ public final class Rendezvous implements AutoCloseable {
                 boolean isSecret = e instanceof SealedChannel.ForgedException || e instanceof EOFException;
                 if (System.nanoTime() - start > limit || isSecret || Thread.currentThread().isInterrupted()) {
                     throw new RendezvousException("the rendezvous at " + server + " was not joined within "
-                            + Deadlines.text(deadline) + ": " + why(isSecret, e), e);
+                            + Deadlines.text(deadline) + ": " + failureReason(isSecret, e), e);
                 }
             }
             sleep();
         }
     }
 
-    private static String why(boolean isSecret, IOException e) {
+    private static String failureReason(boolean isSecret, IOException e) {
         return isSecret
                 ? "the server has closed the connection, or has another secret. Use the same secret on both sides."
                 : e.getMessage() + ". Is the server running, and does it listen there?";

@@ -71,11 +71,11 @@ final class CompletionBatch {
     boolean isDelivered() { return next >= count; }
 
     /** What was not handed out, in its order. */
-    Deque<BufferedCompletion> rest() {
-        Deque<BufferedCompletion> rest = new ArrayDeque<>();
+    Deque<BufferedCompletion> remaining() {
+        Deque<BufferedCompletion> remaining = new ArrayDeque<>();
         for (int i = next; i < count; i++) {
-            rest.add(new BufferedCompletion(tokens[i], kinds[i], lengths[i], flags[i], words[i], errors[i]));
+            remaining.add(new BufferedCompletion(tokens[i], kinds[i], lengths[i], flags[i], words[i], errors[i]));
         }
-        return rest;
+        return remaining;
     }
 }

@@ -75,19 +75,19 @@ public final class MemoryWindow implements AutoCloseable {
      * @throws IllegalStateException if it is not bound, and no bind is in flight
      */
     public synchronized RemoteMemory remote() {
-        if (state != State.BOUND && state != State.BINDING) { throw notIn("give its key away", "bound"); }
+        if (state != State.BOUND && state != State.BINDING) { throw wrongState("give its key away", "bound"); }
         return remote;
     }
 
-    private IllegalStateException notIn(String what, String needed) {
+    private IllegalStateException wrongState(String what, String needed) {
         return new IllegalStateException("to " + what + ", a window must be " + needed + ", and this one is " + state
                 + (state == State.RETIRED ? ": it has had all of its keys. Open another" : ""));
     }
 
-    synchronized void requireFree() { if (state != State.FREE) { throw notIn("be bound", "free"); } }
+    synchronized void requireFree() { if (state != State.FREE) { throw wrongState("be bound", "free"); } }
 
     synchronized void requireBound(QueuePair by) {
-        if (state != State.BOUND && state != State.BINDING) { throw notIn("be taken back", "bound"); }
+        if (state != State.BOUND && state != State.BINDING) { throw wrongState("be taken back", "bound"); }
         if (queuePair != by) {
             throw new IllegalArgumentException(this + " is bound on " + queuePair + ": take it back there");
         }
@@ -165,7 +165,7 @@ public final class MemoryWindow implements AutoCloseable {
     public synchronized void close() {
         if (state == State.CLOSED) { return; }
         if (state == State.BINDING || state == State.INVALIDATING) {
-            throw notIn("be closed", "free or bound, its operation polled");
+            throw wrongState("be closed", "free or bound, its operation polled");
         }
         detach();
         state = State.CLOSED;

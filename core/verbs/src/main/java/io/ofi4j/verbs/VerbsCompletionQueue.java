@@ -94,7 +94,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     private void bufferRest(CompletionBatch batch) {
         guard.enter();
         try {
-            Deque<CompletionBatch.BufferedCompletion> rest = batch.rest();
+            Deque<CompletionBatch.BufferedCompletion> rest = batch.remaining();
             while (!rest.isEmpty()) {
                 buffered.addFirst(rest.removeLast());
             }
@@ -276,7 +276,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
             do {
                 batch.clear();
                 found = read(batch, CompletionBatch.SIZE);
-                buffered.addAll(batch.rest());
+                buffered.addAll(batch.remaining());
             } while (found > 0);
         } finally {
             batch.busy.setRelease(false);

@@ -130,7 +130,7 @@ public final class ContextSlab {
 
     /** Takes a slot: its context, or {@link #NONE} if none is free. */
     public long acquire(long token, long endpoint, int region) {
-        int slot = slotWords[OWNER] < 0 ? 0 : next();
+        int slot = slotWords[OWNER] < 0 ? 0 : takeFreeSlot();
         if (slot == NO_SLOT) { return NONE; }
         slotWords[slot * WORDS_PER_SLOT + TOKEN] = token;
         slotWords[slot * WORDS_PER_SLOT + OWNER] = endpoint | region;
@@ -149,7 +149,7 @@ public final class ContextSlab {
         latencies.endpoint(endpoint, counts);
     }
 
-    private int next() {
+    private int takeFreeSlot() {
         int slot = (int) free;
         if (slot == NO_SLOT) {
             timesFull++;

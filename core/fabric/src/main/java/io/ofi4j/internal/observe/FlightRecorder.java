@@ -13,7 +13,7 @@ public final class FlightRecorder extends EventRecorder {
     private static boolean isOff() { return !jdk.jfr.FlightRecorder.isInitialized(); }
 
     /** Begins an event; null where nobody has ever recorded. */
-    private static Event begun(Supplier<Event> event) {
+    private static Event begin(Supplier<Event> event) {
         if (isOff()) { return null; }
         Event begun = event.get();
         begun.begin();
@@ -21,7 +21,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     /** Ends an event, if it was begun; whether somebody records it. */
-    private static boolean isWanted(Event event) {
+    private static boolean shouldRecord(Event event) {
         if (event == null) { return false; }
         event.end();
         return event.shouldCommit();
@@ -33,15 +33,15 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object registering() { return begun(FlightEvents.Registration::new); }
+    public Object registering() { return begin(FlightEvents.Registration::new); }
 
     @Override
-    public Object deregistering() { return begun(FlightEvents.Deregistration::new); }
+    public Object deregistering() { return begin(FlightEvents.Deregistration::new); }
 
     @Override
     public void regionChanged(Object begun, String provider, long length, Object access) {
         FlightEvents.OfRegion event = (FlightEvents.OfRegion) begun;
-        if (isWanted(event)) {
+        if (shouldRecord(event)) {
             event.length = length;
             event.access = access.toString();
             commit(event, provider);
@@ -54,7 +54,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object closing() { return begun(FlightEvents.Closed::new); }
+    public Object closing() { return begin(FlightEvents.Closed::new); }
 
     @Override
     public void closed(Object begun, String provider, Object type) {
@@ -62,7 +62,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     private static void commit(FlightEvents.OfEndpoint event, String provider, Object type) {
-        if (isWanted(event)) {
+        if (shouldRecord(event)) {
             event.type = type.toString();
             commit(event, provider);
         }
@@ -116,12 +116,12 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object posting() { return begun(FlightEvents.SlowPost::new); }
+    public Object posting() { return begin(FlightEvents.SlowPost::new); }
 
     @Override
     public void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
         FlightEvents.SlowPost event = (FlightEvents.SlowPost) begun;
-        if (isWanted(event)) {
+        if (shouldRecord(event)) {
             event.operation = operation;
             event.attempts = turns;
             event.accepted = accepted;
@@ -130,12 +130,12 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object waiting() { return begun(FlightEvents.SlowWait::new); }
+    public Object waiting() { return begin(FlightEvents.SlowWait::new); }
 
     @Override
     public void waited(Object begun, String operation, boolean found) {
         FlightEvents.SlowWait event = (FlightEvents.SlowWait) begun;
-        if (isWanted(event)) {
+        if (shouldRecord(event)) {
             event.operation = operation;
             event.found = found;
             event.commit();

@@ -9,8 +9,8 @@ import java.util.List;
 
 /** The quirks of {@code tcp} and, on libfabric 1.x, {@code net}, also where {@code ofi_rxm} is layered on them. */
 public final class TcpQuirks {
-    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is kept for its"
-            + " peer, which connected endpoints do not have: the process ends.";
+    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is"
+            + " kept for its peer, which connected endpoints do not have: the process ends.";
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(new Quirk("tcp-passive-endpoints", TcpQuirks::isTcpOrNet,
