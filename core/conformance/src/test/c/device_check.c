@@ -32,7 +32,7 @@
 
 #define DEADLINE_SECONDS 20
 #define POLLS_PER_LOOK 1024
-#define MOST_REPETITIONS 1000
+#define MAX_REPETITIONS 1000
 #define API FI_VERSION(1, 17)
 #define SYNC_MEMOPS 6 /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 
@@ -300,13 +300,13 @@ static void measure(void)
 	char line[256], operation[16], local[16], remote[16], how[16];
 	size_t size;
 	int count;
-	static double times[MOST_REPETITIONS];
+	static double times[MAX_REPETITIONS];
 
 	printf("ready\n");
 	fflush(stdout);
 	while (fgets(line, sizeof line, stdin)) {
 		if (sscanf(line, "%15s %15s %15s %15s %zu %d", operation, local, remote, how, &size, &count) != 6 ||
-		    count < 1 || count > MOST_REPETITIONS)
+		    count < 1 || count > MAX_REPETITIONS)
 			fail("the command", EINVAL);
 		for (int i = 0; i < count; i++)
 			times[i] = once(!strcmp(operation, "write"),

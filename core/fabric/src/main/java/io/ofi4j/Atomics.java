@@ -226,29 +226,29 @@ public final class Atomics extends OneSided {
      */
     public boolean tryFetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion cell, long offset,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        return tryFetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        return tryFetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
     }
 
     /** As the other {@code tryFetch} with a number. */
     public boolean tryFetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion cell,
             long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        return tryFetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        return tryFetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
     }
 
     /** As {@code tryFetch} with a number, but waits for room. */
     public void fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion cell, long offset,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        fetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        fetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
     }
 
     /** As {@code tryFetch} with a number, but waits for room. */
     public void fetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion cell, long offset,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        fetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        fetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
     }
 
     /**
@@ -300,18 +300,19 @@ public final class Atomics extends OneSided {
     /** As the other {@code tryCompare}, of one element, with numbers and a cell as in {@code tryFetch}. */
     public boolean tryCompare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
             MemoryRegion cell, long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        long behind = datatype.put(cell.segment(), at + datatype.size(), comparand);
-        return tryCompare(operation, datatype, cell, at, 1, cell, behind, cell, offset, peer, remote, remoteOffset,
-                token);
+        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        long compareOffset = datatype.put(cell.segment(), operandOffset + datatype.size(), comparand);
+        return tryCompare(operation, datatype, cell, operandOffset, 1, cell, compareOffset, cell, offset, peer, remote,
+                remoteOffset, token);
     }
 
     /** As {@code tryCompare} with numbers, but waits for room. */
     public void compare(AtomicOperation operation, Datatype datatype, long operand, long comparand, MemoryRegion cell,
             long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        long behind = datatype.put(cell.segment(), at + datatype.size(), comparand);
-        compare(operation, datatype, cell, at, 1, cell, behind, cell, offset, peer, remote, remoteOffset, token);
+        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        long compareOffset = datatype.put(cell.segment(), operandOffset + datatype.size(), comparand);
+        compare(operation, datatype, cell, operandOffset, 1, cell, compareOffset, cell, offset, peer, remote,
+                remoteOffset, token);
     }
 
     /** {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts; fi_atomicmsg} */

@@ -357,11 +357,11 @@ public final class DeferredWork {
     }
 
     /** The provider refers to it no more. Closing the counter first waits for who is inside. */
-    private synchronized void end(DeferredOperation one, State how) {
+    private synchronized void end(DeferredOperation one, State outcome) {
         if (one.state != State.QUEUED) { return; }
-        one.state = how;
+        one.state = outcome;
         if (one.completionCounter != null) {
-            if (how != State.DONE) { one.countingStruct.cancel(domain.handle()); }
+            if (outcome != State.DONE) { one.countingStruct.cancel(domain.handle()); }
             FidOps.fi_close(one.completionCounter);
         }
         remove(one);

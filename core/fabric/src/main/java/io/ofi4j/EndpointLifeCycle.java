@@ -82,7 +82,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     private final Endpoint endpoint;
     /** Of the endpoint that this is an alias of; or this. */
-    private final EndpointLifeCycle whole;
+    private final EndpointLifeCycle original;
     private final Domain domain;
     private final Handle handle;
     private final FabricInfo info;
@@ -110,7 +110,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** @param original the endpoint that this is an alias of, or null */
     EndpointLifeCycle(Endpoint endpoint, EndpointBindings bindings, EndpointLifeCycle original) {
         this.endpoint = endpoint;
-        this.whole = original == null ? this : original;
+        this.original = original == null ? this : original;
         this.domain = endpoint.domain;
         this.handle = endpoint.handle;
         this.openHandle = handle;
@@ -328,7 +328,7 @@ final class EndpointLifeCycle implements EndpointView {
      * would race
      */
     Handle joinEvents() {
-        Handle events = whole.joinEvents;
+        Handle events = original.joinEvents;
         if (events == null || bindings.transmitQueue() != bindings.receiveQueue() || !bindings.counters.isEmpty()) {
             throw new UnsupportedOperationException("collective operations of " + endpoint
                     + " need one completion queue for both directions, and no counters:"
@@ -338,7 +338,9 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /** Something native that goes with this endpoint, after it. */
-    void own(Handle object) { whole.owned.push(object); }
+    void own(Handle object) {
+        original.owned.push(object);
+    }
 
     private Handle opened(OpenResult out, String operation) {
         Status.check(out.status(), operation, info.provider());
@@ -352,10 +354,10 @@ final class EndpointLifeCycle implements EndpointView {
     /** Where peers reach it, as the provider says it now; after the close, as it was. */
     EndpointAddress currentAddress() {
         bindings.requireWhole("address");
-        return whole.addressOfWhole();
+        return original.addressOfOriginal();
     }
 
-    private EndpointAddress addressOfWhole() {
+    private EndpointAddress addressOfOriginal() {
         synchronized (endpoint) {
             if (bindings.isConnectionOriented() && state == State.ENABLED) { address = nativeAddress(); }
             if (address == null) { requireNotLost(); }
@@ -370,7 +372,7 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void rememberAddress() {
-        if (whole != this || !bindings.isConnectionOriented()) { return; }
+        if (original != this || !bindings.isConnectionOriented()) { return; }
         CmOps.Name name = CmOps.fi_getname(handle);
         if (name.status() == 0) { address = addressOf(name); }
     }
@@ -410,7 +412,7 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void finish() {
-        if (whole != this) {
+        if (original != this) {
             finishAlias();
             return;
         }

@@ -122,10 +122,10 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /** Sets the results of registration; from now on the region can be used. */
-    void publish(long itsDescriptor, RemoteRegion there) {
+    void publish(long itsDescriptor, RemoteRegion remoteRegion) {
         parts.forEach(part -> part.descriptor = itsDescriptor);
         descriptor = itsDescriptor;
-        remote = there;
+        remote = remoteRegion;
     }
 
     /**
@@ -242,9 +242,9 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has raw keys; use {@link #rawKey}
      */
     public RemoteRegion remote() {
-        RemoteRegion there = whole.remote;
-        if (there == null) { throw binding.notReachable(); }
-        return there;
+        RemoteRegion remoteRegion = whole.remote;
+        if (remoteRegion == null) { throw binding.notReachable(); }
+        return remoteRegion;
     }
 
     /**

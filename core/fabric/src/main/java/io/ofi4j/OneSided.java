@@ -39,8 +39,8 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
     private RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
             long remoteOffset) {
         if (local.hasSeveralSegments()) { return local.severalSegments(); }
-        boolean here = offset < 0 || length < 0 || offset > local.length - length;
-        return here
+        boolean isLocal = offset < 0 || length < 0 || offset > local.length - length;
+        return isLocal
                 ? outOfBounds("", offset, length, local.length)
                 : outOfBounds("remote ", remoteOffset, length, remote.length());
     }
@@ -50,10 +50,10 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
         requireLength("an operation", length);
         requireDomain(local);
         requireVector(peer);
-        boolean here = (local.accessBits & localRight) == 0;
-        if (!here && (remote.accessBits() & remoteRight) != 0) { return closed(local, peer); }
-        return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
-                + (here ? local.access() : remote.access()) + ", which lacks "
-                + Access.setOf(here ? localRight : remoteRight));
+        boolean isLocal = (local.accessBits & localRight) == 0;
+        if (!isLocal && (remote.accessBits() & remoteRight) != 0) { return closed(local, peer); }
+        return new IllegalArgumentException("the " + (isLocal ? "local" : "remote") + " region is registered for "
+                + (isLocal ? local.access() : remote.access()) + ", which lacks "
+                + Access.setOf(isLocal ? localRight : remoteRight));
     }
 }

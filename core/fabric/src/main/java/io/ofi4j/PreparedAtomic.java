@@ -200,15 +200,16 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     }
 
     private long submit(Form form, boolean hasFlags, int operation, long context) {
-        long how = flags | FabricConstants.FI_COMPLETION;
+        long effectiveFlags = flags | FabricConstants.FI_COMPLETION;
         return switch (form) {
-            case BASE ->
-                hasFlags ? atomics.ops.fi_atomicmsg(struct, how) : atomics.ops.fi_atomicv(struct, operation, context);
+            case BASE -> hasFlags
+                    ? atomics.ops.fi_atomicmsg(struct, effectiveFlags)
+                    : atomics.ops.fi_atomicv(struct, operation, context);
             case FETCH -> hasFlags
-                    ? atomics.ops.fi_fetch_atomicmsg(struct, how)
+                    ? atomics.ops.fi_fetch_atomicmsg(struct, effectiveFlags)
                     : atomics.ops.fi_fetch_atomicv(struct, operation, context);
             case COMPARE -> hasFlags
-                    ? atomics.ops.fi_compare_atomicmsg(struct, how)
+                    ? atomics.ops.fi_compare_atomicmsg(struct, effectiveFlags)
                     : atomics.ops.fi_compare_atomicv(struct, operation, context);
         };
     }

@@ -190,9 +190,9 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     private boolean trySend(Call call, long token) {
         boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
-            long how = call.hasFlags ? flags : family.defaultFlags;
-            requireSendable(how);
-            long context = family.contexts.acquire(token, family.numberFor(how), local.firstRegion());
+            long effectiveFlags = call.hasFlags ? flags : family.defaultFlags;
+            requireSendable(effectiveFlags);
+            long context = family.contexts.acquire(token, family.numberFor(effectiveFlags), local.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(family.contexts, context);
             struct.context(context);
@@ -218,10 +218,10 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         }
     }
 
-    private void requireSendable(long how) {
+    private void requireSendable(long effectiveFlags) {
         family.requireOpen(local, peer);
-        if (local.amount == 0) { family.requireEmptyCompletes(how); }
-        family.requireInjectCompletes(how);
+        if (local.amount == 0) { family.requireEmptyCompletes(effectiveFlags); }
+        family.requireInjectCompletes(effectiveFlags);
     }
 
     private void requireReceivable() {

@@ -162,11 +162,11 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         boolean entered = ThreadGuard.enter(rma.guard, rma.unlockedThread);
         try {
             requireOpen();
-            long how = call.hasFlags ? flags : rma.defaultFlags;
-            long number = rma.numberFor(how);
+            long effectiveFlags = call.hasFlags ? flags : rma.defaultFlags;
+            long number = rma.numberFor(effectiveFlags);
             if (local.amount == 0) {
                 if (call.isRead && rma.emptyReadsHang) { return rma.completeEmptyRead(number, token); }
-                if (!call.isRead) { rma.requireEmptyCompletes(how); }
+                if (!call.isRead) { rma.requireEmptyCompletes(effectiveFlags); }
             }
             long context = rma.contexts.acquire(token, call.isRead ? number | ContextSlab.READ : number,
                     local.firstRegion());

@@ -48,7 +48,7 @@ public final class ScalableEndpoint implements AutoCloseable {
     private final FabricInfo info;
     private final List<Context> contexts = new ArrayList<>();
     /** Contexts that were closed, and not opened again: the provider may still visit them when it enables this. */
-    private final Set<String> gone = new TreeSet<>();
+    private final Set<String> closedContexts = new TreeSet<>();
     private AddressVector vector;
     private State state = State.OPEN;
 
@@ -118,12 +118,12 @@ public final class ScalableEndpoint implements AutoCloseable {
         Endpoint context = domain.adopt(Endpoints.context(domain, out.handle(), info, role, this));
         Context opened = new Context(context, index);
         contexts.add(opened);
-        gone.remove(opened.name());
+        closedContexts.remove(opened.name());
         return context;
     }
 
     synchronized void forget(Endpoint context) {
-        contexts.stream().filter(one -> one.endpoint == context).map(Context::name).forEach(gone::add);
+        contexts.stream().filter(one -> one.endpoint == context).map(Context::name).forEach(closedContexts::add);
         contexts.removeIf(one -> one.endpoint == context);
     }
 
@@ -135,10 +135,10 @@ public final class ScalableEndpoint implements AutoCloseable {
     public synchronized ScalableEndpoint enable() {
         requireVector();
         if (state == State.ENABLED) { throw new IllegalStateException(this + " is enabled already"); }
-        if (!gone.isEmpty()) {
+        if (!closedContexts.isEmpty()) {
             throw new IllegalStateException(
                     this + " cannot be enabled once contexts of it are closed: open these again, or enable"
-                            + " it before: " + String.join(", ", gone));
+                            + " it before: " + String.join(", ", closedContexts));
         }
         Status.check(domain.fabric().lock.locked(this::enableNatively), "fi_enable", info.provider());
         state = State.ENABLED;

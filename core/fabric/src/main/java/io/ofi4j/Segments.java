@@ -47,43 +47,43 @@ final class Segments {
         rights = Access.ALL;
     }
 
-    void add(MemoryRegion region, long offset, long many) {
+    void add(MemoryRegion region, long offset, long segmentAmount) {
         requireRoom();
-        set(count, region, offset, many);
-        added(many);
+        set(count, region, offset, segmentAmount);
+        added(segmentAmount);
     }
 
-    void add(RemoteRegion region, long offset, long many) {
+    void add(RemoteRegion region, long offset, long segmentAmount) {
         requireRoom();
-        set(count, region, offset, many);
-        added(many);
+        set(count, region, offset, segmentAmount);
+        added(segmentAmount);
     }
 
-    void replace(int index, MemoryRegion region, long offset, long many) {
-        set(Objects.checkIndex(index, count), region, offset, many);
+    void replace(int index, MemoryRegion region, long offset, long segmentAmount) {
+        set(Objects.checkIndex(index, count), region, offset, segmentAmount);
         recount();
     }
 
-    void replace(int index, RemoteRegion region, long offset, long many) {
-        set(Objects.checkIndex(index, count), region, offset, many);
+    void replace(int index, RemoteRegion region, long offset, long segmentAmount) {
+        set(Objects.checkIndex(index, count), region, offset, segmentAmount);
         recount();
     }
 
-    private void set(int index, MemoryRegion region, long offset, long many) {
+    private void set(int index, MemoryRegion region, long offset, long segmentAmount) {
         path.requireDomain(region);
-        vector.set(index, region.address + offset, many, region.descriptor);
+        vector.set(index, region.address + offset, segmentAmount, region.descriptor);
         regions[index] = region;
         rightsOfEach[index] = region.accessBits;
         if (index > 0) { extraRegions[index - 1] = region.number; }
     }
 
-    private void set(int index, RemoteRegion region, long offset, long many) {
-        vector.set(index, region.base() + offset, many, region.key());
+    private void set(int index, RemoteRegion region, long offset, long segmentAmount) {
+        vector.set(index, region.base() + offset, segmentAmount, region.key());
         rightsOfEach[index] = region.accessBits();
     }
 
-    private void added(long many) {
-        amount = sum(amount, many);
+    private void added(long segmentAmount) {
+        amount = sum(amount, segmentAmount);
         rights &= rightsOfEach[count];
         vector.count(++count);
     }

@@ -407,11 +407,11 @@ public final class SaveService implements AutoCloseable {
     }
 
     private void answer(Request request, int error) {
-        Durability least = request.kind != SaveMessage.REQUEST
+        Durability lowest = request.kind != SaveMessage.REQUEST
                 ? receiveRegions.stream().map(SaveService::durability).min(Comparator.naturalOrder())
                         .orElse(Durability.DELIVERED)
                 : error == 0 ? durability(found.get(request.key)) : Durability.DELIVERED;
-        int written = Math.min(least.ordinal(), Durability.PROCESS_SAFE.ordinal()); // without anybody's doing
+        int written = Math.min(lowest.ordinal(), Durability.PROCESS_SAFE.ordinal()); // without anybody's doing
         answers.add(new Answer(request.writer, SaveMessage.ANSWER, request.id,
                 Math.max(request.level().ordinal(), written), error));
     }

@@ -37,9 +37,9 @@ final class SendWork {
         try {
             queuePair.requireReady(flags, WorkFlags.ALL);
             if (opcode != Opcodes.WRITE) { queuePair.requireMessages(); }
-            long there = target.require(targetOffset, length, VerbsAccess.REMOTE_WRITE.bit());
+            long remoteAddress = target.require(targetOffset, length, VerbsAccess.REMOTE_WRITE.bit());
             source(region, offset, length, flags);
-            workQueue.request.remote(there, target.key());
+            workQueue.request.remote(remoteAddress, target.key());
             return workQueue.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.WRITE, region, token);
         } finally {
             workQueue.completionQueue.guard.exit();
@@ -51,9 +51,9 @@ final class SendWork {
         workQueue.completionQueue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL & ~INLINE);
-            long there = source.require(sourceOffset, length, VerbsAccess.REMOTE_READ.bit());
+            long remoteAddress = source.require(sourceOffset, length, VerbsAccess.REMOTE_READ.bit());
             local(region, offset, length, VerbsAccess.LOCAL_WRITE.bit());
-            workQueue.request.remote(there, source.key());
+            workQueue.request.remote(remoteAddress, source.key());
             return workQueue.send(Opcodes.READ, flags, length == 0 ? 0 : 1, 0, WorkKind.READ, region, token);
         } finally {
             workQueue.completionQueue.guard.exit();
@@ -69,12 +69,12 @@ final class SendWork {
                 throw new UnsupportedOperationException(
                         "atomic operations are not offered by the device " + queuePair.domain.context.name());
             }
-            long there = target.require(targetOffset, ATOMIC, VerbsAccess.REMOTE_ATOMIC.bit());
-            if (there % ATOMIC != 0) {
+            long remoteAddress = target.require(targetOffset, ATOMIC, VerbsAccess.REMOTE_ATOMIC.bit());
+            if (remoteAddress % ATOMIC != 0) {
                 throw new IllegalArgumentException("the target of an atomic operation is at a multiple of 8 bytes");
             }
             local(result, offset, ATOMIC, VerbsAccess.LOCAL_WRITE.bit());
-            workQueue.request.atomic(there, target.key(), first, swap);
+            workQueue.request.atomic(remoteAddress, target.key(), first, swap);
             return workQueue.send(opcode, flags, 1, 0, kind, result, token);
         } finally {
             workQueue.completionQueue.guard.exit();

@@ -49,9 +49,9 @@ public final class DataReceives {
     public void release(Object endpoint) {
         for (int i = pools.size() - 1; i >= 0; i--) {
             if (pools.get(i).endpoint == endpoint) {
-                PostedPool gone = pools.remove(i);
-                posted -= gone.count;
-                gone.memory.close();
+                PostedPool released = pools.remove(i);
+                posted -= released.count;
+                released.memory.close();
             }
         }
     }

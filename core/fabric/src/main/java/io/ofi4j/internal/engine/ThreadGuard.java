@@ -180,14 +180,15 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     /** While this thread is next nobody else enters: a holder that is outside now has not exited. */
     private void requireHolderInside(Thread caller, long waited) {
-        long inside = holder();
-        if (inside != 0 && (Thread) NEXT.getOpaque(this) == caller && GuardHolder.isOutside(inside)
-                && HOLDER.compareAndSet(this, inside, 0L)) { // unless it has exited while its stack was looked at
-            throw broken(inside);
+        long currentHolder = holder();
+        if (currentHolder != 0 && (Thread) NEXT.getOpaque(this) == caller && GuardHolder.isOutside(currentHolder)
+                && HOLDER.compareAndSet(this, currentHolder, 0L)) {
+            // it has not exited while its stack was looked at
+            throw broken(currentHolder);
         }
         if (waited > timeoutNanos) {
             throw new FabricException(
-                    "a call of ".concat(GuardHolder.name(inside)).concat(
+                    "a call of ".concat(GuardHolder.name(currentHolder)).concat(
                             " on the same object has not returned for 30 s. Does a call into the provider hang?"),
                     "a call", Errno.ETIMEDOUT);
         }

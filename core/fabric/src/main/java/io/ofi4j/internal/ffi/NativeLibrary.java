@@ -75,10 +75,11 @@ public final class NativeLibrary {
         // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
         LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
         SymbolLookup library = SignalGuard.call(NativeLibrary::open);
-        long here = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that " + PATH_PROPERTY
+        long loadedAddress = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that "
+                + PATH_PROPERTY
                 + " names is no libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
                 null)).address();
-        if (here != fabric_h.fi_getinfo$address().address()) {
+        if (loadedAddress != fabric_h.fi_getinfo$address().address()) {
             throw new NotFound(
                     "The library that " + PATH_PROPERTY + " names is not known as " + SONAME
                             + ", and a second libfabric is on this machine; name one whose SONAME is " + SONAME + ".",

@@ -93,7 +93,7 @@ public final class LockOrder {
     }
 
     private void note(Rank rank, Object lock) {
-        KnownLock again = null;
+        KnownLock previous = null;
         boolean isFabricLocked = false;
         int released = 0;
         for (int index = known.size() - 1; index >= 0; index--) {
@@ -104,7 +104,7 @@ public final class LockOrder {
                 if (held == lock) { return; } // taken again
                 isFabricLocked |= one.rank == Rank.FABRIC_LOCK;
             } else if (held == lock && one.rank == rank) {
-                again = one;
+                previous = one;
             } else if (held == null || ++released > MAX_RELEASED) { known.remove(index); }
         }
         boolean mayHaveSeveral = isFabricLocked && (rank == Rank.QUEUE || rank == Rank.COUNTER);
@@ -116,8 +116,8 @@ public final class LockOrder {
                         + one.lock.get() + ", against the order of locks");
             }
         }
-        if (again != null) {
-            again.isTaken = true;
+        if (previous != null) {
+            previous.isTaken = true;
         } else {
             known.add(new KnownLock(rank, lock));
         }
