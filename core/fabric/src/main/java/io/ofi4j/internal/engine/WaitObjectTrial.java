@@ -14,7 +14,7 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 
 /** Finds out whether a provider has a wait object: it does not say so, and a queue must be opened. */
-final class WaitObjectTrial {
+public final class WaitObjectTrial {
     private WaitObjectTrial() {}
 
     static boolean succeeds(FoundInfo info, WaitObject object) {
@@ -40,7 +40,8 @@ final class WaitObjectTrial {
         return out.handle();
     }
 
-    private static boolean isOffered(Handle domain, WaitObject object) {
+    /** {@return whether a queue of a domain can have this wait object} */
+    public static boolean isOffered(Handle domain, WaitObject object) {
         Opened queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), object.value(), -1);
         if (queue.status() != 0) { return false; }
         boolean isThere = object != WaitObject.FD
