@@ -229,7 +229,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** Binds everything to the native endpoint, and enables it. If that throws, it must be closed. */
     void enable() {
         if (state != State.ENABLING) { throw endpoint.closed(); }
-        chosen.tell(handle);
+        chosen.tell(handle, this::nativeAddress);
         domain.queues.undisturbed(bindings, () -> {
             bindAndEnable();
             return true;

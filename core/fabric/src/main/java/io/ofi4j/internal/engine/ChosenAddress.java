@@ -9,6 +9,7 @@ import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -40,10 +41,21 @@ public final class ChosenAddress {
         address = wanted;
     }
 
+    /**
+     * fi_setname, if an address was chosen, or the provider's cannot be used.
+     *
+     * @param current gives what fi_getname says
+     */
+    public void tell(Handle endpoint, Supplier<EndpointAddress> current) {
+        tell(endpoint, address != null ? address : quirks.anotherName(current));
+    }
+
     /** fi_setname, if an address was chosen. */
-    public void tell(Handle endpoint) {
-        if (address != null) {
-            Status.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
+    public void tell(Handle endpoint) { tell(endpoint, address); }
+
+    private void tell(Handle endpoint, EndpointAddress wanted) {
+        if (wanted != null) {
+            Status.checkOffered(CmOps.fi_setname(endpoint, wanted.toBytes()), "fi_setname", info.provider());
         }
     }
 }

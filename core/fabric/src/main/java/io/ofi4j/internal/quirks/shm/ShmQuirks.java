@@ -37,8 +37,8 @@ public final class ShmQuirks {
 
     private static List<Quirk> all() {
         ShmNeighbours neighbours = new ShmNeighbours();
-        return List.of(UNOPENED_FILES, new ShmRoom(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(), neighbours,
-                new ShmPlaces(neighbours), ShmPlaces.LAST_PLACE, new ShmFiles(),
+        return List.of(ShmNames.TAKEN, UNOPENED_FILES, new ShmRoom(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(),
+                neighbours, new ShmPlaces(neighbours), ShmPlaces.LAST_PLACE, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), Tested.ALL,
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"
                                 + " next peer is taken for it.",
