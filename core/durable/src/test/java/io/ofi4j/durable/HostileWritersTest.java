@@ -18,11 +18,13 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Writers that are named twice, are not there, or are not what they say: the others are served all the same. */
+@Tag("gate")
 @Timeout(120)
 class HostileWritersTest {
     /** As many saves as may be under way, and a second word about their service. */
