@@ -96,7 +96,7 @@ final class DomainQueues {
 
     /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
-        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUES_ARE_DOMAINS); }
+        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS); }
     }
 
     private ThreadGuard guard(LockOrder.Rank rank) {

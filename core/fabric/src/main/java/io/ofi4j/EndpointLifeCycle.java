@@ -216,7 +216,7 @@ final class EndpointLifeCycle implements EndpointView {
         CompletionQueue receiveQueue = bindings.receiveQueue();
         if (domain.queues.areDomains()) {
             if (bindings.transmitQueue() != receiveQueue) {
-                throw new IllegalStateException(endpoint.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
+                throw new IllegalStateException(endpoint.quirks.refusal(Fact.QUEUE_DOMAINS_DIVIDE_ENDPOINTS));
             }
             bindings.counters.requireServe(receiveQueue);
             bindings.vector().prepare(receiveQueue);

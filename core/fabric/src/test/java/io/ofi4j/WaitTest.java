@@ -32,6 +32,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class WaitTest {
     private static final Duration SHORT = Duration.ofMillis(50);
+    /** Of a wait that only the awaited thing ends; without it the time limit of the test does. */
+    private static final Duration ENDLESS = Duration.ofDays(1);
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
     static Stream<Arguments> providersAndWaitObjects() {
@@ -143,9 +145,7 @@ class WaitTest {
                 assertThat(one.get()).isZero();
             }
             pair.queue.signal(); // also one that comes before
-            long start = System.nanoTime();
-            assertThat(pair.queue.await(NOTHING, 1, Pair.DEADLINE)).isZero();
-            assertThat(System.nanoTime() - start).isLessThan(Pair.DEADLINE.toNanos() / 2);
+            assertThat(pair.queue.await(NOTHING, 1, ENDLESS)).isZero();
         }
     }
 
@@ -389,9 +389,7 @@ class WaitTest {
                     pair.queue.signal();
                     return null;
                 });
-                long start = System.nanoTime();
-                assertThat(pair.queue.await(NOTHING, 1, Pair.DEADLINE)).isZero();
-                assertThat(System.nanoTime() - start).isLessThan(Pair.DEADLINE.toNanos() / 2);
+                assertThat(pair.queue.await(NOTHING, 1, ENDLESS)).isZero();
                 signal.get();
             }
         }

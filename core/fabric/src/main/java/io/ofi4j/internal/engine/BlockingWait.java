@@ -49,11 +49,11 @@ public final class BlockingWait {
      * As the other, with a call that blocks for so many milliseconds at most, instead of the descriptor; null where threads poll.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, IntConsumer call, Duration deadline) {
-        long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         int since = begin();
         if (since < 0) { return found.getAsBoolean(); }
-        Object recording = RECORDER.waiting();
+        Object recording = RECORDER.waiting(); // before the clock: it lasts as long as the deadline at least
+        long start = System.nanoTime();
         boolean isFound = false;
         try {
             for (int turn = 0;; turn++) {

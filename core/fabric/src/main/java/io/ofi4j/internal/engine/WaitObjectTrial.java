@@ -19,7 +19,7 @@ public final class WaitObjectTrial {
 
     static boolean succeeds(FoundInfo info, WaitObject object) {
         Quirks quirks = info.chosenQuirks();
-        boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUES_ARE_DOMAINS);
+        boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS);
         if (isRefused || !object.isOffered()) { return false; }
         quirks.beforeDomain(info.identity());
         Handle fabric = opened(FabricCalls.fi_fabric(info.handle(), info.provider()), "fi_fabric", info);

@@ -30,7 +30,9 @@ public final class TcpQuirks {
             new Quirk("tcp-queue-domains", TcpQuirks::hasQueueDomains, Tested.TWO,
                     "With the threading model COMPLETION each queue becomes a domain of its own when its first endpoint is"
                             + " enabled; what is used before, or with another queue, ends the process.",
-                    "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.CLOSE_NEEDS_VECTOR),
+                    "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS,
+                    Fact.QUEUE_DOMAINS_DIVIDE_ENDPOINTS, Fact.QUEUE_DOMAINS_DIVIDE_COUNTERS,
+                    Fact.QUEUE_DOMAINS_COPY_PEERS, Fact.CLOSE_NEEDS_VECTOR),
             new Quirk("tcp-connected-tags", provider -> provider.is("tcp") && provider.isConnected(), Tested.TWO,
                     TAGS_LACK_A_PEER, "SharedContextTest", Fact.CONNECTED_TAGS_CRASH),
             new Quirk("net-connected-tags", provider -> provider.is("net") && provider.isConnected(), Tested.ONE,
