@@ -115,7 +115,7 @@ public final class AddressVector implements AutoCloseable {
      */
     synchronized void prepare(CompletionQueue queue) {
         if (!prepared.contains(queue) && !entries.isEmpty()) {
-            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
+            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUE_DOMAINS_COPY_PEERS));
         }
         prepared.add(queue);
     }

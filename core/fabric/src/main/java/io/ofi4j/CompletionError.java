@@ -10,6 +10,8 @@ import java.util.Optional;
  * A failed operation; {@code struct fi_cq_err_entry}, fi_cq(3). It holds copies and may be kept.
  *
  * @param token the token given when the operation was posted, or {@link CompletionHandler#NO_TOKEN}
+ * @param posted whether this process posted the operation and has it in flight; false for an error of no operation of its own, such
+ *         as that of a peer's write, or of a connection to a peer that has left
  * @param flags the kind of operation, as FI_* flags of fi_cq(3)
  * @param length the number of bytes transferred
  * @param buffer the address of the memory, if the provider reports it
@@ -22,8 +24,8 @@ import java.util.Optional;
  * @param providerData the provider's error data, 0 to 255 bytes; see {@link #source}
  * @param provider the name of the provider
  */
-public record CompletionError(long token, long flags, long length, long buffer, long data, long tag, long overflow,
-        int errno, int providerErrno, String providerText, byte[] providerData, String provider) {
+public record CompletionError(long token, boolean posted, long flags, long length, long buffer, long data, long tag,
+        long overflow, int errno, int providerErrno, String providerText, byte[] providerData, String provider) {
 
     /** {@return a copy of the provider's error data} */
     @Override
@@ -51,7 +53,7 @@ public record CompletionError(long token, long flags, long length, long buffer, 
 
     @Override
     public String toString() {
-        String which = token == CompletionHandler.NO_TOKEN ? "an operation of a peer" : "operation with token " + token;
+        String which = !posted ? "an operation of a peer" : "operation with token " + token;
         String detail = providerText.isEmpty() || providerText.equals(text()) ? "" : " (" + providerText + ")";
         return which + " failed on provider " + provider + ": " + text() + " (errno " + errno + ")" + detail;
     }

@@ -21,9 +21,11 @@ public interface CompletionHandler {
     void onCompletion(long token, long flags, long length, long data);
 
     /**
-     * An operation has failed. The default throws the error; later completions stay in the queue.
+     * An operation has failed. The default throws the error of an operation that this process has posted; later completions stay in
+     * the queue. It ignores an error of no operation of its own, {@link CompletionError#posted}: a peer that leaves shall not end
+     * the loop that polls.
      *
      * @param error the failed operation and the cause
      */
-    default void onError(CompletionError error) { throw error.toException(); }
+    default void onError(CompletionError error) { if (error.posted()) { throw error.toException(); } }
 }

@@ -106,7 +106,7 @@ public final class Counter implements AutoCloseable {
     /** @throws IllegalStateException if this counter serves only one queue, and it is another queue */
     void requireServes(CompletionQueue wanted) {
         if (queue != null && queue != wanted) {
-            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
+            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUE_DOMAINS_DIVIDE_COUNTERS));
         }
     }
 

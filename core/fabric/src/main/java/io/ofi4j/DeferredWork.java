@@ -428,7 +428,7 @@ public final class DeferredWork {
     void closed(Endpoint endpoint) {
         for (DeferredOperation one : of(endpoint)) {
             end(one, State.CANCELED);
-            one.queue.failed(new CompletionError(one.token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0,
+            one.queue.failed(new CompletionError(one.token, true, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0,
                     one + ": the endpoint was closed", new byte[0], domain.info().provider()));
             endpoint.canceled++;
         }

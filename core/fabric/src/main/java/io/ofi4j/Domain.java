@@ -87,7 +87,7 @@ public final class Domain implements AutoCloseable {
      * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
      *
      * @param attributes its size, format and wait object
-     * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
+     * @throws UnsupportedOperationException if the provider does not offer the wait object; {@link FabricInfo#supports} tells
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
@@ -103,7 +103,7 @@ public final class Domain implements AutoCloseable {
      * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
      *
      * @param attributes its wait object
-     * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
+     * @throws UnsupportedOperationException if the provider does not offer the wait object
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();

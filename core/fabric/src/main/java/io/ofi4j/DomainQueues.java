@@ -7,6 +7,8 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.engine.WaitDescriptor;
+import io.ofi4j.internal.engine.WaitObjectProbe;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.OpenResult;
@@ -74,6 +76,9 @@ final class DomainQueues {
         // Leaves room for the completions of peers' writes with data.
         OpenResult out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
                 attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
+        if (out.status() != 0 && !WaitObjectProbe.isOffered(domain.handle(), attributes.waitObject())) {
+            WaitDescriptor.requireOffered(out.status(), "a completion queue", attributes.waitObject(), info.provider());
+        }
         Status.check(out.status(), "fi_cq_open", info.provider());
         CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes,
                 guard(LockOrder.Rank.QUEUE));
@@ -84,13 +89,14 @@ final class DomainQueues {
     Counter open(CounterAttributes attributes) {
         requireOffered(attributes.waitObject());
         OpenResult out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
+        WaitDescriptor.requireOffered(out.status(), "a counter", attributes.waitObject(), info.provider());
         Status.check(out.status(), "fi_cntr_open", info.provider());
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard(LockOrder.Rank.COUNTER));
     }
 
     /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
-        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUES_ARE_DOMAINS); }
+        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS); }
     }
 
     private ThreadGuard guard(LockOrder.Rank rank) {

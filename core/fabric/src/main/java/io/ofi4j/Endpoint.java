@@ -21,6 +21,7 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -163,6 +164,15 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
         return this;
+    }
+
+    /**
+     * {@return the queue that is bound for a direction; empty if none is, and for a direction that a context lacks}
+     *
+     * @param direction of the operations that complete in it: RMA, atomics and sends transmit
+     */
+    public synchronized Optional<CompletionQueue> completionQueue(Direction direction) {
+        return bindings.completionQueue(direction);
     }
 
     /**

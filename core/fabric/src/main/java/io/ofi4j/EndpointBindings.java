@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.Handle;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -263,6 +264,13 @@ final class EndpointBindings {
         }
         if (connection == null) { throw new IllegalStateException("bind an event queue to " + endpoint + " first"); }
         return connection;
+    }
+
+    Optional<CompletionQueue> completionQueue(Direction direction) {
+        boolean transmits = direction == Direction.TRANSMIT;
+        return role.directions.contains(direction)
+                ? Optional.ofNullable(transmits ? transmitQueue : receiveQueue)
+                : Optional.empty();
     }
 
     CompletionQueue transmitQueue() { return transmitQueue; }

@@ -216,7 +216,7 @@ final class EndpointLifeCycle implements EndpointView {
         CompletionQueue receiveQueue = bindings.receiveQueue();
         if (domain.queues.areDomains()) {
             if (bindings.transmitQueue() != receiveQueue) {
-                throw new IllegalStateException(endpoint.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
+                throw new IllegalStateException(endpoint.quirks.refusal(Fact.QUEUE_DOMAINS_DIVIDE_ENDPOINTS));
             }
             bindings.counters.requireServe(receiveQueue);
             bindings.vector().prepare(receiveQueue);
@@ -229,7 +229,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** Binds everything to the native endpoint, and enables it. If that throws, it must be closed. */
     void enable() {
         if (state != State.ENABLING) { throw endpoint.closed(); }
-        chosen.apply(handle);
+        chosen.apply(handle, this::nativeAddress);
         domain.queues.insideGuards(bindings, () -> {
             bindAndEnable();
             return true;

@@ -9,6 +9,7 @@ import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.EqOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
@@ -70,11 +71,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
         OpenResult out = fabric.lock.locked(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
-        boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
-        if (isRefused && attributes.waitObject() == WaitObject.YIELD) {
-            throw new UnsupportedOperationException(
-                    "event queues with wait object YIELD are not offered by the provider " + fabricHandle.provider());
-        }
+        WaitDescriptor.requireOffered(out.status(), "an event queue", attributes.waitObject(), fabricHandle.provider());
         Status.check(out.status(), "fi_eq_open", fabricHandle.provider());
         return new EventQueue(fabric, out.handle(), attributes);
     }

@@ -68,9 +68,11 @@ public final class Libfabric {
      * {@link #parameters} lists them.
      *
      * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace those that are set
+     * @throws IllegalArgumentException if a name is empty or has a {@code =}, or a name or a value has a NUL
      * @throws IllegalStateException if the library is loaded already, so that the variables would be ignored
      */
     public static Libfabric load(Map<String, String> environment) {
+        environment.forEach(Libfabric::requireVariable);
         if (!loadNative(Map.copyOf(environment))) {
             throw new IllegalStateException("libfabric is loaded already and has read its environment: call "
                     + "Libfabric.load(environment) before any other method of ofi4j");
@@ -86,6 +88,15 @@ public final class Libfabric {
      * @param hooks the first is the closest to the provider
      */
     public static Libfabric load(List<Hook> hooks) { return load(NativeLibrary.hooked(hooks)); }
+
+    /** setenv(3) refuses such names, and would end a name or a value at its NUL. */
+    private static void requireVariable(String name, String value) {
+        if (name.isEmpty() || name.indexOf('=') >= 0 || name.indexOf('\0') >= 0 || value.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException(
+                    "an environment variable has a name without '=', and no NUL in name or value: "
+                            + (name + "=" + value).replace('\0', '?'));
+        }
+    }
 
     private static boolean loadNative(Map<String, String> environment) {
         try {

@@ -21,8 +21,8 @@ final class PostRetry {
     static void until(Endpoint endpoint, CompletionQueue queue, String operation, Peer peer, BooleanSupplier attempt) {
         Duration timeout = endpoint.postTimeout();
         String provider = endpoint.info().provider();
+        Object recording = RECORDER.posting(); // before the clock: it lasts as long as the timeout at least
         long start = System.nanoTime();
-        Object recording = RECORDER.posting();
         int turns = 0;
         while (!attempt.getAsBoolean()) {
             endpoint.domain.queues.progress();

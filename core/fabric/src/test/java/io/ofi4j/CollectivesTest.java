@@ -8,7 +8,9 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Collective;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -269,6 +272,34 @@ class CollectivesTest {
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("already");
             assertThat(Stream.of(Collective.ALLTOALL, Collective.REDUCE_SCATTER, Collective.REDUCE, Collective.GATHER)
                     .mapToLong(kind -> endpoint.collectives().valid(kind, AtomicOperation.SUM, INT64)).sum()).isZero();
+        }
+    }
+
+    /**
+     * It needs no device to be refused: the bytes are the system's, and only the region says that they are a device's.
+     */
+    @Test
+    void memoryOfADeviceIsRefusedByEachOperation() {
+        try (Stage stage = new Stage(2)) {
+            CollectiveGroup group = stage.joinAll().getFirst();
+            MemoryRegion region = stage.regions.getFirst();
+            MemoryRegion device = new MemoryRegion(stage.domain, stage.domain.handle(),
+                    MemoryRegionAttributes.ofDevice(DeviceInterface.ROCR, 0, region.segment().address(), LENGTH)
+                            .access(Access.SEND, Access.RECEIVE),
+                    null, MemoryKind.DEVICE, null);
+            List<ThrowingCallable> calls = List.of(
+                    () -> group.tryAllReduce(AtomicOperation.SUM, INT64, device, 0, 1, region, 8, 1),
+                    () -> group.tryAllReduce(AtomicOperation.SUM, INT64, region, 0, 1, device, 8, 1),
+                    () -> group.tryBroadcast(INT64, device, 0, 2, 0, 1),
+                    () -> group.tryAllGather(INT64, device, 0, 1, region, 8, 1),
+                    () -> group.tryAllGather(INT64, region, 0, 1, device, 8, 1),
+                    () -> group.tryScatter(INT64, device, 0, 1, region, 64, 0, 1),
+                    () -> group.tryScatter(INT64, region, 0, 1, device, 64, 0, 1));
+            assertThat(calls)
+                    .allSatisfy(call -> assertThatThrownBy(call).isInstanceOf(UnsupportedOperationException.class)
+                            .hasMessage("a collective operation computes in memory of the system:"
+                                    + " copy the device's bytes there first"));
+            assertThat(stage.queues.getFirst().operationsInFlight()).isZero();
         }
     }
 

@@ -135,10 +135,10 @@ class CompletionFormatTest {
     @Test
     void anErrorOfAnUnknownSourceCarriesItsAddress() {
         byte[] address = {2, 0, 3, 4};
-        CompletionError error = new CompletionError(-1, 0, 0, 0, 0, 0, 0, 99, 0, "", address, "some");
+        CompletionError error = new CompletionError(-1, false, 0, 0, 0, 0, 0, 0, 99, 0, "", address, "some");
         assertThat(error.source()).contains(EndpointAddress.of(address));
         assertThat(error.providerData()).containsExactly(address).isNotSameAs(error.providerData());
-        assertThat(new CompletionError(-1, 0, 0, 0, 0, 0, 0, 5, 0, "", address, "some").source()).isEmpty();
+        assertThat(new CompletionError(-1, false, 0, 0, 0, 0, 0, 0, 5, 0, "", address, "some").source()).isEmpty();
     }
 
     @Test

@@ -54,8 +54,16 @@ class CompletionThreadingTest {
             sameQueue.enable();
             sameVector.enable();
             if (provider.equals("tcp")) {
-                assertThatIllegalStateException().isThrownBy(late::enable).withMessageContaining("before inserting");
-                assertThatIllegalStateException().isThrownBy(divided::enable).withMessageContaining("both directions");
+                assertThatIllegalStateException().isThrownBy(late::enable)
+                        .withMessage("ofi4j refuses peers that are inserted before an endpoint of the queue is enabled,"
+                                + " with ThreadingModel.COMPLETION over tcp of libfabric " + Libfabric.load().version()
+                                + ", which gives the queue an incomplete copy of them: enable endpoints before"
+                                + " inserting peers, or open an address vector for each queue");
+                assertThatIllegalStateException().isThrownBy(divided::enable)
+                        .withMessage("ofi4j refuses different queues for the two directions of an endpoint with"
+                                + " ThreadingModel.COMPLETION over tcp of libfabric " + Libfabric.load().version()
+                                + ", which makes each queue a domain of its own: bind one queue for both directions,"
+                                + " or ask for another threading model");
             } else {
                 late.enable();
                 divided.enable();
@@ -106,7 +114,10 @@ class CompletionThreadingTest {
             for (ThrowingCallable open : List.of(queue, counter)) {
                 if (provider.equals("tcp")) {
                     assertThatThrownBy(open).isInstanceOf(UnsupportedOperationException.class)
-                            .hasMessageContainingAll("wait objects", "over tcp");
+                            .hasMessage("ofi4j refuses wait objects of queues and counters with"
+                                    + " ThreadingModel.COMPLETION over tcp of libfabric " + Libfabric.load().version()
+                                    + ", which ends the process when it is asked for one: poll, or ask for another"
+                                    + " threading model");
                 } else {
                     assertThatCode(open).doesNotThrowAnyException();
                 }

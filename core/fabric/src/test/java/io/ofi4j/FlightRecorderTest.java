@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import jdk.jfr.Event;
 import jdk.jfr.Name;
@@ -35,6 +36,8 @@ class FlightRecorderTest {
     private static final int LARGE = 32 << 20;
     /** From here on posts and waits are recorded. */
     private static final Duration SLOW = Duration.ofMillis(10);
+    /** More than a wait that spins asks before it first looks at the clock. */
+    private static final int CALLS_BEFORE_CLOCK = 200;
 
     /** A call of the test, in the same recording, and by the same clock, as what the library tells of it. */
     @Name("io.ofi4j.test.Call")
@@ -331,7 +334,7 @@ class FlightRecorderTest {
                 pair.queue.await((t, f, l, d) -> {}, 1, Duration.ofMillis(1));
                 Call.of("await on CompletionQueue of sockets",
                         () -> assertThat(pair.queue.await((t, f, l, d) -> {}, 1, time)).isZero());
-                Call.of("Waiting.SPIN", () -> assertThat(Waiting.SPIN.tryUntil(() -> false, time)).isFalse());
+                Call.of("Waiting.SPIN", () -> Waiting.SPIN.until(longEnough(), Pair.DEADLINE));
                 Call.of("reading events",
                         () -> assertThatThrownBy(() -> events.read(time)).isInstanceOf(FabricTimeoutException.class));
             }
@@ -349,5 +352,15 @@ class FlightRecorderTest {
             seen.requireWithin(event.getString("operation"), event);
             assertThat(event.getStackTrace()).isNotNull();
         }
+    }
+
+    /** True when a wait that spins has been recorded for longer than it takes to appear; it looks at the clock late. */
+    private static BooleanSupplier longEnough() {
+        int[] calls = new int[1];
+        long[] since = new long[1];
+        return () -> {
+            if (++calls[0] == CALLS_BEFORE_CLOCK) { since[0] = System.nanoTime(); }
+            return calls[0] > CALLS_BEFORE_CLOCK && System.nanoTime() - since[0] > 3 * SLOW.toNanos();
+        };
     }
 }

@@ -41,9 +41,10 @@ class LifeCycleTest {
         assertThat(region.isOpen()).isFalse();
     }
 
-    @Test
-    void aCloseThatWasRefusedGoesOnWithTheNextCall() throws InterruptedException {
-        try (Pair pair = new Pair("shm")) {
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aCloseThatWasRefusedGoesOnWithTheNextCall(String provider) throws InterruptedException {
+        try (Pair pair = new Pair(provider)) {
             Thread brokenOff = new Thread(() -> pair.queue.guard.enter()); // as if an Error kept it from exiting
             brokenOff.start();
             brokenOff.join();
@@ -55,9 +56,10 @@ class LifeCycleTest {
         } // which closes the domain
     }
 
-    @Test
-    void aCloseThatAnotherQueueOfTheVectorHeldUpGoesOnWithTheNextCall() throws InterruptedException {
-        try (Pair pair = new Pair("shm")) {
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aCloseThatAnotherQueueOfTheVectorHeldUpGoesOnWithTheNextCall(String provider) throws InterruptedException {
+        try (Pair pair = new Pair(provider)) {
             Thread brokenOff = new Thread(() -> pair.farQueue.guard.enter());
             brokenOff.start();
             brokenOff.join();
@@ -66,6 +68,53 @@ class LifeCycleTest {
                     .withMessageContaining("This call did nothing");
             pair.endpoint.close();
         } // which closes the domain
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aQueueWhoseCloseWasRefusedStaysOpenUntilTheNextCall(String provider) throws InterruptedException {
+        try (Pair pair = new Pair(provider)) {
+            CompletionQueue queue = pair.domain.openCompletionQueue();
+            Thread brokenOff = new Thread(() -> queue.guard.enter());
+            brokenOff.start();
+            brokenOff.join();
+
+            assertThatIllegalStateException().isThrownBy(queue::close).withMessageContaining("This call did nothing");
+            queue.progress();
+            queue.close();
+            assertThatIllegalStateException().isThrownBy(queue::progress).withMessageContaining("is closed");
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void anInterruptedThreadClosesEverythingAndStaysInterrupted(String provider) {
+        Pair pair = new Pair(provider);
+        MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+        MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE);
+        long length = Math.min(LARGE, pair.rma().maximumMessageSize());
+        pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 9); // connects
+        pair.awaitToken(9);
+        pair.completed.clear();
+        List<Long> posted = new ArrayList<>();
+        for (long token = 1; token <= 4; token++) {
+            if (pair.rma().tryWrite(source, 0, length, pair.far, target.remote(), 0, token)) { posted.add(token); }
+        }
+        Thread.currentThread().interrupt();
+        try {
+            pair.endpoint.close();
+            pair.awaitCompletions(posted.size());
+            source.close();
+            target.close();
+            pair.close();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+
+        List<Long> back = new ArrayList<>(pair.completed);
+        pair.errors.forEach(error -> back.add(error.token()));
+        assertThat(back).containsExactlyInAnyOrderElementsOf(posted);
+        assertThatIllegalStateException().isThrownBy(pair.fabric::openDomain).withMessageContaining("is closed");
     }
 
     @Test

@@ -1,11 +1,14 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.ofi4j.support.Forked;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Finding the library, and what it reads once. */
 class LoadingTest {
@@ -51,6 +54,13 @@ class LoadingTest {
 
         assertThatIllegalStateException().isThrownBy(() -> Libfabric.load(Map.of("FI_PROVIDER", "shm")))
                 .withMessageContaining("before any other method");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"A\0B,c", "A=B,c", "'',c", "A,b\0c"})
+    void aVariableThatTheSystemWouldCutIsRefused(String name, String value) {
+        assertThatIllegalArgumentException().isThrownBy(() -> Libfabric.load(Map.of(name, value)))
+                .withMessageContaining("an environment variable has a name without '='");
     }
 
     /** Loads the library with a variable, if one is given, and says what it found. */

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
@@ -204,7 +205,7 @@ class ValuesTest {
 
     @Test
     void errorsAndEventsPrintNoArrays() {
-        CompletionError error = new CompletionError(7, 0, 0, 0, 0, 0, 0, 5, 3, "gone", new byte[3], "shm");
+        CompletionError error = new CompletionError(7, true, 0, 0, 0, 0, 0, 0, 5, 3, "gone", new byte[3], "shm");
         EventError event = new EventError(Optional.empty(), 0, 0, 111, 0, "", new byte[2], "tcp");
 
         assertThat(error)
@@ -216,10 +217,20 @@ class ValuesTest {
 
     @Test
     void anErrorOfNobodysOperationSaysSo() {
-        CompletionError error = new CompletionError(CompletionHandler.NO_TOKEN, 0, 0, 0, 0, 0, 0, 5, 0, "", new byte[0],
-                "sockets");
+        CompletionError error = new CompletionError(CompletionHandler.NO_TOKEN, false, 0, 0, 0, 0, 0, 0, 5, 0, "",
+                new byte[0], "sockets");
 
         assertThat(error.toException()).hasMessageContaining("an operation of a peer").hasMessageContaining("sockets");
+    }
+
+    @Test
+    void theDefaultOfAHandlerThrowsErrorsOfItsOwnOperationsAlone() {
+        CompletionHandler handler = (token, flags, length, data) -> {};
+        long token = CompletionHandler.NO_TOKEN; // which an operation may have, too
+        CompletionError own = new CompletionError(token, true, 0, 0, 0, 0, 0, 0, 5, 0, "", new byte[0], "net");
+
+        assertThatThrownBy(() -> handler.onError(own)).isInstanceOf(FabricException.class);
+        handler.onError(new CompletionError(token, false, 0, 0, 0, 0, 0, 0, 5, 0, "", new byte[0], "net"));
     }
 
     @Test

@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +32,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class WaitTest {
     private static final Duration SHORT = Duration.ofMillis(50);
+    /** Of a wait that only the awaited thing ends; without it the time limit of the test does. */
+    private static final Duration ENDLESS = Duration.ofDays(1);
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
     static Stream<Arguments> providersAndWaitObjects() {
@@ -78,8 +80,9 @@ class WaitTest {
                     }
                 } else {
                     assertThatThrownBy(() -> domain.openCompletionQueue(attributes))
-                            .isInstanceOfAny(FabricException.class, UnsupportedOperationException.class)
-                            .hasMessageContaining(provider);
+                            .isInstanceOf(UnsupportedOperationException.class)
+                            .hasMessageContaining("the wait object " + object + " is not offered by the provider "
+                                    + provider + ": ask for WaitObject.UNSPECIFIED or NONE");
                 }
             }
         }
@@ -142,9 +145,7 @@ class WaitTest {
                 assertThat(one.get()).isZero();
             }
             pair.queue.signal(); // also one that comes before
-            long start = System.nanoTime();
-            assertThat(pair.queue.await(NOTHING, 1, Pair.DEADLINE)).isZero();
-            assertThat(System.nanoTime() - start).isLessThan(Pair.DEADLINE.toNanos() / 2);
+            assertThat(pair.queue.await(NOTHING, 1, ENDLESS)).isZero();
         }
     }
 
@@ -388,9 +389,7 @@ class WaitTest {
                     pair.queue.signal();
                     return null;
                 });
-                long start = System.nanoTime();
-                assertThat(pair.queue.await(NOTHING, 1, Pair.DEADLINE)).isZero();
-                assertThat(System.nanoTime() - start).isLessThan(Pair.DEADLINE.toNanos() / 2);
+                assertThat(pair.queue.await(NOTHING, 1, ENDLESS)).isZero();
                 signal.get();
             }
         }

@@ -44,7 +44,8 @@ public final class Ofi4j implements Runnable {
         boolean isInfo = arguments.length > 0 && arguments[0].equals("info"); // it is over in the time that others need to begin
         if (isInfo) { Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders); }
         if (Stream.of(arguments).anyMatch(word -> word.startsWith("--hook"))) { Release.withoutLibfabric(); }
-        System.exit(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments));
+        StandardOutput output = StandardOutput.install();
+        System.exit(output.finish(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments)));
     }
 
     /** Providers look for their devices when they are first asked anything, which takes as long as reading the command line. */

@@ -24,9 +24,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The machine as it is, and made worse in every way that a process can arrange for another. */
 @Tag("gate")
+@ExtendWith(AbandonedFilesLock.class)
 class DoctorTest {
     private static final Map<String, String> MARKS = Map.of("OK", "ok", "HINT", " *", "PROBLEM", "!!");
     private static final List<String> SUBJECTS = List.of("JDK", "native access", "libfabric", "providers", "devices",
@@ -196,16 +198,32 @@ class DoctorTest {
         }
     }
 
-    @Test
-    void littleRoomInSharedMemoryIsAProblem() throws IOException, InterruptedException {
+    private static void requireMounts() throws IOException, InterruptedException {
         Process mounting = new ProcessBuilder("unshare", "-m", "true").redirectErrorStream(true).start();
         String refusal = new String(mounting.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(mounting.waitFor(30, TimeUnit.SECONDS)).isTrue();
         assumeTrue(mounting.exitValue() == 0, () -> "mounting needs root: " + refusal);
+    }
+
+    @Test
+    void littleRoomInSharedMemoryIsAProblem() throws IOException, InterruptedException {
+        requireMounts();
 
         assertThat(said(sharedMemoryOf("32m"), 1, "/dev/shm")).startsWith("!!  /dev/shm             32 MiB free")
                 .contains("-> 'mount -o remount,size=2g /dev/shm'");
         assertThat(said(sharedMemoryOf("80m"), 0, "/dev/shm")).startsWith("ok  /dev/shm             80 MiB free");
+    }
+
+    @Test
+    void sharedMemoryThatCannotBeWrittenIsAProblem() throws IOException, InterruptedException {
+        requireMounts();
+
+        assertThat(said(sharedMemoryOf("80m,ro"), 1, "/dev/shm"))
+                .startsWith("!!  /dev/shm             this process may not write to it")
+                .contains("-> 'mount -o remount,rw /dev/shm'");
+        try (Forked perf = sharedMemoryOf("80m,ro").start("perf", "write", "-p", "shm", "-S", "8", "-I", "10")) {
+            perf.await().failed(1, "/dev/shm");
+        }
     }
 
     private static Forked.Launch sharedMemoryOf(String size) {

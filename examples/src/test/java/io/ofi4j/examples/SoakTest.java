@@ -8,6 +8,7 @@ import io.ofi4j.Libfabric;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("gate")
 @Timeout(1200)
+@ExtendWith(AbandonedFilesLock.class)
 class SoakTest {
     private static final String SECONDS = System.getProperty("ofi4j.soak.seconds", "6");
 

@@ -8,9 +8,6 @@ import io.ofi4j.Access;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.DetailedCompletionHandler;
-import io.ofi4j.Domain;
-import io.ofi4j.Fabric;
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
@@ -19,8 +16,6 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.support.TestProviders;
-import io.ofi4j.internal.os.Errno;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -49,18 +44,9 @@ final class CompletionTrials {
         all.put("fi_trywait, fi_control: GETWAIT", of(WaitObject.FD, CompletionTrials::tryWait));
     }
 
-    /** Providers say in different ways that they do not have a wait object. */
     private static CallTrial of(WaitObject object, CallTrial.Body body) {
         CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().waitObject(object);
-        return column -> {
-            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(column.hints()));
-                    Domain domain = fabric.openDomain()) {
-                domain.openCompletionQueue(attributes).close();
-            } catch (FabricException e) {
-                throw e.errno() == Errno.EINVAL ? new UnsupportedOperationException(e) : e;
-            }
-            CallTrial.of(attributes, body).run(column);
-        };
+        return CallTrial.of(attributes, body);
     }
 
     private static DetailedCompletionHandler into(List<Told> told) {

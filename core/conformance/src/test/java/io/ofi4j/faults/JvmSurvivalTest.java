@@ -9,12 +9,14 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.ShmFile;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -81,6 +83,18 @@ class JvmSurvivalTest {
 
         assertThat(result.output()).contains("loaded in a hook, and wrote");
         assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @Test
+    void endpointsThatComeAndGoWhileTheProcessExitsLeaveNoFile() throws IOException {
+        for (int time = 0; time < Rounds.of(5); time++) {
+            child = Forked.start(OpensWhileOthersExit.class);
+            Forked.Result result = child.await();
+
+            assertThat(result.output()).contains("exits");
+            assertThat(result.exit()).as(result.output()).isEqualTo(OpensWhileOthersExit.STATUS);
+            nothingIsLeftInShm();
+        }
     }
 
     @Test
@@ -166,6 +180,32 @@ class JvmSurvivalTest {
                 pair.awaitToken(1);
                 System.out.println("loaded in a hook, and wrote");
             }
+        }
+    }
+
+    /** Two threads open and close endpoints, while a third ends the process. */
+    static final class OpensWhileOthersExit {
+        static final int STATUS = 3;
+
+        private OpensWhileOthersExit() {}
+
+        public static void main(String[] arguments) throws InterruptedException {
+            CountDownLatch opened = new CountDownLatch(2);
+            for (int i = 0; i < 2; i++) {
+                Thread.ofPlatform().daemon().start(() -> {
+                    while (true) {
+                        try {
+                            new Pair("shm").close();
+                        } catch (IllegalStateException e) { // it exits
+                            continue;
+                        }
+                        opened.countDown();
+                    }
+                });
+            }
+            opened.await();
+            System.out.println("exits");
+            System.exit(STATUS);
         }
     }
 

@@ -236,7 +236,8 @@ final class NullWalk {
         samples.put(CompletionHandler.class, (CompletionHandler) (token, flags, length, data) -> {});
         samples.put(Waitable.class, samples.get(CompletionQueue.class));
         samples.put(EndpointOption.class, EndpointOption.MINIMUM_MULTI_RECEIVE);
-        samples.put(CompletionError.class, new CompletionError(1, 0, 0, 0, 0, 5, 0, 0, 0, "", new byte[0], "some"));
+        samples.put(CompletionError.class,
+                new CompletionError(1, true, 0, 0, 0, 0, 5, 0, 0, 0, "", new byte[0], "some"));
         samples.put(EventError.class, new EventError(Optional.empty(), 0, 0, 5, 5, "text", new byte[0], "some"));
         samples.put(RawKey.class, PackagePrivate.rawKey(8, Access.REMOTE_READ.bit(), new byte[9]));
         samples.put(MemoryRegionAttributes.class,

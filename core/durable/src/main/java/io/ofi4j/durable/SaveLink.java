@@ -171,6 +171,15 @@ final class SaveLink implements AutoCloseable {
         return true;
     }
 
+    /**
+     * As {@link #send}, but takes no place: nobody is told whether it arrives. False also if it is too long for that.
+     */
+    boolean inject(long length, Peer peer) {
+        int place = free.nextSetBit(0);
+        return length <= messages.injectSize()
+                && messages.tryInject(memory, (long) place * SaveMessage.ROOM, length, peer);
+    }
+
     /** May be called again if it throws. */
     @Override
     public void close() {

@@ -469,13 +469,16 @@ public final class SaveService implements AutoCloseable {
     /** Whether an answer has been sent, or never will be. */
     private boolean isSent(Answer answer) {
         Writer writer = answer.writer;
-        // Welcomes of those that may not be there leave room for the others.
-        SaveMessage message = !writer.isProven && link.isHalfFull() ? null : link.nextMessage(answer.kind);
+        // Welcomes of those that may not be there leave room for the others. Some providers keep them for minutes.
+        boolean takesNoPlace = !writer.isProven && link.isHalfFull();
+        SaveMessage message = takesNoPlace && writer.number < 0 ? null : link.nextMessage(answer.kind);
         try {
             if (message != null) {
                 message.put(Field.ID, answer.id).put(Field.STATUS, answer.error).put(Field.WRITER, writer.number)
                         .put(Field.SECRET, writer.secret).put(Field.KEY, answer.level);
-                if (link.send(SaveMessage.LENGTH, writer.peer, writer)) {
+                if (takesNoPlace
+                        ? link.inject(SaveMessage.LENGTH, writer.peer)
+                        : link.send(SaveMessage.LENGTH, writer.peer, writer)) {
                     writer.unanswered--;
                     if (answer.kind == SaveMessage.ANSWER) { answered++; }
                     return true;

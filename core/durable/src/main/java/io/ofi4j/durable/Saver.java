@@ -665,7 +665,7 @@ public final class Saver implements AutoCloseable {
             case Errno.ENOSPC -> "save: the owner serves " + SaveService.MAX_WRITERS + " writers, and no more";
             default -> "save" + (save.why.isEmpty() ? "" : ": " + save.why);
         };
-        return new CompletionError(save.token, SAVED, 0, 0, 0, 0, 0, save.error, 0, text, new byte[0],
+        return new CompletionError(save.token, true, SAVED, 0, 0, 0, 0, 0, save.error, 0, text, new byte[0],
                 endpoint.info().provider());
     }
 

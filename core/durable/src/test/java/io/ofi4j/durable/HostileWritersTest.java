@@ -18,13 +18,18 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Writers that are named twice, are not there, or are not what they say: the others are served all the same. */
+@Tag("gate")
 @Timeout(120)
 class HostileWritersTest {
+    /** More than there are places for messages that are on their way: ofi_rxd keeps those to nobody for a minute. */
+    private static final int MANY = 80;
+
     /** As many saves as may be under way, and a second word about their service. */
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
@@ -109,16 +114,10 @@ class HostileWritersTest {
 
     private static boolean hasPorts(String provider) { return !provider.equals("shm"); }
 
-    /**
-     * ofi_rxd takes messages to nobody, and keeps them for a minute or more: while it has many, no new writer is
-     * greeted.
-     */
-    private static int many(String provider) { return provider.endsWith("ofi_rxd") ? 16 : 80; }
-
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void greetingsFromNobodyHoldUpNoWriter(String provider) {
-        List<EndpointAddress> absent = absent(provider, many(provider));
+        List<EndpointAddress> absent = absent(provider, MANY);
         try (Saving pair = new Saving(Saving.hints(provider));
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             for (EndpointAddress nobody : absent) {
@@ -140,7 +139,7 @@ class HostileWritersTest {
         Random random = TestSeed.random(provider);
         try (Saving pair = new Saving(Saving.hints(provider));
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            for (int greeting = 0; greeting < many(provider) / 2; greeting++) {
+            for (int greeting = 0; greeting < MANY / 2; greeting++) {
                 byte[] address = pair.saver.address().toBytes();
                 // the port, or the name: where else a machine would be asked, nobody may be reached for a long time
                 int from = hasPorts(provider) ? 2 : address.length - 4;

@@ -5,13 +5,17 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.ThreadingModel;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,7 +31,10 @@ import java.util.function.LongConsumer;
  */
 public final class Futures implements AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(100);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
     private static final int BATCH = 16;
+    /** The queues that an open object polls. */
+    private static final Set<CompletionQueue> POLLED = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private final Endpoint endpoint;
     private final CompletionQueue queue;
@@ -48,8 +55,9 @@ public final class Futures implements AutoCloseable {
      * Starts the thread that polls.
      *
      * @param endpoint enabled, with {@link ThreadingModel#SAFE}
-     * @param queue where its operations complete
-     * @throws IllegalStateException if the threading model is another
+     * @param queue where its operations complete: one that is bound to the endpoint
+     * @throws IllegalArgumentException if the queue is not bound to the endpoint
+     * @throws IllegalStateException if the threading model is another, or other futures wait on the queue
      */
     public Futures(Endpoint endpoint, CompletionQueue queue) {
         ThreadingModel threading = endpoint.info().domain().threading();
@@ -60,6 +68,13 @@ public final class Futures implements AutoCloseable {
         }
         this.endpoint = endpoint;
         this.queue = Objects.requireNonNull(queue, "queue");
+        BoundQueue.require(endpoint, queue);
+        synchronized (POLLED) {
+            if (!POLLED.add(queue)) {
+                throw new IllegalStateException(
+                        "other futures wait on " + queue + ": submit to those, or bind a queue for each endpoint");
+            }
+        }
         this.thread = Thread.ofPlatform().daemon().name("ofi4j-futures").start(this::run);
     }
 
@@ -93,7 +108,7 @@ public final class Futures implements AutoCloseable {
         } finally {
             if (!posted) { pending.remove(token); }
         }
-        if (!thread.isAlive()) { fail(token, new CancellationException("the futures were closed")); }
+        if (!thread.isAlive()) { fail(token, closedException()); }
         return future;
     }
 
@@ -108,7 +123,7 @@ public final class Futures implements AutoCloseable {
             @Override
             public void onError(CompletionError error) { fail(error.token(), error.toException()); }
         };
-        Throwable why = new CancellationException("the futures were closed");
+        Throwable why = closedException();
         try {
             while (!closed) {
                 queue.await(handler, BATCH, SLICE);
@@ -117,6 +132,13 @@ public final class Futures implements AutoCloseable {
             why = t;
             closed = true;
         }
+        synchronized (POLLED) {
+            POLLED.remove(queue);
+        }
+        failAll(why);
+    }
+
+    private void failAll(Throwable why) {
         for (Long token : pending.keySet()) {
             fail(token, why);
         }
@@ -129,13 +151,28 @@ public final class Futures implements AutoCloseable {
 
     /**
      * Stops polling, and ends the futures that are not complete with {@link CancellationException}. Their operations go on, and
-     * complete on the queue. Called by a future's own action, it does not wait for the thread.
+     * complete on the queue. Waits for the thread, ten seconds at most; called by a future's own action, it does not wait.
+     *
+     * @throws FabricTimeoutException if an action of a future still runs then, on the thread that polls; calling this again waits
+     *         again
      */
     @Override
     public void close() {
         closed = true;
+        if (Thread.currentThread() == thread || joined(SLICE.multipliedBy(2))) { return; }
+        failAll(closedException()); // an action that waits for one of them goes on
+        if (!joined(CLOSE_TIMEOUT)) {
+            throw new FabricTimeoutException("closing the futures of " + endpoint, CLOSE_TIMEOUT,
+                    "An action of a future still runs on the thread '" + thread.getName()
+                            + "': hand what waits to an executor, with CompletableFuture's methods that end in Async");
+        }
+    }
+
+    /** Whether the thread has ended in time; an interrupt does not end the wait, and stays set. */
+    private boolean joined(Duration timeout) {
+        long end = System.nanoTime() + timeout.toNanos();
         boolean interrupted = false;
-        while (Thread.currentThread() != thread && thread.isAlive()) {
+        while (thread.isAlive() && System.nanoTime() < end) {
             try {
                 thread.join(SLICE);
             } catch (InterruptedException e) {
@@ -143,6 +180,11 @@ public final class Futures implements AutoCloseable {
             }
         }
         if (interrupted) { Thread.currentThread().interrupt(); }
+        return !thread.isAlive();
+    }
+
+    private static CancellationException closedException() {
+        return new CancellationException("the futures were closed");
     }
 
     @Override

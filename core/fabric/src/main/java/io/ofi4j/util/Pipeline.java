@@ -10,8 +10,10 @@ import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.Direction;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
@@ -28,7 +30,8 @@ import java.util.function.LongConsumer;
  *
  * <p>The thread that makes it uses it, others get {@link WrongThreadException}; the queue is polled through it alone. It owns nothing:
  * the endpoint and the queue are closed by who opened them, and what is in flight when the endpoint closes comes back through
- * {@link #poll} as an error, {@code ECANCELED}.
+ * {@link #poll} as an error, {@code ECANCELED}. Where the queue was bound with {@link Endpoint#bindSelective}, an operation that
+ * does not ask for its completion stays in flight for good.
  *
  * @param <C> what belongs to an operation
  */
@@ -49,6 +52,8 @@ public final class Pipeline<C> {
     /** The numbers of the places that are free. */
     private final int[] free;
     private final Rma rma;
+    /** Whether the operations of {@link Rma} complete in the queue. */
+    private final boolean transmits;
     private final Thread owner = Thread.currentThread();
     private int freeCount;
     private volatile LongConsumer latencies;
@@ -57,7 +62,13 @@ public final class Pipeline<C> {
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
             if (isOwn(token)) {
-                handler.onCompletion(finish(token), length, data);
+                long latency = latency(token);
+                C context = release(token);
+                try {
+                    handler.onCompletion(context, length, data);
+                } finally { // a recorder that throws takes no completion from the handler
+                    record(latency);
+                }
             } else {
                 handler.onOther(token, flags, length, data);
             }
@@ -65,8 +76,17 @@ public final class Pipeline<C> {
 
         @Override
         public void onError(CompletionError error) {
-            if (!isOwn(error.token())) { throw error.toException(); }
-            handler.onError(finish(error.token()), error);
+            if (!isOwn(error.token())) {
+                if (error.posted()) { throw error.toException(); }
+                return; // a peer's
+            }
+            long latency = latency(error.token());
+            C context = release(error.token());
+            try {
+                handler.onError(context, error);
+            } finally {
+                record(latency);
+            }
         }
     };
 
@@ -74,16 +94,18 @@ public final class Pipeline<C> {
      * A pipeline with nothing in flight.
      *
      * @param endpoint enabled; its {@link Endpoint#postTimeout} limits every wait for room
-     * @param queue where its operations complete
+     * @param queue where its operations complete: one that is bound to the endpoint
      * @param window how many operations are in flight at most, 1 to {@link CompletionQueue#size}
      * @param handler receives what has completed
-     * @throws IllegalArgumentException if the window is larger than the queue, or below 1
+     * @throws IllegalArgumentException if the window is larger than the queue, or below 1, or the queue is not bound to the
+     *         endpoint
      */
     public Pipeline(Endpoint endpoint, CompletionQueue queue, int window, PipelineHandler<? super C> handler) {
         if (window < 1 || window > queue.size()) {
             throw new IllegalArgumentException("a pipeline has from 1 to " + queue.size()
                     + " operations in flight, as many as its queue has room for, not " + window);
         }
+        BoundQueue.require(endpoint, queue);
         this.endpoint = endpoint;
         this.queue = queue;
         this.handler = Objects.requireNonNull(handler, "handler");
@@ -96,6 +118,7 @@ public final class Pipeline<C> {
             free[slot] = window - 1 - slot;
         }
         this.rma = endpoint.rma();
+        this.transmits = endpoint.completionQueue(Direction.TRANSMIT).equals(Optional.of(queue));
     }
 
     /**
@@ -103,8 +126,10 @@ public final class Pipeline<C> {
      *
      * @param context given to the handler with the completion
      * @throws FabricTimeoutException if there is no room in time; nothing was posted then. Otherwise as {@link Rma}
+     * @throws IllegalStateException if this pipeline's queue is bound to the endpoint for what it receives only
      */
     public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, C context) {
+        requireTransmits();
         long token = begin(context);
         boolean posted = false;
         try {
@@ -117,6 +142,7 @@ public final class Pipeline<C> {
 
     /** As {@link #write}, in the other direction: {@link Rma#read}. */
     public void read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, C context) {
+        requireTransmits();
         long token = begin(context);
         boolean posted = false;
         try {
@@ -172,7 +198,8 @@ public final class Pipeline<C> {
      * From now on, tells how long each operation takes from being submitted to being handed out, in nanoseconds; a histogram's
      * method, for example. Any thread may call this at any time.
      *
-     * @param recorder called on the polling thread; null for none, as at first
+     * @param recorder called on the polling thread, after the handler; null for none, as at first. What it throws comes out of the
+     *         poll; the completions behind it come with the next poll
      */
     public void recordLatencies(LongConsumer recorder) { latencies = recorder; }
 
@@ -188,6 +215,13 @@ public final class Pipeline<C> {
     }
 
     private long token(int slot) { return (MARK | generations[slot] & 0xffffL) << GENERATION_SHIFT | slot; }
+
+    private void requireTransmits() {
+        if (!transmits) {
+            throw new IllegalStateException("writes and reads of " + endpoint
+                    + " complete in another queue than this pipeline's: make one of the transmit queue");
+        }
+    }
 
     private void requireOwner() {
         if (owner != Thread.currentThread()) {
@@ -214,13 +248,15 @@ public final class Pipeline<C> {
         return slot >= 0 && slot < contexts.length && (generations[slot] & 1) != 0 && token == token(slot);
     }
 
-    /** An operation has ended: frees its place; what belongs to it. */
-    private C finish(long token) {
-        LongConsumer recorder = latencies;
+    /** How long an operation took that is handed out now, in nanoseconds; -1 if that is not recorded. */
+    private long latency(long token) {
         long start = starts[(int) token];
-        C context = release(token);
-        if (recorder != null && start != 0) { recorder.accept(System.nanoTime() - start); }
-        return context;
+        return latencies == null || start == 0 ? -1 : System.nanoTime() - start;
+    }
+
+    private void record(long latency) {
+        LongConsumer recorder = latencies;
+        if (recorder != null && latency >= 0) { recorder.accept(latency); }
     }
 
     /** What was not posted; a post that polls before it throws may have seen it complete. */

@@ -12,6 +12,7 @@ import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.os.Descriptors;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -58,6 +59,9 @@ public final class PollGroup implements AutoCloseable {
     private final AtomicReference<Thread> user = new AtomicReference<>();
     /** Null without channels. */
     private Selector selector;
+    /** Handled by the look at channels in progress. */
+    private int readyChannels;
+    private final Consumer<SelectionKey> handleKey = this::handle;
     private volatile boolean closed;
 
     /**
@@ -194,13 +198,22 @@ public final class PollGroup implements AutoCloseable {
         return selector == null || closed ? handled : handled + select();
     }
 
-    @SuppressWarnings("unchecked")
     private int select() {
+        readyChannels = 0;
         try {
-            return selector.selectNow(key -> ((Consumer<? super SelectionKey>) key.attachment()).accept(key));
+            selector.selectNow(handleKey);
+            return readyChannels;
+        } catch (ClosedSelectorException e) { // a channel's handler has closed this group
+            return readyChannels;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    @SuppressWarnings("unchecked")
+    private void handle(SelectionKey key) {
+        readyChannels++;
+        ((Consumer<? super SelectionKey>) key.attachment()).accept(key);
     }
 
     /**

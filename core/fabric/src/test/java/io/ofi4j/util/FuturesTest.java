@@ -1,13 +1,17 @@
 package io.ofi4j.util;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Access;
+import io.ofi4j.CompletionQueue;
 import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
+import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
@@ -19,7 +23,10 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -101,6 +108,85 @@ class FuturesTest {
             assertThatIllegalStateException().isThrownBy(() -> futures.submit(token -> {}))
                     .withMessageContaining("closed");
             pair.endpoint.close();
+        }
+    }
+
+    @Test
+    void closingEndsAnActionThatWaitsForAnotherFuture() {
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE, Access.WRITE, Access.REMOTE_WRITE)) {
+            Futures futures = new Futures(pair.endpoint, pair.queue);
+            CompletableFuture<Futures.Result> never = futures
+                    .submit(token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
+            CountDownLatch waits = new CountDownLatch(1);
+            CompletableFuture<Futures.Result> action = selfWrite(futures, pair, near).thenApply(written -> {
+                waits.countDown();
+                return never.join(); // which only this thread, that polls, could complete
+            });
+            progressUntil(pair, () -> waits.getCount() == 0);
+            futures.close();
+            assertThatThrownBy(() -> action.orTimeout(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).join())
+                    .hasCauseInstanceOf(CancellationException.class);
+            pair.endpoint.close();
+        }
+    }
+
+    @Test
+    @Tag("gate") // it takes ten seconds
+    void closingSaysThatAnActionStillRuns() {
+        CountDownLatch end = new CountDownLatch(1);
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
+            Futures futures = new Futures(pair.endpoint, pair.queue);
+            CountDownLatch runs = new CountDownLatch(1);
+            selfWrite(futures, pair, near).thenRun(() -> {
+                runs.countDown();
+                awaitUninterruptibly(end);
+            });
+            progressUntil(pair, () -> runs.getCount() == 0);
+            assertThatThrownBy(futures::close).isInstanceOf(FabricTimeoutException.class)
+                    .hasMessageContaining("An action of a future still runs on the thread 'ofi4j-futures'");
+            end.countDown();
+            futures.close();
+        }
+    }
+
+    private static CompletableFuture<Futures.Result> selfWrite(Futures futures, Pair pair, MemoryRegion near) {
+        return futures.write(near.slice(0, 8), pair.far, near.remote().slice(8, 8));
+    }
+
+    private static void progressUntil(Pair pair, BooleanSupplier isSo) {
+        Waiting.YIELD.until(() -> {
+            pair.farQueue.poll((token, flags, length, data) -> {}, 16);
+            return isSo.getAsBoolean();
+        }, Pair.DEADLINE);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aQueueThatTheEndpointDoesNotUseIsRefused() {
+        try (Pair pair = new Pair("shm"); CompletionQueue other = pair.domain.openCompletionQueue()) {
+            assertThatIllegalArgumentException().isThrownBy(() -> new Futures(pair.endpoint, other))
+                    .withMessageContaining("pass a queue that is bound to the endpoint");
+        }
+    }
+
+    @Test
+    void aSecondObjectOnAQueueIsRefusedUntilTheFirstIsClosed() {
+        try (Pair pair = new Pair("shm")) {
+            try (Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                assertThatIllegalStateException().isThrownBy(() -> new Futures(pair.endpoint, pair.queue))
+                        .withMessageContaining("other futures wait on");
+                assertThat(futures).hasToString("Futures of " + pair.endpoint);
+            }
+            new Futures(pair.endpoint, pair.queue).close();
         }
     }
 

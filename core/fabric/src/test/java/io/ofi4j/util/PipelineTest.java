@@ -7,12 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
@@ -90,6 +93,62 @@ class PipelineTest {
         }
         assertThat(notes.done).hasSize(3);
         assertThat(nanos).hasSize(1).allSatisfy(one -> assertThat(one).isBetween(1L, Pair.DEADLINE.toNanos()));
+    }
+
+    @Test
+    void aRecorderThatThrowsTakesNoCompletionFromTheHandler() {
+        Notes notes = new Notes();
+        int count = 76;
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, count, notes);
+            int[] calls = {0};
+            pipeline.recordLatencies(nanos -> {
+                if (calls[0]++ % 3 == 0) { throw new ArrayIndexOutOfBoundsException("out of range"); }
+            });
+            for (int i = 0; i < count; i++) {
+                pipeline.write(near.slice(0, 8), pair.far, near.remote(), "operation " + i);
+            }
+            int thrown = 0;
+            long start = System.nanoTime();
+            while (pipeline.inFlight() > 0 && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
+                pair.farQueue.poll((t, f, l, d) -> {}, 16);
+                try {
+                    pipeline.poll();
+                } catch (ArrayIndexOutOfBoundsException e) {
+                    thrown++;
+                }
+            }
+            assertThat(notes.done).hasSize(count).doesNotHaveDuplicates();
+            assertThat(thrown).isEqualTo((count + 2) / 3);
+        }
+    }
+
+    @Test
+    void aQueueThatTheEndpointDoesNotUseIsRefused() {
+        try (Pair pair = new Pair("shm"); Pair other = new Pair("shm")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new Pipeline<>(pair.endpoint, other.queue, 1, new Notes()))
+                    .withMessageContaining("pass a queue that is bound to the endpoint");
+        }
+    }
+
+    @Test
+    void aPipelineOfTheReceiveQueueWritesNothing() {
+        try (Pair pair = new Pair(MESSAGES);
+                CompletionQueue transmitted = pair.domain.openCompletionQueue();
+                CompletionQueue received = pair.domain.openCompletionQueue();
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE, Access.WRITE);
+                Endpoint endpoint = pair.domain.openEndpoint().bind(transmitted, Direction.TRANSMIT)
+                        .bind(received, Direction.RECEIVE).bind(pair.vector).enable()) {
+            Pipeline<String> pipeline = new Pipeline<>(endpoint, received, 1, new Notes());
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pipeline.write(near.slice(0, 8), pair.far, near.remote(), "a write"))
+                    .withMessageContaining("complete in another queue");
+            assertThat(pipeline.inFlight()).isZero();
+            assertThat(endpoint.completionQueue(Direction.TRANSMIT)).contains(transmitted);
+            assertThat(endpoint.completionQueue(Direction.RECEIVE)).contains(received);
+        }
     }
 
     @Test

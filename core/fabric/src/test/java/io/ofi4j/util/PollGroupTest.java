@@ -195,6 +195,19 @@ class PollGroupTest {
     }
 
     @Test
+    void aHandlerOfAChannelMayCloseTheGroup() throws IOException {
+        Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel source = pipe.source(); Pipe.SinkChannel sink = pipe.sink()) {
+            source.configureBlocking(false);
+            sink.write(ByteBuffer.wrap(new byte[1]));
+            PollGroup group = new PollGroup();
+            group.add(source, SelectionKey.OP_READ, key -> group.close());
+            assertThat(group.await(Pair.DEADLINE)).isEqualTo(1);
+            assertThatIllegalStateException().isThrownBy(group::poll).withMessageContaining("closed");
+        }
+    }
+
+    @Test
     void aClosedGroupIsNamed() {
         PollGroup group = new PollGroup();
         group.close();

@@ -18,14 +18,15 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
-import java.lang.foreign.ValueLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One rank of {@link JobTest}'s jobs: what it does is its first argument. It prints lines that begin with what is true.
@@ -43,7 +44,7 @@ final class JobRank {
             case "die" -> die(Path.of(arguments[1]));
             case "lose" -> lose(arguments[1]);
             case "abort" -> abort(Path.of(arguments[1]));
-            case "late" -> late();
+            case "late" -> late(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
             case "leave" -> leave();
             case "differ" -> differ();
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -149,24 +150,43 @@ final class JobRank {
      * ended them.
      */
     private static void awaitOthers(Job job, Path folder, int lost) {
-        try {
-            Files.createFile(folder.resolve(Integer.toString(job.rank())));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        leaveWord(folder, Integer.toString(job.rank()));
         if (job.rank() == 0) {
             Waiting.BACKOFF.tryUntil(() -> IntStream.range(0, job.size()).filter(rank -> rank != lost)
                     .allMatch(rank -> Files.exists(folder.resolve(Integer.toString(rank)))), BRIEF);
         }
     }
 
-    /** Rank 1 never comes to the barrier, and lives on. */
-    private static void late() {
+    /** Rank 1 never comes to the barrier, and lives on. All have started before anybody's time limit begins. */
+    private static void late(Path folder, int ranks) {
+        leaveWord(folder, "started " + ProcessHandle.current().pid());
+        awaitWords(folder, "started ", ranks);
         try (Job job = Job.join(Patience.seconds(3))) {
-            if (job.rank() != 1) { expectFailure(job, job::barrier); }
-            job.put("done", new byte[0]);
-            List.of(0, 1).forEach(rank -> job.get(rank, "done"));
+            if (job.rank() != 1) {
+                expectFailure(job, job::barrier);
+                leaveWord(folder, "told " + job.rank());
+            }
+            awaitWords(folder, "told ", ranks - 1); // whom is lost would be named otherwise
         }
+    }
+
+    private static void leaveWord(Path folder, String word) {
+        try {
+            Files.createFile(folder.resolve(word));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits for so many files whose names begin so. */
+    private static void awaitWords(Path folder, String beginning, int count) {
+        Waiting.BACKOFF.until(() -> {
+            try (Stream<Path> files = Files.list(folder)) {
+                return files.filter(file -> file.getFileName().toString().startsWith(beginning)).count() == count;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }, SOON);
     }
 
     private static void leave() {

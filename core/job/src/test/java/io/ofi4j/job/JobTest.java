@@ -111,7 +111,7 @@ class JobTest {
 
     @Test
     void whoDoesNotComeInTimeIsNamed() {
-        Forked.Result result = run(Starter.LAUNCH, 3, "late");
+        Forked.Result result = run(Starter.LAUNCH, 3, "late", folder.toString(), "3");
 
         assertThat(told(result)).as(result.output()).hasSize(2)
                 .allMatch(line -> line.contains("within " + (int) Patience.seconds(3).toSeconds())

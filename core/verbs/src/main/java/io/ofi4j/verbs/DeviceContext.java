@@ -26,6 +26,8 @@ public final class DeviceContext implements AutoCloseable {
     final ContextOps ops;
     final VerbsContextOps extended;
     final OpenChildren children = OpenChildren.owned();
+    /** Held while something is opened in it, and while it closes. */
+    private final Object lock = new Object();
 
     private final String name;
     private final boolean owned;
@@ -96,7 +98,7 @@ public final class DeviceContext implements AutoCloseable {
 
     /** Opens a protection domain; ibv_alloc_pd(3). The caller closes it. */
     public ProtectionDomain openProtectionDomain() {
-        synchronized (children) { // as in close()
+        synchronized (lock) { // as in close()
             requireOpen();
             return new ProtectionDomain(this);
         }
@@ -104,7 +106,7 @@ public final class DeviceContext implements AutoCloseable {
 
     /** Opens a completion channel; ibv_create_comp_channel(3). The caller closes it. */
     public CompletionChannel openCompletionChannel() {
-        synchronized (children) {
+        synchronized (lock) {
             requireOpen();
             return new CompletionChannel(this);
         }
@@ -145,7 +147,7 @@ public final class DeviceContext implements AutoCloseable {
     }
 
     private VerbsCompletionQueue opened(int entries, CompletionChannel channel) {
-        synchronized (children) {
+        synchronized (lock) {
             requireOpen();
             return new VerbsCompletionQueue(this, entries, channel);
         }
@@ -157,7 +159,7 @@ public final class DeviceContext implements AutoCloseable {
      * @throws UnsupportedOperationException if the device has no XRC
      */
     public XrcDomain openXrcDomain() {
-        synchronized (children) {
+        synchronized (lock) {
             requireOpen();
             require(DeviceCapability.XRC, "an XRC domain");
             return new XrcDomain(this);
@@ -186,7 +188,7 @@ public final class DeviceContext implements AutoCloseable {
     /** Closes the device; ibv_close_device(3). Throws {@link IllegalStateException} naming what is open in it. */
     @Override
     public void close() {
-        synchronized (children) {
+        synchronized (lock) {
             if (closed) { return; }
             children.requireNone(this);
             if (!owned) { return; }

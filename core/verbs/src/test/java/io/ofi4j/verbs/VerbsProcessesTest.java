@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.FabricException;
 import io.ofi4j.support.Forked;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -40,6 +41,9 @@ class VerbsProcessesTest {
                 side.connection.connect(new byte[0], VerbsLink.DEADLINE);
                 use(side, peer);
             }
+        } catch (FabricException e) {
+            e.addSuppressed(new AssertionError("the other process printed: " + peer.output()));
+            throw e;
         } finally {
             peer.process().destroyForcibly();
         }

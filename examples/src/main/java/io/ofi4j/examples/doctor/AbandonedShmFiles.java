@@ -1,6 +1,7 @@
 package io.ofi4j.examples.doctor;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,15 +11,28 @@ import java.util.stream.Stream;
 
 /**
  * Files in /dev/shm that endpoints of the shm provider lived in whose process was killed, 16 MB each as a rule. Closing an endpoint
- * removes its file, and so does the end of its process, unless that is a kill. Only files with the name that the provider gives are
- * found: the file of an endpoint that was given a name of its own looks like any other file.
+ * removes its file, and so does the end of its process, unless that is a kill. The provider's names begin with the number of their
+ * process. The file of an endpoint that was given a name is known by that name, which the provider writes into it, too.
  */
 public final class AbandonedShmFiles {
     private static final Path FOLDER = Path.of("/dev/shm");
     /** Process, user, number; and a random number where the provider found that name taken. */
     private static final Pattern NAME = Pattern.compile("(\\d{1,10}):\\d+:\\d+(:\\d+)?");
 
+    /** No endpoint's file is shorter. */
+    private static final long SHORTEST = 1 << 20;
+    private static final long LONGEST = 256 << 20;
+    /** Of providers whose files are not removed here, for who has them open is not the whole story. */
+    private static final Pattern OTHERS = Pattern.compile("psm3_shm[.].*|fi_sm2_mmaps");
+
     private AbandonedShmFiles() {}
+
+    /** {@return the unused files of other providers, psm3 and sm2, which are left alone} */
+    static List<Path> ofOtherProviders() {
+        FileLease lease = new FileLease(new SystemCalls());
+        return all().filter(file -> OTHERS.matcher(file.getFileName().toString()).matches()).filter(lease::isUnused)
+                .toList();
+    }
 
     /**
      * {@return those whose process has ended and that no process has open or mapped: this user's and, for root, everybody's}
@@ -27,7 +41,8 @@ public final class AbandonedShmFiles {
      */
     public static List<Path> find() {
         FileLease lease = new FileLease(new SystemCalls());
-        return ofEndedProcesses().stream().filter(lease::isUnused).toList();
+        return all().filter(AbandonedShmFiles::mayBeAbandoned).filter(lease::isUnused)
+                .filter(AbandonedShmFiles::isOfEndpoint).toList();
     }
 
     /**
@@ -37,20 +52,37 @@ public final class AbandonedShmFiles {
      */
     public static List<Path> remove() {
         FileLease lease = new FileLease(new SystemCalls());
-        return ofEndedProcesses().stream().filter(lease::removeUnused).toList();
+        return find().stream().filter(lease::removeUnused).toList();
     }
 
-    /** By their names, which are true in the container of their process only. */
-    private static List<Path> ofEndedProcesses() {
+    private static Stream<Path> all() {
         try (Stream<Path> files = Files.list(FOLDER)) {
-            return files.filter(AbandonedShmFiles::isOfEndedProcess).sorted().toList();
+            return files.sorted().toList().stream();
         } catch (IOException e) {
-            return List.of(); // without the folder there is no shm provider either
+            return Stream.empty(); // without the folder there is no shm provider either
         }
     }
 
-    private static boolean isOfEndedProcess(Path file) {
+    /** Not where its name says a process that is there. Names are true in the container of their process only. */
+    private static boolean mayBeAbandoned(Path file) {
         Matcher name = NAME.matcher(file.getFileName().toString());
-        return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
+        return !name.matches() || ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
+    }
+
+    private static boolean isOfEndpoint(Path file) {
+        return NAME.matcher(file.getFileName().toString()).matches() || hasItsNameInside(file);
+    }
+
+    /** Reads it: a mapping would last until the garbage collector comes, and the file would be in use. */
+    private static boolean hasItsNameInside(Path file) {
+        try {
+            long size = Files.size(file);
+            if (size < SHORTEST || size > LONGEST) { return false; }
+            String content = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+            byte[] name = file.getFileName().toString().getBytes(StandardCharsets.UTF_8);
+            return content.contains(new String(name, StandardCharsets.ISO_8859_1) + "\0");
+        } catch (IOException e) {
+            return false; // another user's
+        }
     }
 }

@@ -25,8 +25,7 @@ public final class DoctorCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(names = "--clean",
-            description = "First remove the files that shm endpoints of killed processes left in /dev/shm. The file of an endpoint"
-                    + " that was given a name is not found: remove it by hand.")
+            description = "First remove the files that shm endpoints of killed processes left in /dev/shm.")
     private boolean clean;
 
     @Spec

@@ -83,6 +83,10 @@ final class SystemChecks {
     }
 
     private static Finding sharedMemory() {
+        if (Files.isDirectory(SHM) && !Files.isWritable(SHM)) {
+            return Finding.problem("/dev/shm", "this process may not write to it: the shm provider cannot be used",
+                    "'mount -o remount,rw /dev/shm' where it is read-only, 'chmod 1777 /dev/shm' where others own it");
+        }
         try {
             long room = Files.getFileStore(SHM).getUsableSpace();
             return room < LEAST_SHM
@@ -102,14 +106,20 @@ final class SystemChecks {
             return Finding.hint("abandoned files", "not looked at: the JVM refuses native access",
                     "start java with " + NativeAccess.OPTION);
         }
-        return files.isEmpty()
-                ? Finding.ok("abandoned files", "none in /dev/shm")
-                : Finding.hint("abandoned files",
-                        files.size() + " of killed processes in /dev/shm: "
-                                + files.stream().limit(3).map(file -> file.getFileName().toString())
-                                        .collect(Collectors.joining(", "))
-                                + (files.size() > 3 ? ", ..." : ""),
-                        "'ofi4j doctor --clean' removes them");
+        if (files.isEmpty()) {
+            List<Path> others = AbandonedShmFiles.ofOtherProviders();
+            return others.isEmpty()
+                    ? Finding.ok("abandoned files", "none in /dev/shm")
+                    : Finding.hint("abandoned files", "of the providers psm3 and sm2, not in use: " + names(others),
+                            "remove them by hand if no job uses these providers");
+        }
+        return Finding.hint("abandoned files", files.size() + " of killed processes in /dev/shm: " + names(files),
+                "'ofi4j doctor --clean' removes them");
+    }
+
+    private static String names(List<Path> files) {
+        return files.stream().limit(3).map(file -> file.getFileName().toString()).collect(Collectors.joining(", "))
+                + (files.size() > 3 ? ", ..." : "");
     }
 
     private static String limit(Pattern line) {

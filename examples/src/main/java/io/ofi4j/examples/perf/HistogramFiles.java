@@ -1,6 +1,7 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.examples.CommandFailure;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -17,8 +18,10 @@ record HistogramFiles(Report report, Path file, boolean severalSizes) implements
     public void row(Row row) {
         report.row(row);
         Path path = severalSizes ? file.resolveSibling(file.getFileName() + "." + row.size()) : file;
-        try (PrintStream out = new PrintStream(Files.newOutputStream(path))) {
-            row.latencies().outputPercentileDistribution(out, NANOS_PER_MICRO);
+        ByteArrayOutputStream text = new ByteArrayOutputStream(); // a PrintStream to the file would not say what fails
+        row.latencies().outputPercentileDistribution(new PrintStream(text, true), NANOS_PER_MICRO);
+        try {
+            Files.write(path, text.toByteArray());
         } catch (IOException e) {
             throw new CommandFailure("Cannot write the histogram to " + path + ": " + e.getMessage() + ".", e);
         }

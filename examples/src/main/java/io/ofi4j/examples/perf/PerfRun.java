@@ -8,10 +8,9 @@ import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.Interrupt;
+import io.ofi4j.examples.Loopback;
 import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -99,7 +98,7 @@ abstract class PerfRun implements Callable<Integer> {
     private Integer destinationPort;
 
     @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", description = "This side's address. Without it "
-            + "everything stays on the loopback address 127.0.0.1, unless -d names another device.")
+            + "everything stays on the loopback address, unless -d names another device.")
     private String source;
 
     @Option(names = {"-S", "--sizes"}, paramLabel = "SIZES", converter = Sizes.Converter.class,
@@ -270,13 +269,15 @@ abstract class PerfRun implements Callable<Integer> {
         }
     }
 
+    /** Where a server listens; null where nobody does and no address was given. */
     private InetAddress address() {
-        String name = source == null ? "127.0.0.1" : source;
+        if (source == null && !server) { return null; }
+        String name = source == null ? Loopback.ADDRESS : source;
         try {
             InetAddress address = InetAddress.getByName(name);
-            if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) != null) { return address; }
-        } catch (UnknownHostException | SocketException e) {
-            // as bad as another machine's
+            if (Loopback.isOwn(address)) { return address; }
+        } catch (UnknownHostException e) {
+            throw new CommandFailure("'" + name + "' is the name of no machine: give an address with -s.", e);
         }
         throw new CommandFailure("'" + name + "' is no address of this machine: give one of its own with -s.");
     }

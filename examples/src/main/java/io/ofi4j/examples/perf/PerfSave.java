@@ -1,6 +1,7 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Libfabric;
+import io.ofi4j.examples.Loopback;
 import io.ofi4j.examples.NameConverter;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
@@ -69,7 +70,7 @@ final class PerfSave implements Callable<Integer> {
                 .threading(ThreadingModel.UNSPECIFIED);
         FabricInfo found = libfabric.info(hints).getFirst();
         if (found.addressFormatName().startsWith("SOCKADDR")) {
-            hints = hints.source("127.0.0.1", null);
+            hints = hints.source(Loopback.ADDRESS, null);
             found = libfabric.info(hints).getFirst();
         }
         if (!libfabric.info(FabricHints.any().provider(provider)).getFirst().capabilities()

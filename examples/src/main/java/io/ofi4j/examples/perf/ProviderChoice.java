@@ -9,6 +9,7 @@ import io.ofi4j.NoProviderException;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.Loopback;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
@@ -21,7 +22,6 @@ import java.util.stream.Stream;
  * use the loopback address, unless the user names an address or a domain.
  */
 final class ProviderChoice {
-    private static final String LOOPBACK = "127.0.0.1";
     /** FI_SOCKADDR, FI_SOCKADDR_IN and FI_SOCKADDR_IN6 of fi_getinfo(3). */
     private static final Set<Integer> INTERNET = Set.of(1, 2, 3);
 
@@ -96,8 +96,8 @@ final class ProviderChoice {
         if (!INTERNET.contains(found.addressFormat())) { return found; }
         if (settings.source().isPresent()) { return first(hints.source(settings.source().get(), null)); }
         if (settings.domain().isPresent()) { return found; }
-        String host = settings.host().orElse(LOOPBACK);
-        return first(isLoopback(host) ? hints.source(LOOPBACK, null) : hints.destination(host, null));
+        String host = settings.host().orElse(Loopback.ADDRESS);
+        return first(isLoopback(host) ? hints.source(Loopback.ADDRESS, null) : hints.destination(host, null));
     }
 
     private FabricInfo first(FabricHints hints) { return libfabric.info(hints).getFirst(); }

@@ -2,6 +2,7 @@ package io.ofi4j.examples.powerfail;
 
 import io.ofi4j.Domain;
 import io.ofi4j.Libfabric;
+import io.ofi4j.examples.Loopback;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import java.io.IOException;
@@ -32,7 +33,7 @@ public final class PowerFail {
     static Domain openDomain(String provider) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().capabilities(Capability.RMA, Capability.MSG).provider(provider);
-        if (!provider.equals("shm")) { hints = hints.source("127.0.0.1", "0"); } // a machine without a network has this
+        if (!provider.equals("shm")) { hints = hints.source(Loopback.ADDRESS, "0"); } // a machine without a network has this
         return libfabric.openFabric(libfabric.info(hints).getFirst()).openDomain();
     }
 }

@@ -6,6 +6,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.Interrupt;
+import io.ofi4j.examples.Loopback;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +29,10 @@ public final class SoakCommand implements Callable<Integer> {
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class, defaultValue = "shm",
             description = "The provider, as 'ofi4j info' names it; ${DEFAULT-VALUE} if none is named.")
     private String provider;
+
+    @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", converter = NameConverter.class,
+            description = "The address of this machine that both processes use. Without it the loopback address.")
+    private String source;
 
     @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "30",
             description = "How long; ${DEFAULT-VALUE} if nothing is said.")
@@ -75,6 +80,7 @@ public final class SoakCommand implements Callable<Integer> {
         List<String> arguments = new ArrayList<>(
                 List.of("soak", "--part", "driver", "-p", provider, "--duration", Integer.toString(seconds)));
         if (seed != null) { arguments.addAll(List.of("--seed", seed.toString())); }
+        if (source != null) { arguments.addAll(List.of("-s", source)); }
         if (noFaults) { arguments.add("--no-faults"); }
         if (json) { arguments.add("--json"); }
         return arguments;
@@ -82,8 +88,9 @@ public final class SoakCommand implements Callable<Integer> {
 
     private int soak(Libfabric libfabric, FabricInfo info, Interrupt interrupt) {
         long chosen = seed != null ? seed : System.nanoTime() % 1_000_000_000;
-        Soak soak = new Soak(libfabric, info, List.of("soak", "--part", "target", "-p", provider), !noFaults, chosen,
-                interrupt, spec.commandLine().getErr());
+        List<String> target = new ArrayList<>(List.of("soak", "--part", "target", "-p", provider));
+        if (source != null) { target.addAll(List.of("-s", source)); }
+        Soak soak = new Soak(libfabric, info, target, !noFaults, chosen, interrupt, spec.commandLine().getErr());
         spec.commandLine().getErr().println("seed " + chosen);
         Outcome outcome = soak.run(Duration.ofSeconds(seconds));
         Report report = new Report(info.provider(), libfabric.version().toString(), chosen, outcome);
@@ -98,6 +105,8 @@ public final class SoakCommand implements Callable<Integer> {
 
     private FabricInfo info(Libfabric libfabric) {
         FabricHints hints = FabricHints.rma().provider(provider);
-        return libfabric.info(provider.equals("shm") ? hints : hints.source("127.0.0.1", null)).getFirst();
+        boolean hasNoAddress = provider.equals("shm") && source == null;
+        return libfabric.info(hasNoAddress ? hints : hints.source(source == null ? Loopback.ADDRESS : source, null))
+                .getFirst();
     }
 }

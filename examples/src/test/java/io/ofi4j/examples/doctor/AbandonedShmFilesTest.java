@@ -9,6 +9,7 @@ import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.Libfabric;
+import io.ofi4j.examples.AbandonedFilesLock;
 import io.ofi4j.examples.Forked;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -19,9 +20,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What killed processes leave in /dev/shm is found and removed, and nothing else is. */
 @Timeout(120)
+@ExtendWith(AbandonedFilesLock.class)
 class AbandonedShmFilesTest {
     private static final Path FOLDER = Path.of("/dev/shm");
     /** Linux does not number processes that far. */
@@ -55,18 +58,42 @@ class AbandonedShmFilesTest {
 
     /** Nothing in the name says which process it was, or that it was an endpoint. */
     @Test
-    void theFileOfANamedEndpointIsNotFound() throws IOException, InterruptedException {
+    void theFileOfANamedEndpointIsFoundAndRemoved() throws IOException, InterruptedException {
         String name = "ofi4j-named-" + ProcessHandle.current().pid();
         try (Forked victim = Forked.Launch.USUAL.main(WaitsWithAnEndpoint.class).start(name)) {
             Path file = fileOf(victim);
             kill(victim);
             try {
                 assertThat(file.getFileName().toString()).startsWith(name);
-                assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
-                assertThat(file).exists();
+                assertThat(AbandonedShmFiles.find()).contains(file);
+                assertThat(AbandonedShmFiles.remove()).contains(file);
+                assertThat(file).doesNotExist();
             } finally {
                 Files.deleteIfExists(file);
             }
+        }
+    }
+
+    @Test
+    void theFileOfANamedEndpointStaysWhileItsProcessLives() {
+        String name = "ofi4j-alive-" + ProcessHandle.current().pid();
+        try (Forked living = Forked.Launch.USUAL.main(WaitsWithAnEndpoint.class).start(name)) {
+            Path file = fileOf(living);
+
+            assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
+
+            assertThat(file).exists();
+        }
+    }
+
+    @Test
+    void aFileThatIsNoEndpointsStays() throws IOException {
+        Path file = Files.write(FOLDER.resolve("ofi4j-other-" + ProcessHandle.current().pid()), new byte[2 << 20]);
+        try {
+            assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
+            assertThat(file).exists();
+        } finally {
+            Files.delete(file);
         }
     }
 

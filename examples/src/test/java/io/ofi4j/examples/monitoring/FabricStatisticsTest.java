@@ -23,6 +23,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What can be seen of a program's transfers from outside: counts by JMX, latencies by a histogram, and what is allocated. */
@@ -90,6 +91,7 @@ class FabricStatisticsTest {
     }
 
     @Test
+    @Tag("once") // of what the JVM's second compiler takes apart, which runs once
     void aPipelineAllocatesNothingWithAHistogramOfItsLatencies() throws Exception {
         with((domain, endpoint, queue, itself, region) -> {
             Histogram histogram = new Histogram(SOON.toNanos(), 3);

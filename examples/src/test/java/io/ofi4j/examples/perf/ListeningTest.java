@@ -49,6 +49,18 @@ class ListeningTest {
         }
     }
 
+    /** Of such addresses the kernel lists the first alone; 127.0.1.1 is what a machine's name means on Debian. */
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.1.1", "127.0.0.2"})
+    void anAddressThatNoInterfaceListsCanBeListenedAt(String address) throws IOException {
+        try (Forked server = Forked.server("perf", "write", "-p", "tcp;ofi_rxm", "-s", address);
+                Forked client = Forked.start("perf", "write", address, "-P", server.port(), "-p", "tcp;ofi_rxm", "-S",
+                        "8", "-I", "10", "-w", "1")) {
+            client.await().succeeded();
+            assertThat(server.await().exitCode()).isZero();
+        }
+    }
+
     @Test
     void itIsReachedFromOthersWhereThatIsAskedFor() throws IOException {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "-s", "0.0.0.0")) {

@@ -50,11 +50,11 @@ public final class BlockingWait {
      * milliseconds that it is passed, instead of the descriptor; null where threads poll.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, IntConsumer call, Duration deadline) {
-        long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         int since = begin();
         if (since < 0) { return found.getAsBoolean(); }
-        Object recording = RECORDER.waiting();
+        Object recording = RECORDER.waiting(); // before the clock: it lasts as long as the deadline at least
+        long start = System.nanoTime();
         boolean isFound = false;
         try {
             for (int turn = 0;; turn++) {

@@ -9,6 +9,7 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -41,10 +42,21 @@ public final class ChosenAddress {
         address = wanted;
     }
 
+    /**
+     * fi_setname, if an address was chosen, or the provider's cannot be used.
+     *
+     * @param current gives what fi_getname says
+     */
+    public void apply(Handle endpoint, Supplier<EndpointAddress> current) {
+        apply(endpoint, address != null ? address : quirks.anotherName(current));
+    }
+
     /** fi_setname, if an address was chosen. */
-    public void apply(Handle endpoint) {
-        if (address != null) {
-            Status.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
+    public void apply(Handle endpoint) { apply(endpoint, address); }
+
+    private void apply(Handle endpoint, EndpointAddress wanted) {
+        if (wanted != null) {
+            Status.checkOffered(CmOps.fi_setname(endpoint, wanted.toBytes()), "fi_setname", info.provider());
         }
     }
 }

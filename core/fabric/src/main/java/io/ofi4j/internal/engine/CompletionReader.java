@@ -368,9 +368,12 @@ public final class CompletionReader {
         } else if (entry != null && !dataReceives.owns(entry.context())) {
             failed++;
             long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
-            buffer(new CompletionError(complete(entry.context(), entry.flags() | ended), entry.flags(), entry.length(),
-                    entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(), entry.providerErrno(),
-                    entry.providerText(), entry.providerData(), parts.handle.provider()));
+            long context = entry.context();
+            boolean isPosted = contexts.isMultiReceive(context) || contexts.isInFlight(context)
+                    || contexts.isExternal(context);
+            buffer(new CompletionError(complete(context, entry.flags() | ended), isPosted, entry.flags(),
+                    entry.length(), entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(),
+                    entry.providerErrno(), entry.providerText(), entry.providerData(), parts.handle.provider()));
         }
     }
 
@@ -431,7 +434,7 @@ public final class CompletionReader {
     public int cancel(int endpoint, boolean isClosed) {
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
-            buffer(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
+            buffer(new CompletionError(token, true, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
                     new byte[0], parts.handle.provider()));
         }
         canceled += tokens.length;

@@ -41,11 +41,20 @@ public final class WaitDescriptor {
         boolean wanted = asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened);
         FidOps.Control got = wanted ? FidOps.fi_control(opened, FabricConstants.FI_GETWAIT) : null;
         boolean isOffered = got != null && got.status() == 0;
-        if (!isOffered && asked == WaitObject.FD) {
-            throw new UnsupportedOperationException("a wait descriptor is not offered by the provider "
-                    + opened.provider() + ": ask for WaitObject.UNSPECIFIED or NONE");
-        }
+        if (!isOffered && asked == WaitObject.FD) { throw notOffered("a completion queue", asked, opened.provider()); }
         return isOffered ? new WaitDescriptor(got.value()) : null;
+    }
+
+    /** Throws where the status of opening an object says that its wait object is none of the provider's. */
+    public static void requireOffered(int status, String what, WaitObject asked, String provider) {
+        boolean isRefused = status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP || status == -Errno.EINVAL;
+        if (isRefused && asked != WaitObject.NONE) { throw notOffered(what, asked, provider); }
+    }
+
+    private static UnsupportedOperationException notOffered(String what, WaitObject asked, String provider) {
+        String others = asked == WaitObject.UNSPECIFIED ? "NONE" : "UNSPECIFIED or NONE";
+        return new UnsupportedOperationException(what + " with the wait object " + asked
+                + " is not offered by the provider " + provider + ": ask for WaitObject." + others);
     }
 
     private static boolean hasDescriptor(Handle opened) {

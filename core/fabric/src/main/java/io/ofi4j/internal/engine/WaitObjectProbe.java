@@ -14,12 +14,12 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 
 /** Finds out whether a provider has a wait object: it does not say so, and a queue must be opened. */
-final class WaitObjectProbe {
+public final class WaitObjectProbe {
     private WaitObjectProbe() {}
 
     static boolean succeeds(NativeFabricInfo info, WaitObject object) {
         Quirks quirks = info.chosenQuirks();
-        boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUES_ARE_DOMAINS);
+        boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS);
         if (isRefused || !object.isOffered()) { return false; }
         quirks.beforeDomain(info.identity());
         Handle fabric = opened(FabricCalls.fi_fabric(info.handle(), info.provider()), "fi_fabric", info);
@@ -40,7 +40,8 @@ final class WaitObjectProbe {
         return out.handle();
     }
 
-    private static boolean isOffered(Handle domain, WaitObject object) {
+    /** {@return whether a queue of a domain can have this wait object} */
+    public static boolean isOffered(Handle domain, WaitObject object) {
         OpenResult queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), object.value(), -1);
         if (queue.status() != 0) { return false; }
         boolean isThere = object != WaitObject.FD

@@ -8,11 +8,13 @@ public final class Errno {
     public static final int ENOENT = 2;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
     public static final int EFAULT = 14;
     public static final int EBUSY = 16;
     public static final int EINVAL = 22;
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
+    public static final int EROFS = 30;
     public static final int ENOSYS = 38;
     public static final int ENOMSG = 42;
     public static final int ENODATA = 61;

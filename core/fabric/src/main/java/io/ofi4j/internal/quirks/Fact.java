@@ -150,11 +150,24 @@ public enum Fact {
     COUNTS_DATA_WRITES_ONLY("counters of REMOTE_READ and REMOTE_WRITE", "counts only writes with data",
             "have peers send data, and count completions"),
     /** Each completion queue, with all that is used with it, is a domain of its own. */
-    QUEUES_ARE_DOMAINS(
-            "wait objects, different queues for both directions of an endpoint or for a counter, and peers that are"
-                    + " inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION",
+    QUEUES_ARE_DOMAINS,
+    /** Where each queue is a domain of its own: to ask a queue or a counter for its wait object ends the process. */
+    QUEUE_DOMAINS_LACK_WAIT_OBJECTS("wait objects of queues and counters with ThreadingModel.COMPLETION",
+            "ends the process when it is asked for one", "poll, or ask for another threading model"),
+    /** Where each queue is a domain of its own: an endpoint is in one of them, with both of its directions. */
+    QUEUE_DOMAINS_DIVIDE_ENDPOINTS(
+            "different queues for the two directions of an endpoint with ThreadingModel.COMPLETION",
             "makes each queue a domain of its own",
-            "poll one queue, enable endpoints before inserting peers, or ask for another threading model"),
+            "bind one queue for both directions, or ask for another threading model"),
+    /** Where each queue is a domain of its own: a counter is in the one of its first endpoint. */
+    QUEUE_DOMAINS_DIVIDE_COUNTERS("different queues for the endpoints of a counter with ThreadingModel.COMPLETION",
+            "makes each queue a domain of its own",
+            "open a counter for each queue, or ask for another threading model"),
+    /** Where each queue is a domain of its own: it gets an incomplete copy of a peer that the vector had before. */
+    QUEUE_DOMAINS_COPY_PEERS(
+            "peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION",
+            "gives the queue an incomplete copy of them",
+            "enable endpoints before inserting peers, or open an address vector for each queue"),
     /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
     FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */

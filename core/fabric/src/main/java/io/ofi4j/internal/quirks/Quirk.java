@@ -76,6 +76,14 @@ public class Quirk {
     protected void beforeDomain(Provider provider) {}
 
     /**
+     * {@return the name of an endpoint that has none chosen for it, in place of the provider's; null where that may
+     * stay}
+     *
+     * @param address gives what fi_getname says
+     */
+    protected EndpointAddress anotherName(Supplier<EndpointAddress> address) { return null; }
+
+    /**
      * Has the provider enable an endpoint, while nobody uses its queues; throws where that must not be.
      *
      * @param address gives what fi_getname says before

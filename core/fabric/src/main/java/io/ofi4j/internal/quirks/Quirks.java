@@ -127,6 +127,12 @@ public final class Quirks {
         active.forEach(quirk -> quirk.beforeDomain(provider));
     }
 
+    /** {@return a name for an endpoint in place of the provider's, or null} */
+    public EndpointAddress anotherName(Supplier<EndpointAddress> address) {
+        return active.stream().map(quirk -> quirk.anotherName(address)).filter(Objects::nonNull).findFirst()
+                .orElse(null);
+    }
+
     public int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         return compose(enable, (quirk, inner) -> () -> quirk.enable(address, transmitSize, receiveSize, inner))
                 .getAsInt();

@@ -21,6 +21,13 @@ public final class Remedies {
                     ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it"
                             + " larger ('mount" + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
                     : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
+            case Errno.EACCES,
+                    Errno.EROFS ->
+                operation.equals("fi_enable") && provider.contains("shm")
+                        ? " An endpoint's file is made in /dev/shm, which this process may not write to: 'mount -o"
+                                + " remount,rw /dev/shm'"
+                                + " where it is read-only, 'chmod 1777 /dev/shm' where others own it."
+                        : " This process lacks the permission.";
             case Errno.EFAULT -> operation.startsWith("fi_mr")
                     ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped"
                             + " read-only: map it"

@@ -74,17 +74,23 @@ final class ShmFileReservation extends Quirk {
      * A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program.
      */
     static void requireUnused(Path file) {
+        if (isUsed(file)) { throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm"); }
         if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {
-            if (open.error() != 0 || !open.isUnused()) {
-                throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm");
-            }
             if (open.size() < MIN_LENGTH) {
                 throw new FabricException(
                         "fi_enable failed on provider shm: the name is taken by " + file
                                 + ", which is no endpoint's file: remove it, or choose another name.",
                         "fi_enable", Errno.EADDRINUSE);
             }
+        }
+    }
+
+    /** Whether a process has the file open; also if this one may not know. */
+    static boolean isUsed(Path file) {
+        if (!Files.exists(file)) { return false; }
+        try (NativeFile open = NativeFile.open(file)) {
+            return open.error() != 0 || !open.isUnused();
         }
     }
 

@@ -14,16 +14,26 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /**
  * Removes the files of this process's open shm endpoints when the process exits. It only unlinks them: other threads
- * may still be in a call on an endpoint, so closing is not safe then.
+ * may still be in a call on an endpoint, so closing is not safe then. From then on no endpoint is enabled.
  */
 final class ShmFiles extends Quirk {
     static final Path DIRECTORY = Path.of("/dev/shm");
 
+    private static final int ENABLE_TIMEOUT_SECONDS = 3;
+
     private final Set<Path> open = ConcurrentHashMap.newKeySet();
+    /** Shared by those that enable an endpoint, whose file is not known yet; held alone by the exit. */
+    private final ReadWriteLock enabling = new ReentrantReadWriteLock();
     private boolean hasHook;
+    private volatile boolean exiting;
 
     ShmFiles() {
         super("shm-files", provider -> provider.is("shm"), TestedVersions.ALL,
@@ -33,11 +43,22 @@ final class ShmFiles extends Quirk {
     }
 
     @Override
-    protected void enabled(EndpointView endpoint) {
-        find(endpoint.address()).ifPresent(file -> {
-            addShutdownHook();
-            open.add(file);
-        });
+    protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
+        enabling.readLock().lock();
+        try {
+            boolean isHooked = addShutdownHook();
+            if (exiting) {
+                throw new IllegalStateException(
+                        "this process exits: no endpoint of the provider shm can be enabled any more,"
+                                + " for its file would stay in " + DIRECTORY);
+            }
+            if (!isHooked) { path(address.get()).ifPresent(file -> file.toFile().deleteOnExit()); }
+            int status = enable.getAsInt();
+            if (status == 0) { path(address.get()).ifPresent(open::add); }
+            return status;
+        } finally {
+            enabling.readLock().unlock();
+        }
     }
 
     @Override
@@ -93,18 +114,31 @@ final class ShmFiles extends Quirk {
         if (find(address).isEmpty()) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
     }
 
-    private synchronized void addShutdownHook() {
-        if (hasHook) { return; }
-        hasHook = true;
+    /** False if the first endpoint is enabled by a hook of the program, when no more can be added. */
+    private synchronized boolean addShutdownHook() {
+        if (hasHook) { return true; }
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(this::removeAll, "ofi4j-shm-files"));
+            hasHook = true;
         } catch (IllegalStateException e) {
-            return; // the process exits already: what is not closed stays, as after a C program
+            return false;
         }
+        return true;
     }
 
-    /** What cannot be removed is somebody else's, who may remove it. */
+    /**
+     * What cannot be removed is somebody else's, who may remove it. An endpoint that takes long to enable is not waited
+     * for.
+     */
     private void removeAll() {
+        boolean locked = false;
+        exiting = true;
+        try {
+            locked = enabling.writeLock().tryLock(ENABLE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         open.forEach(file -> file.toFile().delete());
+        if (locked) { enabling.writeLock().unlock(); }
     }
 }

@@ -1,12 +1,15 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.TestedVersions;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -32,6 +35,26 @@ final class ShmNames extends Quirk {
             return isMadeHere(address) ? slashed(address) : null; // chosen names have one anyway
         }
     };
+
+    /** Has an endpoint whose name another process has take another one; a name that the program chose stays. */
+    static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), TestedVersions.ALL,
+            "The provider makes an endpoint's name of the number of its process, which a process of another container,"
+                    + " or one" + " that was killed and whose peers have its file open, may have, too.",
+            "ShmNamesTest") {
+        private final SecureRandom random = new SecureRandom();
+
+        @Override
+        protected EndpointAddress anotherName(Supplier<EndpointAddress> address) {
+            EndpointAddress made = address.get();
+            if (!isMadeHere(made) || ShmFiles.path(made).filter(ShmFileReservation::isUsed).isEmpty()) { return null; }
+            String name = text(made).replaceFirst(":\\d+\0?$",
+                    ":" + random.nextInt(FIRST_FREE, Integer.MAX_VALUE) + "\0");
+            return EndpointAddress.of(name.getBytes(StandardCharsets.ISO_8859_1), FabricConstants.FI_ADDR_STR);
+        }
+    };
+
+    /** The provider counts its endpoints from 0. */
+    private static final int FIRST_FREE = 1 << 20;
 
     /** Addresses that this process has chosen, and that look as if the provider had made them for another. */
     private final Set<EndpointAddress> lookAlikes = ConcurrentHashMap.newKeySet();

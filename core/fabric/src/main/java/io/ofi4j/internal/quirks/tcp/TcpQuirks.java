@@ -9,8 +9,8 @@ import java.util.List;
 
 /** The quirks of {@code tcp} and, on libfabric 1.x, {@code net}, also where {@code ofi_rxm} is layered on them. */
 public final class TcpQuirks {
-    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is"
-            + " kept for its peer, which connected endpoints do not have: the process ends.";
+    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is kept for its"
+            + " peer, which connected endpoints do not have: the process ends.";
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(new Quirk("tcp-passive-endpoints", TcpQuirks::isTcpOrNet,
@@ -34,7 +34,9 @@ public final class TcpQuirks {
                     "With the threading model COMPLETION each queue becomes a domain of its own when its first"
                             + " endpoint is"
                             + " enabled; what is used before, or with another queue, ends the process.",
-                    "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.CLOSE_NEEDS_VECTOR),
+                    "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS,
+                    Fact.QUEUE_DOMAINS_DIVIDE_ENDPOINTS, Fact.QUEUE_DOMAINS_DIVIDE_COUNTERS,
+                    Fact.QUEUE_DOMAINS_COPY_PEERS, Fact.CLOSE_NEEDS_VECTOR),
             new Quirk("tcp-connected-tags", provider -> provider.is("tcp") && provider.isConnected(),
                     TestedVersions.VERSION_2, TAGS_LACK_A_PEER, "SharedContextTest", Fact.CONNECTED_TAGS_CRASH),
             new Quirk("net-connected-tags", provider -> provider.is("net") && provider.isConnected(),

@@ -21,13 +21,19 @@ import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Rounds;
+import io.ofi4j.support.ShmFile;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +96,44 @@ class ShmNamesTest {
             queue.poll((token, flags, length, data) -> completed[0]++, 1);
             return completed[0] == 1;
         }, Pair.DEADLINE);
+    }
+
+    /** As a process of another container with the same number, or the peers of one that was killed. */
+    @Test
+    void anEndpointTakesAnotherNameWhereItsOwnIsInUse() throws IOException {
+        List<FileChannel> inUse = new ArrayList<>();
+        try (Pair first = new Pair("shm")) {
+            try {
+                List<Path> taken = nextNames(first.farEndpoint);
+                for (Path file : taken) {
+                    Files.copy(ShmFile.of(first.farEndpoint), file);
+                    inUse.add(FileChannel.open(file, StandardOpenOption.READ));
+                }
+                try (Pair second = new Pair("shm");
+                        MemoryRegion source = second.domain.allocate(LENGTH, Access.WRITE);
+                        MemoryRegion target = second.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                    assertThat(taken).doesNotContain(ShmFile.of(second.endpoint), ShmFile.of(second.farEndpoint));
+                    assertThat(write(second.endpoint, second.far, second.queue, source, target)).isTrue();
+                }
+                assertThat(taken).allMatch(Files::exists);
+            } finally {
+                for (FileChannel channel : inUse) {
+                    channel.close();
+                }
+                for (Path file : nextNames(first.farEndpoint)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        }
+    }
+
+    /** The files of the endpoints that this process would open next. */
+    private static List<Path> nextNames(Endpoint last) {
+        String file = ShmFile.of(last).toString();
+        int end = file.lastIndexOf(':') + 1;
+        long number = Long.parseLong(file.substring(end));
+        return LongStream.rangeClosed(number + 1, number + 2).mapToObj(next -> Path.of(file.substring(0, end) + next))
+                .toList();
     }
 
     @Test
