@@ -5,8 +5,8 @@ import io.ofi4j.info.CompletionFlags;
 @FunctionalInterface
 public interface CompletionHandler {
     /**
-     * The token of a completion that belongs to no operation of this process, such as a peer's write with data. Posting with it is
-     * allowed; the handler cannot tell the two apart.
+     * The token of a completion that belongs to no operation of this process, such as a peer's write with data. A
+     * program may post with this token too, but then its handler cannot tell the two apart.
      */
     long NO_TOKEN = -1;
 

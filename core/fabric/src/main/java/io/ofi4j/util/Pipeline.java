@@ -15,8 +15,8 @@ import java.util.Objects;
 import java.util.function.LongConsumer;
 
 /**
- * Operations of one endpoint, so many of them in flight at most, each with an object of the application instead of a token. Once it
- * is opened it allocates nothing.
+ * Operations of one endpoint with a limit of operations in flight, the window. Each operation has an object of the
+ * application, its context, in place of a token. After construction nothing is allocated.
  *
  * <pre>{@code
  * Pipeline<Block> pipeline = new Pipeline<>(endpoint, queue, 64, handler);
@@ -26,16 +26,19 @@ import java.util.function.LongConsumer;
  * pipeline.drain(Duration.ofSeconds(10));
  * }</pre>
  *
- * <p>The thread that makes it uses it, others get {@link WrongThreadException}; the queue is polled through it alone. It owns nothing:
- * the endpoint and the queue are closed by who opened them, and what is in flight when the endpoint closes comes back through
- * {@link #poll} as an error, {@code ECANCELED}.
+ * <p>Only the thread that made it may use it; other threads get {@link WrongThreadException}. Nothing else may poll the
+ * queue. It owns neither the endpoint nor the queue: the program closes them. When the endpoint closes, operations in
+ * flight come back through {@link #poll} with the error {@code ECANCELED} (125).
  *
- * @param <C> what belongs to an operation
+ * @param <C> the type of the context of an operation
  */
 public final class Pipeline<C> {
-    /** Above the number of a place: so that no other token is taken for one. */
+    /** Marks the tokens of pipelines, so that no other token is mistaken for one. */
     private static final long MARK = 0x50_49L << Short.SIZE;
-    /** A token has, from above, the mark, how often its place was taken and freed, and the number of the place. */
+    /**
+     * A token has, from the highest bits down, the mark, the number of times that its slot was taken and freed, and the
+     * slot's number.
+     */
     private static final int TURN_SHIFT = Integer.SIZE;
     private static final int BATCH = 64;
 
@@ -44,9 +47,12 @@ public final class Pipeline<C> {
     private final PipelineHandler<? super C> handler;
     private final Object[] contexts;
     private final long[] starts;
-    /** How often each place was taken and freed: odd while it is taken. A second completion of one operation has an earlier one. */
+    /**
+     * The number of times that each slot was taken and freed: odd while it is taken. It tells a second completion of
+     * one operation.
+     */
     private final short[] turns;
-    /** The numbers of the places that are free. */
+    /** The numbers of the free slots. */
     private final int[] free;
     private final Rma rma;
     private final Thread owner = Thread.currentThread();
@@ -71,12 +77,12 @@ public final class Pipeline<C> {
     };
 
     /**
-     * A pipeline with nothing in flight.
+     * Makes a pipeline with nothing in flight.
      *
      * @param endpoint enabled; its {@link Endpoint#postTimeout} limits every wait for room
-     * @param queue where its operations complete
-     * @param window how many operations are in flight at most, 1 to {@link CompletionQueue#size}
-     * @param handler receives what has completed
+     * @param queue the queue that reports the completions of its operations
+     * @param window the largest number of operations in flight, 1 to {@link CompletionQueue#size}
+     * @param handler receives the completions
      * @throws IllegalArgumentException if the window is larger than the queue, or below 1
      */
     public Pipeline(Endpoint endpoint, CompletionQueue queue, int window, PipelineHandler<? super C> handler) {
@@ -102,7 +108,7 @@ public final class Pipeline<C> {
      * Writes to a peer, as {@link Rma#write}; polls while the window is full.
      *
      * @param context given to the handler with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then. Otherwise as {@link Rma}
+     * @throws FabricTimeoutException if there is no room in time; then nothing was posted
      */
     public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, C context) {
         long token = begin(context);
@@ -128,11 +134,12 @@ public final class Pipeline<C> {
     }
 
     /**
-     * As {@link #write}, of any operation that gives one completion:
-     * {@code pipeline.submit(context, token -> messages.send(slice, peer, token))}. The JVM may allocate such a lambda each time.
+     * As {@link #write}, for any operation that gives one completion:
+     * {@code pipeline.submit(context, token -> messages.send(slice, peer, token))}. The JVM may allocate such a lambda
+     * each time.
      *
-     * @param post posts once with the token that it is given, or throws. What else completes with that token goes to
-     *         {@link PipelineHandler#onOther}
+     * @param post posts one operation with the token that it gets, or throws. Further completions with that token go to
+     *     {@link PipelineHandler#onOther}
      */
     public void submit(C context, LongConsumer post) {
         Objects.requireNonNull(post, "post");
@@ -149,7 +156,7 @@ public final class Pipeline<C> {
     /** {@return the number of operations in flight} */
     public int inFlight() { return contexts.length - freeCount; }
 
-    /** {@return the number of completions handed to the handler; 0 if there were none} Never waits. */
+    /** {@return the number of completions passed to the handler; 0 if there were none} It never waits. */
     public int poll() {
         requireOwner();
         return queue.poll(completions, BATCH);
@@ -158,7 +165,7 @@ public final class Pipeline<C> {
     /**
      * Polls until nothing is in flight.
      *
-     * @throws FabricTimeoutException if something still is at the deadline
+     * @throws FabricTimeoutException if operations are still in flight at the deadline
      */
     public void drain(Duration deadline) {
         requireOwner();
@@ -169,14 +176,14 @@ public final class Pipeline<C> {
     }
 
     /**
-     * From now on, tells how long each operation takes from being submitted to being handed out, in nanoseconds; a histogram's
-     * method, for example. Any thread may call this at any time.
+     * Reports how long each operation takes, from its submission to the call of the handler, in nanoseconds. Any thread
+     * may call this at any time.
      *
-     * @param recorder called on the polling thread; null for none, as at first
+     * @param recorder called on the polling thread, for example a method of a histogram; null for none, the default
      */
     public void recordLatencies(LongConsumer recorder) { latencies = recorder; }
 
-    /** Takes a place, and waits for one; its token. */
+    /** Takes a slot, and waits for one. Returns its token. */
     private long begin(C context) {
         requireOwner();
         if (freeCount == 0) { awaitPlace(); }
@@ -214,7 +221,7 @@ public final class Pipeline<C> {
         return place >= 0 && place < contexts.length && (turns[place] & 1) != 0 && token == token(place);
     }
 
-    /** An operation has ended: frees its place; what belongs to it. */
+    /** Frees the slot of an operation that has ended. Returns its context. */
     private C finish(long token) {
         LongConsumer recorder = latencies;
         long start = starts[(int) token];
@@ -223,10 +230,11 @@ public final class Pipeline<C> {
         return context;
     }
 
-    /** What was not posted; a post that polls before it throws may have seen it complete. */
-    private void giveBack(long token) {
-        if (isMine(token)) { release(token); }
-    }
+    /**
+     * Frees the slot of an operation that was not posted, unless a post that polled before it threw has seen it
+     * complete.
+     */
+    private void giveBack(long token) { if (isMine(token)) { release(token); } }
 
     @SuppressWarnings("unchecked")
     private C release(long token) {
