@@ -15,8 +15,8 @@ import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Messages about saves: an endpoint with a queue and a vector of its own. Used by one thread at a time; nothing here
- * waits.
+ * Sends and receives messages about saves, over an endpoint with a queue and a vector of its own. Used by one thread at
+ * a time. No method waits.
  */
 final class SaveLink implements AutoCloseable {
     private static final int PLACES = 64;
@@ -24,7 +24,7 @@ final class SaveLink implements AutoCloseable {
 
     final Endpoint endpoint;
     final AddressVector peers;
-    /** For messages, and behind them 8 bytes for writes. */
+    /** Memory for messages, followed by 8 bytes for writes. */
     final MemoryRegion memory;
 
     private final Receiver receiver;
@@ -32,14 +32,14 @@ final class SaveLink implements AutoCloseable {
     private final MemoryRegion goesWith;
     private final Messages messages;
     private final SaveMessage[] bodies = new SaveMessage[2 * PLACES];
-    /** What each message that is on its way is about. */
+    /** The subject of each message in flight. */
     private final Object[] subjects = new Object[PLACES];
     private final BitSet free = new BitSet(PLACES);
     private final BitSet toReceive = new BitSet(PLACES);
     private final AtomicBoolean closing = new AtomicBoolean();
 
     interface Receiver {
-        /** A message of this kind has come. */
+        /** A message of this kind has arrived. */
         void received(SaveMessage message, int kind, long length);
 
         /** A message about this has been sent. */
@@ -84,9 +84,9 @@ final class SaveLink implements AutoCloseable {
     }
 
     /**
-     * Opens it.
+     * Opens the link.
      *
-     * @param goesWith closed with it, also if this throws; or null
+     * @param goesWith a region that is closed with the link, and if this throws; or null
      */
     SaveLink(Domain domain, MemoryRegion goesWith, Receiver receiver) {
         this.goesWith = goesWith;
@@ -110,8 +110,10 @@ final class SaveLink implements AutoCloseable {
         }
     }
 
-    /** Where the 8 bytes for writes are in the memory. */
-    long spareOffset() { return 2L * PLACES * SaveMessage.ROOM; }
+    /** {@return the offset of the 8 bytes for writes in the memory} */
+    long spareOffset() {
+        return 2L * PLACES * SaveMessage.ROOM;
+    }
 
     private void begin() {
         for (int place = 0; place < 2 * PLACES; place++) {
@@ -138,10 +140,10 @@ final class SaveLink implements AutoCloseable {
         }
     }
 
-    /** Hands what has come to the receiver; whether there was anything. */
+    /** Passes messages that have arrived to the receiver. Returns whether there were any. */
     boolean poll() {
         int found = 0;
-        receive(); // where there was no room before
+        receive(); // posts receives for which there was no room before
         for (int round = 0; round < ROUNDS && queue.poll(completions, PLACES) > 0; round++) {
             receive();
             found++;
@@ -149,20 +151,18 @@ final class SaveLink implements AutoCloseable {
         return found > 0;
     }
 
-    /** Whether fewer than half of the places for messages are free. */
+    /** Whether fewer than half of the slots for messages are free. */
     boolean isCrowded() {
         return free.cardinality() < PLACES / 2;
     }
 
-    /**
-     * The body of the message that the next {@link #send} sends; null if as many are on their way as there is room for.
-     */
+    /** {@return the body of the message that the next {@link #send} sends; null if all slots are in flight} */
     SaveMessage next(int kind) {
         int place = free.nextSetBit(0);
         return place < 0 ? null : bodies[place].begin(kind);
     }
 
-    /** Sends what {@link #next} has given; false if the provider has no room. */
+    /** Sends the message that {@link #next} has returned. Returns false if the provider has no room. */
     boolean send(long length, Peer peer, Object about) {
         int place = free.nextSetBit(0);
         if (!messages.trySend(memory, (long) place * SaveMessage.ROOM, length, peer, place)) { return false; }
@@ -171,7 +171,7 @@ final class SaveLink implements AutoCloseable {
         return true;
     }
 
-    /** May be called again if it throws. */
+    /** Closes the link. If it throws, it may be called again. */
     @Override
     public void close() {
         if (!closing.compareAndSet(false, true)) { return; }
@@ -185,7 +185,7 @@ final class SaveLink implements AutoCloseable {
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion memory,
             MemoryRegion goesWith) {
-        // the last first, whatever one of them throws; null is left out
+        // closes the last first, even if one of them throws; null is skipped
         try (goesWith; memory; queue; vector; endpoint) {
             return;
         }

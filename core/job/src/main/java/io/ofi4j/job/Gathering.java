@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What so many places bring to a rendezvous under one name, until each has taken all of it. Used inside the server's monitor. */
+/**
+ * The values that the members of a gathering bring to a rendezvous under one name, until each member has taken all of
+ * them. Used inside the server's monitor.
+ */
 final class Gathering {
     private static final int MOST_NAMED = 16;
 
@@ -34,13 +37,13 @@ final class Gathering {
 
     boolean isComplete() { return arrived == values.length; }
 
-    /** Whether all places have taken it now. */
+    /** Records that a place has taken the values. Returns whether all places have. */
     boolean take(int place) {
         taken.set(place);
         return taken.cardinality() == values.length;
     }
 
-    /** The places that have not come, as text, the first of them if they are many. */
+    /** {@return the places that have not come, as text; only the first if there are many} */
     byte[] missing() {
         int count = values.length - arrived;
         String first = IntStream.range(0, values.length).filter(place -> !has(place)).limit(MOST_NAMED)
@@ -49,7 +52,7 @@ final class Gathering {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** For each place the length of its value in 4 bytes, and the value. */
+    /** {@return for each place the length of its value in 4 bytes, and the value} */
     byte[] encoded() {
         ByteBuffer all = ByteBuffer.allocate(bytes + values.length * Integer.BYTES);
         for (byte[] value : values) {

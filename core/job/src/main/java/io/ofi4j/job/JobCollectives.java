@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Operations that all ranks of a {@link Job} do together, by plain algorithms over {@link Tagged tagged messages}. They work over
- * every provider with tags, with any number of ranks and any size.
+ * Collective operations of all ranks of a {@link Job}, with plain algorithms over {@link Tagged tagged messages}. They
+ * work over every provider with tags, with any number of ranks and any size.
  *
  * <pre>{@code
  * try (JobCollectives all = new JobCollectives(job, domain)) {           // a domain with Capability.TAGGED
@@ -35,18 +35,21 @@ import java.util.Objects;
  * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
  * </table>
  *
- * <p>Each opens no more than is named here: an endpoint, a queue and a vector of its own, which nobody else uses, and memory for what
- * arrives. Slices are of regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at
- * every rank. Ranks call the same operations in the same order, and none returns before this rank's part is done; only
- * {@link #barrier} says that others have come. One thread uses it at a time; with other threading models than SAFE it is the domain's, or
- * there is a {@link WrongThreadException}.
+ * <p>An object has an endpoint, a queue and a vector of its own, and memory for bytes that arrive. Slices are of
+ * regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at every
+ * rank. All ranks call the same operations in the same order. An operation returns when this rank's part is done; only
+ * {@link #barrier} says that the other ranks have called it.
  *
- * <p>Every operation throws {@link JobException} if a rank has gone, or the job's deadline passes, which names the operation; close the
- * object then. It throws {@link IllegalArgumentException} if lengths do not fit each other, {@link IndexOutOfBoundsException} if there
- * is no such root, and what {@link Tagged#send} throws for regions that are closed or lack rights.
+ * <p><b>Threads.</b> One thread at a time may use it. With a threading model other than SAFE that is the domain's
+ * thread; others get {@link WrongThreadException}.
+ *
+ * <p><b>Errors.</b> Every operation throws {@link JobException}, which names the operation, if a rank has gone or the
+ * job's deadline passes; close the object then. It throws {@link IllegalArgumentException} if lengths do not match,
+ * {@link IndexOutOfBoundsException} if there is no such root, {@link IllegalStateException} once it is closed, and what
+ * {@link Tagged#send} throws for regions that are closed or lack rights.
  */
 public final class JobCollectives implements AutoCloseable {
-    /** All-reduce beyond it takes the ring. */
+    /** All-reduce of more bytes uses the ring. */
     private static final long RING_FROM = 16 << 10;
     /** Messages of a linear gather or scatter that are in flight at once. */
     private static final int WINDOW = 64;
@@ -61,10 +64,10 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Opens what it needs, and exchanges addresses; every rank calls it.
+     * Opens an endpoint, and exchanges its address with all ranks. Every rank calls it.
      *
-     * @param job what they have joined
-     * @param domain with {@link Capability#TAGGED}, as by {@link FabricHints#tagged}
+     * @param job the job
+     * @param domain a domain with {@link Capability#TAGGED}, see {@link FabricHints#tagged}
      * @param waiting how it waits between polls
      * @throws UnsupportedOperationException if the domain has no tags
      * @throws JobException as {@link Ranks#exchange} does
@@ -88,7 +91,12 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** Brings the bytes of the root to all. */
+    /**
+     * Sends the bytes of the root to all ranks.
+     *
+     * @param data the source at the root, the target at the other ranks
+     * @param root the rank that sends
+     */
     public void broadcast(Slice data, int root) {
         Objects.requireNonNull(data, "data");
         int virtual = begin("broadcast", root);
@@ -124,8 +132,8 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Combines the elements of all ranks; the root gets the results in place of its own. The bytes of the others are overwritten with
-     * what they have passed on.
+     * Combines the elements of all ranks. At the root, the results replace the elements. At the other ranks, partial
+     * results replace them.
      */
     public void reduce(Slice data, Reduction reduction, int root) {
         requireElements(data.length(), reduction);
@@ -151,7 +159,7 @@ public final class JobCollectives implements AutoCloseable {
         allReduce(data, Reduction.of(operation, datatype));
     }
 
-    /** Combines the elements of all ranks; all get the results in place of their own. */
+    /** Combines the elements of all ranks. At every rank, the results replace the elements. */
     public void allReduce(Slice data, Reduction reduction) {
         long elements = requireElements(data.length(), reduction);
         messages.begin("all-reduce");
@@ -163,7 +171,10 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** Recursive doubling. Of so many ranks as are too many for a power of two, each even one lends its elements to the next. */
+    /**
+     * Recursive doubling. If the number of ranks is not a power of two, some even ranks first give their elements to
+     * the next rank.
+     */
     private void doubling(Slice data, Reduction reduction) {
         int power = Integer.highestOneBit(size);
         int extra = size - power;
@@ -184,7 +195,10 @@ public final class JobCollectives implements AutoCloseable {
         messages.await();
     }
 
-    /** Takes the elements of a partner, who may take these; the lower rank's come first, so that both get the same bits. */
+    /**
+     * Combines the elements of a partner, who may do the same. The lower rank's elements come first, so that both get
+     * the same bits.
+     */
     private void combine(int partner, int step, Slice data, Reduction reduction, boolean mutual) {
         long length = data.length();
         MemoryRegion other = messages.scratch(length);
@@ -201,12 +215,14 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** The start of a block of whole elements, of so many that differ by one at most. */
+    /**
+     * {@return the start of a block} Blocks have whole elements, and their numbers of elements differ by at most one.
+     */
     private long start(long bytes, int block, int elementSize) {
         return bytes / elementSize * block / size * elementSize;
     }
 
-    /** After it, this rank has the results of block {@code rank + 1}. */
+    /** Reduces in a ring. Afterwards this rank has the results of block {@code rank + 1}. */
     private void ringReduce(Slice data, Reduction reduction) {
         int element = reduction.elementSize();
         long longest = data.length() / element / size * element + element;
@@ -229,7 +245,7 @@ public final class JobCollectives implements AutoCloseable {
                 start(data.length(), block + 1, element) - from);
     }
 
-    /** Passes blocks on, beginning with block {@code rank + 1}; the steps are numbered from the given one. */
+    /** Passes blocks on in a ring, from block {@code rank + 1} on. The steps are numbered from the given one. */
     private void ringGather(Slice data, int element, int firstStep) {
         for (int step = 0; step < size - 1; step++) {
             int in = Math.floorMod(rank - step, size);
@@ -257,7 +273,7 @@ public final class JobCollectives implements AutoCloseable {
         requireBlocks(all, mine);
         messages.begin("reduce-scatter");
         ringReduce(all, reduction);
-        int block = (rank + 1) % size; // whose results are here
+        int block = (rank + 1) % size; // the block whose results are here
         int other = Math.floorMod(rank - 1, size);
         if (size == 1) {
             mine.segment().copyFrom(all.segment());
@@ -269,9 +285,9 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Brings the bytes of every rank to all, in the order of ranks.
+     * Collects the bytes of all ranks at every rank, in the order of ranks.
      *
-     * @param mine a block
+     * @param mine the block of this rank
      * @param all gets a block of each rank
      */
     public void allGather(Slice mine, Slice all) {
@@ -289,10 +305,11 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Brings the bytes of every rank to the root, in the order of ranks.
+     * Collects the bytes of all ranks at the root, in the order of ranks.
      *
-     * @param mine a block
-     * @param all at the root, gets a block of each rank; elsewhere not looked at, and may be null
+     * @param mine the block of this rank
+     * @param all at the root, gets a block of each rank; ignored at other ranks, where it may be null
+     * @param root the rank that collects
      */
     public void gather(Slice mine, Slice all, int root) {
         begin("gather", root);
@@ -308,10 +325,11 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Gives each rank its block of the root's bytes.
+     * Sends each rank its block of the root's bytes.
      *
-     * @param all at the root, a block for each rank; elsewhere not looked at, and may be null
+     * @param all at the root, a block for each rank; ignored at other ranks, where it may be null
      * @param mine gets the block of this rank
+     * @param root the rank that sends
      */
     public void scatter(Slice all, Slice mine, int root) {
         begin("scatter", root);
@@ -326,7 +344,7 @@ public final class JobCollectives implements AutoCloseable {
         messages.await();
     }
 
-    /** What is posted for another rank, whose block begins there. */
+    /** Posts an operation for another rank, whose block begins at this offset. */
     private interface Block {
         void post(int other, long offset);
     }
@@ -341,10 +359,10 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Gives each rank a block of this one's bytes, and gets one of each.
+     * Sends a block of this rank's bytes to each rank, and gets one from each.
      *
      * @param from a block for each rank
-     * @param to gets a block of each rank; other memory
+     * @param to gets a block of each rank; must not overlap the source
      */
     public void allToAll(Slice from, Slice to) {
         if (from.length() != to.length() || from.length() % size != 0) {
@@ -377,7 +395,7 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** Closes what it has opened. After a failure, messages of it that are under way are given up. */
+    /** Closes the endpoint. After a failure, its messages in flight are canceled. */
     @Override
     public void close() { messages.close(); }
 }

@@ -20,8 +20,9 @@ import java.util.Objects;
 import java.util.function.LongFunction;
 
 /**
- * Where processes tell each other addresses of endpoints, remote regions and anything else that is small, by name, before they can
- * speak over libfabric. One of them serves, over TCP; the others join with its address and a secret.
+ * Exchanges addresses of endpoints, remote regions and other small values between processes, by name, before they can
+ * communicate over libfabric. One process serves the rendezvous, over TCP; the other processes join it with its address
+ * and a secret.
  *
  * <pre>{@code
  * // the server
@@ -34,32 +35,32 @@ import java.util.function.LongFunction;
  * RemoteRegion inbox = rendezvous.awaitRegion("inbox", Duration.ofSeconds(10));
  * }</pre>
  *
- * <p>What is published is encrypted and authenticated on its way, by keys made of the secret. The secret is what keeps strangers out:
- * make it of random letters ({@link #newSecret}), for a recorded connection can be tried against every word of a dictionary. Data over
- * libfabric is not encrypted.
+ * <p>Values are encrypted and authenticated on the network, with keys derived from the secret. Only the secret keeps
+ * strangers out. Make it of random letters ({@link #newSecret}): whoever records a connection can try every word of a
+ * dictionary against it. Data over libfabric is not encrypted.
  *
- * <p>Members who {@link #enter} can {@link #gather}, and learn when one of them is lost. {@link io.ofi4j.job.Job} does that for the
- * processes of a launcher.
+ * <p>Members that have called {@link #enter} can {@link #gather}, and learn when one of them is lost.
+ * {@link io.ofi4j.job.Job} does that for the processes of a launcher.
  *
- * <p>Any thread may call it; calls of one member follow each other, a wait included. What was published stays until the server closes;
- * publishing a name again replaces its value.
+ * <p>Any thread may call the methods. A member makes one call at a time: others wait, also for a call that waits
+ * itself. Published values stay until the server closes; publishing a name again replaces its value.
  */
 public final class Rendezvous implements AutoCloseable {
-    /** The most bytes of a value. */
+    /** The largest number of bytes of a value. */
     public static final int LONGEST_VALUE = RendezvousRequest.LONGEST_VALUE;
-    /** As many can {@link #gather}. */
+    /** The largest number of places that can {@link #gather}. */
     public static final int MOST_PLACES = 1 << 20;
 
     private static final int SHORTEST_SECRET = 16;
     private static final int SECRET_BYTES = 16;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration BETWEEN_ATTEMPTS = Duration.ofMillis(50);
-    /** So that a server that has gone is noticed. */
+    /** The longest wait in one request, so that the loss of the server is noticed. */
     private static final Duration SLICE = Duration.ofSeconds(1);
     private static final byte[] NOTHING = {};
     private static final int MOST_TOLD = 200;
 
-    /** Null unless this process serves. */
+    /** The server, or null if another process serves. */
     private final RendezvousServer server;
     private final InetSocketAddress address;
     private final Socket socket;
@@ -84,10 +85,11 @@ public final class Rendezvous implements AutoCloseable {
     /**
      * Opens a rendezvous in this process, and joins it.
      *
-     * @param at where to listen; port 0 chooses one, which {@link #address} tells
+     * @param at where to listen; for port 0 the system chooses a port, which {@link #address} has
      * @param secret at least 16 characters
+     * @return the rendezvous; closing it ends it for all members
      * @throws IllegalArgumentException if the secret is shorter
-     * @throws RendezvousException if nothing can listen there
+     * @throws RendezvousException if the address is in use, or is not one of this machine
      */
     public static Rendezvous serve(InetSocketAddress at, String secret) {
         requireSecret(secret);
@@ -112,13 +114,14 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Joins a rendezvous that another process serves; tries again until it does.
+     * Joins a rendezvous that another process serves. It tries again until the server is there or the deadline has
+     * passed.
      *
-     * @param server where it listens
-     * @param secret as the server's
+     * @param server where the server listens
+     * @param secret the server's secret
      * @param deadline the longest wait for the server
      * @throws IllegalArgumentException if the secret has fewer than 16 characters
-     * @throws RendezvousException if nobody serves there in time, or with another secret
+     * @throws RendezvousException if no server is there in time, or it has another secret
      */
     public static Rendezvous join(InetSocketAddress server, String secret, Duration deadline) {
         requireSecret(secret);
@@ -176,18 +179,18 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** {@return where the server listens; of an address that means all, with the port} */
+    /** {@return where the server listens, with the actual port; it may be the wildcard address} */
     public InetSocketAddress address() {
         return address;
     }
 
     /**
-     * Publishes a value, in place of an earlier one of the name.
+     * Publishes a value. It replaces an earlier value of this name.
      *
      * @param name up to 255 bytes of UTF-8
      * @param value up to {@link #LONGEST_VALUE} bytes
-     * @throws IllegalArgumentException if one is longer
-     * @throws RendezvousException if the server has gone, or keeps 64 MiB already
+     * @throws IllegalArgumentException if the name or the value is longer
+     * @throws RendezvousException if the server has gone, or already holds 64 MiB
      */
     public void publish(String name, byte[] value) {
         requireName(name);
@@ -195,21 +198,24 @@ public final class Rendezvous implements AutoCloseable {
         ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value));
     }
 
-    /** As {@link #publish(String, byte[])}, of an endpoint's address. */
+    /** As {@link #publish(String, byte[])}, for the address of an endpoint. */
     public void publish(String name, EndpointAddress itsAddress) {
         publish(name, itsAddress.encode());
     }
 
-    /** As {@link #publish(String, byte[])}, of a region. Whoever knows the secret can use it from now on. */
-    public void publish(String name, RemoteRegion region) {
-        publish(name, region.encode());
-    }
+    /**
+     * As {@link #publish(String, byte[])}, for a region. Every process that knows the secret can use the region from
+     * now on.
+     */
+    public void publish(String name, RemoteRegion region) { publish(name, region.encode()); }
 
     /**
-     * {@return what was published by this name, waiting until it is}
+     * {@return the value that was published under this name} It waits until there is one.
      *
-     * @throws FabricTimeoutException if it is not in time
-     * @throws RendezvousException if the server has gone, or a member that had entered
+     * @param name the name
+     * @param deadline the longest wait
+     * @throws FabricTimeoutException if there is no value in time
+     * @throws RendezvousException if the server has gone, or a member that had entered is lost
      */
     public byte[] await(String name, Duration deadline) {
         requireName(name);
@@ -222,22 +228,30 @@ public final class Rendezvous implements AutoCloseable {
         return Arrays.copyOfRange(answer, 1, answer.length);
     }
 
-    /** As {@link #await}, of an endpoint's address. Throws {@link IllegalArgumentException} if it is something else. */
+    /**
+     * As {@link #await}, for the address of an endpoint.
+     *
+     * @throws IllegalArgumentException if the value is not an encoded address
+     */
     public EndpointAddress awaitAddress(String name, Duration deadline) {
         return EndpointAddress.decode(await(name, deadline));
     }
 
-    /** As {@link #await}, of a region. Throws {@link IllegalArgumentException} if it is something else. */
+    /**
+     * As {@link #await}, for a region.
+     *
+     * @throws IllegalArgumentException if the value is not an encoded region
+     */
     public RemoteRegion awaitRegion(String name, Duration deadline) {
         return RemoteRegion.decode(await(name, deadline));
     }
 
     /**
-     * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all members end
-     * with a RendezvousException that has its name.
+     * Tells the server who this member is. If its connection ends before {@link #close}, for example because its
+     * process dies, the waits of all members end with a RendezvousException that has its name.
      *
-     * @param place its number among those who {@link #gather}, from 0, and below {@link #MOST_PLACES}
-     * @param name for people, up to 255 bytes of UTF-8
+     * @param place its number among the members that {@link #gather}, from 0, and below {@link #MOST_PLACES}
+     * @param name a name for messages, up to 255 bytes of UTF-8
      * @throws IllegalArgumentException if there is no such place
      */
     public void enter(int place, String name) {
@@ -251,17 +265,20 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Brings a value, waits until every place has brought one, and returns all of them, in the order of the places. Each place comes
-     * once to a name.
+     * Brings a value, waits until every place has brought one, and returns all of them, in the order of places. Each
+     * place calls it once for a name.
      *
-     * @param name what they gather for, up to 255 bytes of UTF-8
-     * @param place the number of this one, from 0
-     * @param count how many places there are, {@link #MOST_PLACES} at most
+     * @param name the name of this gathering, up to 255 bytes of UTF-8
+     * @param place the number of this place, from 0
+     * @param count the number of places, at most {@link #MOST_PLACES}
      * @param value up to {@link #LONGEST_VALUE} bytes
+     * @param deadline the longest wait
      * @return the value of each place
-     * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
-     * @throws FabricTimeoutException if not all come in time; it names those who have not
-     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server has gone or is full
+     * @throws IllegalArgumentException if the name or the value is longer, there is no such place, or there are too
+     *     many
+     * @throws FabricTimeoutException if not all places come in time; the message names those that are missing
+     * @throws RendezvousException if a member that has entered has gone or left, places give different counts, or the
+     *     server has gone or is full
      */
     public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
         requireName(name);
@@ -282,9 +299,10 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Leaves because of a failure: the waits of all members end with a RendezvousException that has the reason. Then closes.
+     * Leaves because of a failure, and closes this object. The waits of all members end with a RendezvousException that
+     * has the reason.
      *
-     * @param why a reason, not empty; its first 200 characters are told
+     * @param why the reason, not empty; its first 200 characters are sent
      * @throws IllegalArgumentException if it is empty
      * @throws IllegalStateException if this member has not entered
      */
@@ -297,7 +315,7 @@ public final class Rendezvous implements AutoCloseable {
         close();
     }
 
-    /** A request's name has 255 bytes at most. */
+    /** {@return the reason, shortened to the 255 bytes of a request's name} */
     private static String asName(String told) {
         return told.getBytes(StandardCharsets.UTF_8).length <= RendezvousRequest.LONGEST_NAME
                 ? told
@@ -305,9 +323,10 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Waits until every member that has entered has left or was lost; where this process does not serve, does nothing.
+     * Waits until every member that has entered has left or was lost. Does nothing if another process serves.
      *
-     * @return whether they have, within the deadline
+     * @param deadline the longest wait
+     * @return whether all have left or were lost in time
      */
     public boolean awaitDepartures(Duration deadline) {
         leave();
@@ -330,7 +349,7 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** Asks again and again, for the server waits a second at most, until the answer is not that it is absent. */
+    /** Asks until the value is there or the deadline has passed. One request waits at most a second at the server. */
     private byte[] askUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
@@ -360,7 +379,7 @@ public final class Rendezvous implements AutoCloseable {
             return channel.receive();
         } catch (IOException e) {
             if (closed) { throw new IllegalStateException(this + " is closed", e); }
-            closeQuietly(socket); // what comes after a broken message is not understood
+            closeQuietly(socket); // bytes after a broken message cannot be read
             throw new RendezvousException(
                     "the server of " + this + " has gone" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
         }
@@ -370,7 +389,7 @@ public final class Rendezvous implements AutoCloseable {
         try {
             one.close();
         } catch (Exception e) {
-            return; // what it was used for has failed already
+            return; // the call that used it has failed already
         }
     }
 
@@ -380,11 +399,11 @@ public final class Rendezvous implements AutoCloseable {
         try {
             ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NOTHING));
         } catch (RendezvousException | IllegalStateException e) {
-            return; // there is nobody to tell
+            return; // there is no caller to tell
         }
     }
 
-    /** Leaves; if this process serves, ends the rendezvous for everybody. */
+    /** Leaves the rendezvous. If this process serves it, it ends for all members. */
     @Override
     public void close() {
         leave();

@@ -16,16 +16,19 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this process. */
+/**
+ * The server of a rendezvous: holds the values that members publish or gather, and sends them. It has a thread for each
+ * member.
+ */
 final class RendezvousServer implements AutoCloseable {
-    /** All names and values together; a member that publishes more is refused. */
+    /** The largest number of bytes of all names and values. More is refused. */
     static final long MOST_BYTES = 64 << 20;
-    /** Connections at once: strangers too are held by this. */
+    /** The largest number of connections at a time, including those of strangers. */
     private static final int MOST_MEMBERS = 4096;
     private static final long STACK = 256 << 10;
-    /** For a stranger to show that it knows the secret. */
+    /** The time in which a new connection must show that it knows the secret. */
     private static final Duration INTRODUCTION = Duration.ofSeconds(10);
-    /** How often a close pauses for answers under way: a second. */
+    /** The number of pauses in which a close waits for answers: a second. */
     private static final int MOST_TURNS = 100;
 
     private final ServerSocket listener;
@@ -37,7 +40,7 @@ final class RendezvousServer implements AutoCloseable {
     private final Map<String, Gathering> gatherings = new HashMap<>();
     private long bytes;
     private volatile boolean closed;
-    /** Requests that are being answered, and wait for nobody. */
+    /** The number of requests that are being answered without a wait. */
     private final AtomicInteger answering = new AtomicInteger();
 
     RendezvousServer(InetSocketAddress at, String secret) throws IOException {
@@ -60,7 +63,8 @@ final class RendezvousServer implements AutoCloseable {
             places.acquireUninterruptibly();
             try {
                 welcome(listener.accept());
-            } catch (IOException | OutOfMemoryError e) { // closed, or no descriptor or thread is left for now
+            } catch (IOException | OutOfMemoryError e) {
+                // the server is closed, or there is no free descriptor or thread now
                 places.release();
                 pause();
             }
@@ -102,7 +106,7 @@ final class RendezvousServer implements AutoCloseable {
                 request = RendezvousRequest.decode(channel.receive());
             }
         } catch (IOException | BufferUnderflowException e) {
-            return; // it has left, or was never one
+            return; // the member has left, or was never one
         } finally {
             broken(socket);
             sockets.remove(socket);
@@ -110,7 +114,10 @@ final class RendezvousServer implements AutoCloseable {
         }
     }
 
-    /** What is answered at once is waited for by {@link #close}: who has told the last thing hears that it was heard. */
+    /**
+     * Answers a request. {@link #close} waits for answers that need no wait, so that the last publisher gets its
+     * confirmation.
+     */
     private void answer(Socket socket, SealedChannel channel, RendezvousRequest request) throws IOException {
         boolean isAtOnce = request.kind() != RendezvousRequest.Kind.AWAIT
                 && request.kind() != RendezvousRequest.Kind.GATHER;
@@ -127,7 +134,7 @@ final class RendezvousServer implements AutoCloseable {
         notifyAll();
     }
 
-    /** What to answer: a byte for the outcome, and the value that was asked for, or a sentence. */
+    /** {@return the answer: a byte for the outcome, and the value or a sentence} */
     private byte[] answer(Socket socket, RendezvousRequest request) {
         return switch (request.kind()) {
             case JOIN -> done();
@@ -160,7 +167,10 @@ final class RendezvousServer implements AutoCloseable {
         return done();
     }
 
-    /** The values of all places, or which are missing after so many milliseconds, or why they can never be complete. */
+    /**
+     * {@return the values of all places, or those that are missing after so many milliseconds, or why they can never be
+     * complete}
+     */
     private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
         int place = value.getInt();
         int count = value.getInt();
@@ -206,7 +216,7 @@ final class RendezvousServer implements AutoCloseable {
         return true;
     }
 
-    /** The value, if it comes in so many milliseconds. */
+    /** {@return the value, if it comes in so many milliseconds} */
     private synchronized byte[] await(String name, long millis) {
         waitUntil(() -> published.containsKey(name) || members.lost() != null, millis);
         byte[] value = published.get(name);
@@ -216,13 +226,13 @@ final class RendezvousServer implements AutoCloseable {
                 : RendezvousRequest.answer(RendezvousRequest.DONE, value);
     }
 
-    /** Waits until nobody who has entered is here, so many milliseconds at most. */
+    /** Waits until no member that has entered is left, at most so many milliseconds. */
     synchronized boolean awaitEmpty(long millis) {
         waitUntil(members::isEmpty, millis);
         return members.isEmpty();
     }
 
-    /** Waits inside the monitor until something is so, the server closes, or the milliseconds are over. */
+    /** Waits inside the monitor until the condition holds, the server closes, or the milliseconds have passed. */
     private void waitUntil(BooleanSupplier condition, long millis) {
         long start = System.nanoTime();
         while (!closed && !condition.getAsBoolean()) {

@@ -5,13 +5,16 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Completions between the device and a handler. Filled inside the guard of the queue, and handed out outside by one thread. */
+/**
+ * A batch of completions between the device and a handler. It is filled inside the guard of the queue. One thread
+ * passes the completions to the handler outside the guard.
+ */
 final class CompletionBatch {
     static final int SIZE = 64;
     static final WorkKind[] KINDS = WorkKind.values();
 
     final WorkCompletions native_ = new WorkCompletions(SIZE);
-    /** Whether a thread hands it out. */
+    /** Whether a thread passes it to a handler. */
     final AtomicBoolean busy = new AtomicBoolean();
 
     private final long[] tokens = new long[SIZE];
@@ -52,7 +55,7 @@ final class CompletionBatch {
         }
     }
 
-    /** Hands out what is left; an exception of the handler leaves the rest. */
+    /** Passes the remaining completions to a handler. If the handler throws, the rest stays. */
     void handOut(WorkHandler handler) {
         while (next < count) {
             int index = next++;
@@ -67,7 +70,7 @@ final class CompletionBatch {
 
     boolean isHandedOut() { return next >= count; }
 
-    /** What was not handed out, in its order. */
+    /** {@return the completions that were not passed to a handler, in order} */
     Deque<Kept> rest() {
         Deque<Kept> rest = new ArrayDeque<>();
         for (int i = next; i < count; i++) {

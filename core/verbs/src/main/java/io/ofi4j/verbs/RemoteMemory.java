@@ -7,11 +7,11 @@ import java.util.zip.CRC32C;
 
 /**
  * Memory of a peer: the target of writes, reads and atomic operations. {@link VerbsMemoryRegion#remote} and
- * {@link MemoryWindow#remote} make it on the owner's side, {@link #encode} and {@link #decode} convert it to and from bytes. The key
- * grants access: send it only to peers that may use the memory. Any thread may use it.
+ * {@link MemoryWindow#remote} make it on the owner's side, {@link #encode} and {@link #decode} convert it to and from
+ * bytes. The key grants access: send it only to peers that may use the memory. Any thread may use it.
  *
- * <p>The encoding has 32 bytes, big-endian: the letters {@code OFIV}; the format's version, 1, in 2 bytes; the access flags in 2
- * bytes; address and length in 8 bytes each; the key in 4; the CRC-32C of all that.
+ * <p>The encoding has 32 bytes, big-endian: the letters {@code OFIV}; the format's version, 1, in 2 bytes; the access
+ * flags in 2 bytes; address and length in 8 bytes each; the key in 4; the CRC-32C of all that.
  */
 public final class RemoteMemory {
     /** The number of bytes of {@link #encode}'s result. */
@@ -36,7 +36,7 @@ public final class RemoteMemory {
         this.revocable = revocable;
     }
 
-    /** {@return the address of offset 0, as the owner's device sees it} */
+    /** {@return the address of offset 0, as operations of peers use it} */
     public long address() { return address; }
 
     /** {@return the number of bytes} */
@@ -45,15 +45,15 @@ public final class RemoteMemory {
     /** {@return the key, which is a secret} */
     public int key() { return key; }
 
-    /** {@return what peers may do} */
+    /** {@return the rights of peers} */
     public Set<VerbsAccess> access() { return VerbsAccess.setOf(access); }
 
-    /** {@return whether {@link QueuePair#trySendInvalidate} takes it: it is a window of type 2} */
+    /** {@return whether it is a window of type 2, which {@link QueuePair#trySendInvalidate} takes} */
     public boolean isRevocable() {
         return revocable;
     }
 
-    /** {@return whether this object was given to {@link QueuePair#trySendInvalidate}; then it is of no use any more} */
+    /** {@return whether this object was passed to {@link QueuePair#trySendInvalidate}; then it cannot be used} */
     public boolean isInvalidated() {
         return invalidated;
     }
@@ -68,7 +68,7 @@ public final class RemoteMemory {
         }
     }
 
-    /** The address of a range, which was checked. */
+    /** {@return the address of a range, after checks} */
     long require(long offset, long count, int right) {
         requireValid();
         Objects.checkFromIndexSize(offset, count, length);
@@ -117,7 +117,7 @@ public final class RemoteMemory {
         return (int) crc.getValue();
     }
 
-    /** Leaves out the key, which is a secret. */
+    /** {@return a description without the key, which is a secret} */
     @Override
     public String toString() {
         return "RemoteMemory[length=" + length + ", access=" + access() + (invalidated ? ", invalidated" : "") + "]";

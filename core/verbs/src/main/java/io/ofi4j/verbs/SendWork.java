@@ -92,7 +92,7 @@ final class SendWork {
         }
         region.require(queuePair.domain, offset, length, 0);
         MemorySegment staging = side.request.staging();
-        MemorySegment.copy(region.segment(), offset, staging, 0, length); // freed memory throws, and is not read
+        MemorySegment.copy(region.segment(), offset, staging, 0, length); // freed memory throws here, and is not read
         side.request.local(staging.address(), length, region.native_.localKey());
     }
 
