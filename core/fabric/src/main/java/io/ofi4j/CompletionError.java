@@ -31,7 +31,8 @@ public record CompletionError(long token, long flags, long length, long buffer, 
 
     /**
      * {@return the address of the peer that caused the error, if that peer is not in the address vector} With
-     * {@link Capability#SOURCE_ERR}, such a completion is the error {@code EADDRNOTAVAIL} (99) with the address as its data.
+     * {@link Capability#SOURCE_ERR}, such a completion is the error {@code EADDRNOTAVAIL} (99) with the address as its
+     * data.
      */
     public Optional<EndpointAddress> source() {
         return errno == Errno.EADDRNOTAVAIL && providerData.length > 0

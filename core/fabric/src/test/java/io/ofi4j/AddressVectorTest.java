@@ -361,7 +361,9 @@ class AddressVectorTest {
         }
     }
 
-    /** Some providers take the locks of all endpoints of the vector then, in another order than the calls on those do. */
+    /**
+     * Some providers take the locks of all endpoints of the vector then, in another order than the calls on those do.
+     */
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeerIsInsertedBetweenTheCallsOfOtherThreads(String provider) throws Exception {

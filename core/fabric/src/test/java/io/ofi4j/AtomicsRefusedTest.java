@@ -21,7 +21,9 @@ class AtomicsRefusedTest {
         return TestProviders.transfers().filter(name -> TestProviders.atomics().noneMatch(name::equals));
     }
 
-    /** What they claim is missing or wrong, or they claim nothing; then libfabric may find one that is layered on them. */
+    /**
+     * What they claim is missing or wrong, or they claim nothing; then libfabric may find one that is layered on them.
+     */
     @ForEachProvider
     @MethodSource("others")
     void aProviderWithoutThemSaysSo(String provider) {

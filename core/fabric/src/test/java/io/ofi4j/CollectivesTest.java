@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Libfabric's collective operations among endpoints of one process, against what Java computes; and refused where they break. */
+/**
+ * Libfabric's collective operations among endpoints of one process, against what Java computes; and refused where they
+ * break.
+ */
 @Timeout(120)
 class CollectivesTest {
     private static final String PROVIDER = "tcp;ofi_rxm";

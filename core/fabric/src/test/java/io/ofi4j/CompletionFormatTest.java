@@ -109,7 +109,8 @@ class CompletionFormatTest {
 
                 assertThat(told.get(0).source).isEqualTo(Peer.ADDRESS_NOT_AVAILABLE);
                 long source = told.get(1).source;
-                if (tells && format != CompletionFormat.CONTEXT && !near.entry.isRespelled) { // as shm of 2.6 is within a process
+                if (tells && format != CompletionFormat.CONTEXT && !near.entry.isRespelled) {
+                    // as shm of 2.6 is within a process
                     assertThat(source).isEqualTo(near.fabricAddress());
                     assertThat(pair.vector.peer(source)).containsSame(near);
                 } else {

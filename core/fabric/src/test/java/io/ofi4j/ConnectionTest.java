@@ -453,7 +453,10 @@ class ConnectionTest {
         }
     }
 
-    /** The provider sockets does not promise that: it forgets what it has not told yet when its passive endpoint is closed. */
+    /**
+     * The provider sockets does not promise that: it forgets what it has not told yet when its passive endpoint is
+     * closed.
+     */
     @ForEachProvider
     @MethodSource("connectedButSockets")
     void whoHasAskedBeforeThePassiveEndpointIsClosedIsRefused(String provider) {

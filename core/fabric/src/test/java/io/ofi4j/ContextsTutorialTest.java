@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A further part of the guide: endpoints that share a context, and an endpoint with several. Read TutorialTest first. Each part runs as
- * a test, and can be copied. Few providers have these; {@code sockets} has all of them.
+ * A further part of the guide: endpoints that share a context, and an endpoint with several. Read TutorialTest first.
+ * Each part runs as a test, and can be copied. Few providers have these; {@code sockets} has all of them.
  */
 // @start region=guide
 @Timeout(60)
@@ -40,7 +40,8 @@ class ContextsTutorialTest {
                 AddressVector peers = domain.openAddressVector();
                 MemoryRegion inbox = domain.allocate(4 * 64, Access.RECEIVE);
                 MemoryRegion outbox = domain.allocate(64, Access.SEND);
-                // The context is an endpoint that only receives. Those that share it bind its queue, and close before it.
+                // The context is an endpoint that only receives. Those that share it bind its queue, and close before
+                // it.
                 Endpoint context = domain.openSharedReceiveContext().bind(queue).enable();
                 Endpoint readers = domain.openEndpoint().bind(peers).bind(queue).bind(context).enable();
                 Endpoint writers = domain.openEndpoint().bind(peers).bind(queue).bind(context).enable();
@@ -55,10 +56,12 @@ class ContextsTutorialTest {
                 clientQueue.poll((token, flags, length, data) -> sent.add(token), 16);
                 return arrived.size() == 2 && sent.size() == 2;
             }, SOON);
-            assertThat(arrived).containsExactlyInAnyOrder(0L, 1L); // two of the four receives, whoever the message was for
+            // two of the four receives, whoever the message was for
+            assertThat(arrived).containsExactlyInAnyOrder(0L, 1L);
 
             assertThatThrownBy(() -> readers.messages().receive(inbox, 0, 64, 9))
-                    .hasMessageContaining("post the receive there"); // an endpoint that shares has no receives of its own
+                    // an endpoint that shares has no receives of its own
+                    .hasMessageContaining("post the receive there");
         }
     }
 

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory of a CUDA device, where there is one: from and to the host, to another buffer of the device, and to a file. */
+/**
+ * Memory of a CUDA device, where there is one: from and to the host, to another buffer of the device, and to a file.
+ */
 @Timeout(60)
 class CudaTest {
     private static final int LENGTH = 1 << 20;

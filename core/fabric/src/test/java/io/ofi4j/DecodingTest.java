@@ -14,7 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever bytes are decoded: they are what was encoded, or the exception that is documented says what they are not. */
+/**
+ * Whatever bytes are decoded: they are what was encoded, or the exception that is documented says what they are not.
+ */
 @Tag("gate")
 @Tag("once")
 class DecodingTest {

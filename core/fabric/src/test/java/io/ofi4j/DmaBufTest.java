@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory of DMA-bufs: what is none is refused, and where the kernel makes them of memory of its own, bytes go through them. */
+/**
+ * Memory of DMA-bufs: what is none is refused, and where the kernel makes them of memory of its own, bytes go through
+ * them.
+ */
 @Timeout(60)
 class DmaBufTest {
     private static final int LENGTH = 1 << 16;
@@ -111,8 +114,8 @@ class DmaBufTest {
     }
 
     /**
-     * Behind the check: shm takes any descriptor, and copies to where it is mapped, so that the struct can be tried without a DMA-buf. The
-     * region begins inside it, so that base and offset both count.
+     * Behind the check: shm takes any descriptor, and copies to where it is mapped, so that the struct can be tried
+     * without a DMA-buf. The region begins inside it, so that base and offset both count.
      */
     @Test
     void libfabricFindsTheMemoryInTheStruct() {

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Options, default flags, aliases and room of endpoints: where providers have them, and the refusal by name elsewhere. */
+/**
+ * Options, default flags, aliases and room of endpoints: where providers have them, and the refusal by name elsewhere.
+ */
 @Timeout(60)
 class EndpointOptionsTest {
     private static void assertNotOffered(ThrowingCallable call, String what, String provider) {
@@ -54,7 +56,8 @@ class EndpointOptionsTest {
 
             options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, before + 8);
 
-            if (!provider.equals("shm") && !provider.equals("tcp;ofi_rxm") || Libfabric.load().version().major() < 2) { // those two of 2.x keep what was set for the next receive
+            if (!provider.equals("shm") && !provider.equals("tcp;ofi_rxm") || Libfabric.load().version().major() < 2) {
+                // those two of 2.x keep what was set for the next receive
                 assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(before + 8);
             }
             assertThatIllegalArgumentException()

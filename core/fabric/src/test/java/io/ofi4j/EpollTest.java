@@ -20,7 +20,10 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A program that has an epoll loop of its own puts wait descriptors beside its others, and asks tryWait before it sleeps. */
+/**
+ * A program that has an epoll loop of its own puts wait descriptors beside its others, and asks tryWait before it
+ * sleeps.
+ */
 @Timeout(120)
 class EpollTest {
     private static final Duration DEADLINE = Patience.seconds(60);

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Event queues may be read and closed while domains of the same fabric are opened and closed, and passive endpoints closed. */
+/**
+ * Event queues may be read and closed while domains of the same fabric are opened and closed, and passive endpoints
+ * closed.
+ */
 @Tag("gate")
 @Timeout(600)
 class FabricLockTest {
@@ -120,7 +123,10 @@ class FabricLockTest {
         });
     }
 
-    /** Two threads read event queues, while this one opens domains and listens. What a reader throws ends the JVM with a failure. */
+    /**
+     * Two threads read event queues, while this one opens domains and listens. What a reader throws ends the JVM with a
+     * failure.
+     */
     static final class OpensAndReads {
         /** How often each happens beside the other, at least. */
         private static final int LEAST = Rounds.of(50);

@@ -231,7 +231,8 @@ class FlightRecorderTest {
         });
 
         assertThat(seen.events().stream().map(event -> event.getEventType().getName())
-                .filter(name -> name.startsWith("io.ofi4j.") && !name.contains(".Slow")).toList()) // as a busy machine is
+                // as a busy machine is
+                .filter(name -> name.startsWith("io.ofi4j.") && !name.contains(".Slow")).toList())
                 .as("what opening and closing gives").hasSizeLessThan(operations / 4);
     }
 

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Data passes through each hooking provider, through one over every provider. libfabric reads their names once: each needs a JVM. */
+/**
+ * Data passes through each hooking provider, through one over every provider. libfabric reads their names once: each
+ * needs a JVM.
+ */
 @Tag("gate")
 @Timeout(180)
 class HookTest {

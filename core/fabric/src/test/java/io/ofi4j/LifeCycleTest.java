@@ -80,7 +80,10 @@ class LifeCycleTest {
         }
     }
 
-    /** A provider copies as many bytes of its addresses as such an info says: libfabric 2.1 aborted, 1.17 wrote behind its memory. */
+    /**
+     * A provider copies as many bytes of its addresses as such an info says: libfabric 2.1 aborted, 1.17 wrote behind
+     * its memory.
+     */
     @Test
     void anInfoOfAnotherProviderOpensNothing() {
         FabricInfo other = TestProviders.info(FabricHints.rma().provider("shm").source("a".repeat(200), null));
@@ -99,7 +102,10 @@ class LifeCycleTest {
         return TestProviders.info(TestProviders.hints(provider).threading(ThreadingModel.COMPLETION));
     }
 
-    /** tcp of libfabric 2.1 keeps what COMPLETION needs in the domain, and ends the process where the endpoint's info says SAFE. */
+    /**
+     * tcp of libfabric 2.1 keeps what COMPLETION needs in the domain, and ends the process where the endpoint's info
+     * says SAFE.
+     */
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointHasTheModelsOfItsDomain(String provider) {

@@ -112,7 +112,10 @@ class MappedFileTest {
         }
     }
 
-    /** The channel is closed when this returns. Before Linux 6.2 a device's driver takes memory only that may be written to. */
+    /**
+     * The channel is closed when this returns. Before Linux 6.2 a device's driver takes memory only that may be written
+     * to.
+     */
     private MemoryRegion mapThroughChannel(Domain domain) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             try {

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What providers may demand of registrations and none of Debian's does: shm is opened as if it did, and where it must answer,
- * the test answers in its place.
+ * What providers may demand of registrations and none of Debian's does: shm is opened as if it did, and where it must
+ * answer, the test answers in its place.
  */
 @Timeout(60)
 class MemoryRegionDemandsTest {

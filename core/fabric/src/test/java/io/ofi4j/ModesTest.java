@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A mode of fi_getinfo(3) is a promise of the application: an info is used only where this library keeps what it demands. */
+/**
+ * A mode of fi_getinfo(3) is a promise of the application: an info is used only where this library keeps what it
+ * demands.
+ */
 class ModesTest {
     private static FoundInfo demandingReceives(String provider) {
         FoundInfo info = FoundInfo.of(TestProviders.info(provider));

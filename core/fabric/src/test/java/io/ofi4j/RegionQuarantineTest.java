@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What stays of closed regions, beside endpoints that are open, is bounded. In a JVM of its own, whose memory is counted. */
+/**
+ * What stays of closed regions, beside endpoints that are open, is bounded. In a JVM of its own, whose memory is
+ * counted.
+ */
 @Tag("gate")
 class RegionQuarantineTest {
     private static final long MEGABYTE = 1 << 20;

@@ -27,7 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The calls of fi_rma beyond plain write, read and inject: vectors, flags, prepared operations, and data for the peer. */
+/**
+ * The calls of fi_rma beyond plain write, read and inject: vectors, flags, prepared operations, and data for the peer.
+ */
 @Timeout(120)
 class RmaCallsTest {
     private static final int LENGTH = 4096;

@@ -99,7 +99,8 @@ class SelectiveCompletionTest {
             byte[] sent = fill(selective.source);
             PreparedRma message = selective.message();
             for (int round = 0; round < 3; round++) {
-                for (int i = 0; i < 300; i++) { // more than the queue has room for: silent ones leave it without an entry
+                for (int i = 0; i < 300; i++) {
+                    // more than the queue has room for: silent ones leave it without an entry
                     selective.write(1000 + i);
                 }
                 message.flags().write(2000);

@@ -26,8 +26,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A counter, a spin lock and the tail of a queue without locks, in the memory of a peer, that threads and processes use at the same
- * time. {@code scripts/test --atomics} raises the counter a million times in total; an ordinary run, 1600 times.
+ * A counter, a spin lock and the tail of a queue without locks, in the memory of a peer, that threads and processes use
+ * at the same time. {@code scripts/test --atomics} raises the counter a million times in total; an ordinary run, 1600
+ * times.
  */
 @Tag("gate")
 @Timeout(value = 2, unit = TimeUnit.HOURS)
@@ -49,7 +50,9 @@ class SharedNumbersTest {
 
     static Stream<String> unconnected() { return TestProviders.atomics().filter(name -> !name.startsWith("MSG")); }
 
-    /** What raises the numbers of a peer: threads that share an endpoint, its queue, and a region with a cell for each. */
+    /**
+     * What raises the numbers of a peer: threads that share an endpoint, its queue, and a region with a cell for each.
+     */
     static final class Raisers {
         private static final int CELL = 64;
 

@@ -28,8 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Welcome to ofi4j. This is its guide: read it from top to bottom. It begins with finding out what this machine can do, and ends
- * with two sides that exchange messages through each other's memory. Each part runs as a test, and can be copied.
+ * Welcome to ofi4j. This is its guide: read it from top to bottom. It begins with finding out what this machine can do,
+ * and ends with two sides that exchange messages through each other's memory. Each part runs as a test, and can be
+ * copied.
  */
 // @start region=guide
 @Timeout(60)
@@ -37,10 +38,10 @@ class TutorialTest {
     /** Everything that waits has a deadline. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
-    /** The providers that this guide runs over: shared memory, and TCP sockets. {@code scripts/ofi4j info} names yours. */
-    static Stream<String> providers() {
-        return Stream.of("shm", "tcp;ofi_rxm");
-    }
+    /**
+     * The providers that this guide runs over: shared memory, and TCP sockets. {@code scripts/ofi4j info} names yours.
+     */
+    static Stream<String> providers() { return Stream.of("shm", "tcp;ofi_rxm"); }
 
     /** What is asked for: one-sided transfers between endpoints that need no connection. */
     private static FabricHints hints(String provider) {
@@ -55,12 +56,14 @@ class TutorialTest {
         Libfabric libfabric = Libfabric.load();
         assertThat(libfabric.version().major()).isPositive();
 
-        // Providers are libfabric's drivers: one for each kind of network, and some in software. This is what fi_info shows.
+        // Providers are libfabric's drivers: one for each kind of network, and some in software. This is what fi_info
+        // shows.
         for (FabricInfo info : libfabric.info(FabricHints.any())) {
             assertThat(info.provider()).isNotEmpty();
         }
 
-        // You say what you need, and get what offers it, best first. Hints are immutable: each method gives a changed copy.
+        // You say what you need, and get what offers it, best first. Hints are immutable: each method gives a changed
+        // copy.
         FabricInfo info = libfabric.info(FabricHints.rma().provider("shm")).getFirst();
         assertThat(info.capabilities()).contains(Capability.RMA);
         assertThat(info.transmit().injectSize()).isPositive();
@@ -97,15 +100,18 @@ class TutorialTest {
             // A region's memory is an ordinary MemorySegment.
             source.segment().setString(0, "Hello, peer");
 
-            // The write: 64 bytes from offset 0 of our region to offset 0 of the peer's. The token is yours: it comes back.
+            // The write: 64 bytes from offset 0 of our region to offset 0 of the peer's. The token is yours: it comes
+            // back.
             here.rma().write(source, 0, 64, peer, target.remote(), 0, 42);
 
-            // Polling makes progress, and hands each completion to the handler: the write is done, the source may be reused.
+            // Polling makes progress, and hands each completion to the handler: the write is done, the source may be
+            // reused.
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> tokens.add(token), 16) > 0, SOON);
             assertThat(tokens).containsExactly(42L);
 
-            // That the bytes have arrived is certain only to the target, and with most providers the target must poll, too.
+            // That the bytes have arrived is certain only to the target, and with most providers the target must poll,
+            // too.
             Waiting.YIELD.until(() -> {
                 queue.progress();
                 return target.segment().getString(0).equals("Hello, peer");
@@ -209,13 +215,18 @@ class TutorialTest {
             theirInbox = RemoteRegion.decode(invitation.get(1));
         }
 
-        /** Writes a number into the other side's inbox, and tells it so: the completion data arrives after the bytes. */
+        /**
+         * Writes a number into the other side's inbox, and tells it so: the completion data arrives after the bytes.
+         */
         void send(int number, int round) {
             outbox.segment().set(JAVA_INT, 0, number);
             endpoint.rma().writeData(outbox, 0, 8, round, peer, theirInbox, 0, round);
         }
 
-        /** Waits until the other side's write of that round is here. Polling is also what makes our own operations go on. */
+        /**
+         * Waits until the other side's write of that round is here. Polling is also what makes our own operations go
+         * on.
+         */
         int receive(int round) {
             boolean[] arrived = new boolean[1];
             Waiting.YIELD.until(() -> {
@@ -335,7 +346,8 @@ class TutorialTest {
             there.tagged().receive(inbox, 0, 8, 0x20, 0, 20);
             there.tagged().receive(inbox, 8, 8, 0x10, 0, 10);
             outbox.segment().set(JAVA_INT, 0, 7);
-            here.tagged().send(outbox, 0, 8, peer, 0x10, 1); // the receive with this tag takes it, though it was posted later
+            // the receive with this tag takes it, though it was posted later
+            here.tagged().send(outbox, 0, 8, peer, 0x10, 1);
 
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> {

@@ -28,10 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A cable with a device and an address of its own at either end, which is cut, mended, slowed down, and loses packets. Runs in
- * the virtual machine of {@code scripts/verbs}, whose cable may be cut. libfabric asks for as many tries as a queue pair may have,
- * seven, which a real adapter gives up after. Soft-RoCE takes seven for endless: there, what a cut has stopped waits until
- * the cable is mended or the endpoint is closed.
+ * A cable with a device and an address of its own at either end, which is cut, mended, slowed down, and loses packets.
+ * Runs in the virtual machine of {@code scripts/verbs}, whose cable may be cut. libfabric asks for as many tries as a
+ * queue pair may have, seven, which a real adapter gives up after. Soft-RoCE takes seven for endless: there, what a cut
+ * has stopped waits until the cable is mended or the endpoint is closed.
  */
 @Timeout(240)
 class VerbsCableTest {

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an RDMA device, the system or ofi4j has too little of. Most are a JVM of their own, which takes a minute on an emulated machine. */
+/**
+ * What an RDMA device, the system or ofi4j has too little of. Most are a JVM of their own, which takes a minute on an
+ * emulated machine.
+ */
 @Timeout(120)
 class VerbsLimitsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";

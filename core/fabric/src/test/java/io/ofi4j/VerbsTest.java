@@ -235,8 +235,8 @@ class VerbsTest {
     }
 
     /**
-     * Whether the kernel's module siw has ended the connection: what is posted to one that it has ended, before anybody knows, it never
-     * looks at again, and it comes back when the endpoint is closed.
+     * Whether the kernel's module siw has ended the connection: what is posted to one that it has ended, before anybody
+     * knows, it never looks at again, and it comes back when the endpoint is closed.
      */
     private static boolean hasEndedOnSoftIwarp(Pair pair) {
         return pair.events != null && pair.domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT)
@@ -255,7 +255,10 @@ class VerbsTest {
                 .allMatch(error -> error.providerText().equals("Work Request Flushed Error"));
     }
 
-    /** siw gives back what was posted before it ends a connection, and its kernel looks at nothing that comes behind that. */
+    /**
+     * siw gives back what was posted before it ends a connection, and its kernel looks at nothing that comes behind
+     * that.
+     */
     @Test
     void whatIsPostedBehindTheEndOfAConnectionComesBackWithItsEndpointOnSoftIwarp() {
         assumeTrue(TestProviders.transfers().anyMatch(CONNECTED::equals),

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The table of core/guide/PROVIDERS.md that says which call works with which provider of which libfabric: a cell has a mark for each version
- * that the tests run with, and reasons are footnotes.
+ * The table of core/guide/PROVIDERS.md that says which call works with which provider of which libfabric: a cell has a
+ * mark for each version that the tests run with, and reasons are footnotes.
  */
 final class CallTable {
     /** The versions that have a mark in each cell, in this order. */

@@ -6,7 +6,9 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
 import java.util.function.UnaryOperator;
 
-/** Tries one call: throws what says that it is not offered, or anything else if it does not do what its man page says. */
+/**
+ * Tries one call: throws what says that it is not offered, or anything else if it does not do what its man page says.
+ */
 @FunctionalInterface
 interface CallTrial {
     void run(CallColumn column) throws Exception;

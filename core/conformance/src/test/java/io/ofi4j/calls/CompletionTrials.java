@@ -104,7 +104,8 @@ final class CompletionTrials {
             assertThat(error.token()).isEqualTo(TOKEN);
             assertThat(error.errno()).isPositive();
             assertThat(error.toString()).isNotBlank();
-            // verbs of libfabric 1.x alone adds what the device says; none of shm, tcp, net, sockets, ofi_rxm and ofi_rxd does
+            // verbs of libfabric 1.x alone adds what the device says; none of shm, tcp, net, sockets, ofi_rxm and
+            // ofi_rxd does
             boolean adds = t.pair.domain.info().provider().equals("verbs") && Libfabric.load().version().major() < 2;
             assertThat(error.providerData()).hasSize(adds ? Integer.BYTES : 0);
         });

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a provider claims and does not do: the reasons that stand below the table of calls, and how the trials of these calls
- * end, which must not be otherwise.
+ * What a provider claims and does not do: the reasons that stand below the table of calls, and how the trials of these
+ * calls end, which must not be otherwise.
  */
 final class UpstreamFailures {
     /** How a trial ends that shows a failure. */

@@ -19,7 +19,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** A process with pages of memory, of which some are registered, some no longer, and some never were; see {@link Page}. */
+/**
+ * A process with pages of memory, of which some are registered, some no longer, and some never were; see {@link Page}.
+ */
 final class AccessTarget {
     /** What each page is registered for. */
     enum Page {
@@ -50,9 +52,9 @@ final class AccessTarget {
     private AccessTarget() {}
 
     /**
-     * Loads libfabric. When a peer goes away, ofi_rxm over verbs may post a receive anew to the connection that it has just freed, which
-     * ends the process, upstream; receives that connections share are not theirs. They are not the default, for with libfabric
-     * 1.17 they lose completion data.
+     * Loads libfabric. When a peer goes away, ofi_rxm over verbs may post a receive anew to the connection that it has
+     * just freed, which ends the process, upstream; receives that connections share are not theirs. They are not the
+     * default, for with libfabric 1.17 they lose completion data.
      */
     static void load(String provider) {}
 

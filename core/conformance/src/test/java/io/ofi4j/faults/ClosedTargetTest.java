@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A region that peers write to and read from is closed while they are at it: providers look at its key when a transfer begins, and
- * copy afterwards. In a JVM of its own.
+ * A region that peers write to and read from is closed while they are at it: providers look at its key when a transfer
+ * begins, and copy afterwards. In a JVM of its own.
  */
 @Tag("gate")
 class ClosedTargetTest {
@@ -146,7 +146,8 @@ class ClosedTargetTest {
                 }
             }
             System.out.println(under + " of " + TIMES + " regions were closed under transfers");
-            if (under == 0 && !arguments[0].equals("shm")) { // there a transfer may be one copy, within the call that posts it
+            if (under == 0 && !arguments[0].equals("shm")) {
+                // there a transfer may be one copy, within the call that posts it
                 throw new AssertionError("every transfer was over before its region was closed");
             }
         }

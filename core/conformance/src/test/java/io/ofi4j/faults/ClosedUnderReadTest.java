@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An endpoint is closed, or its peer removed, while the answer to a large read comes in, after any number of polls. In a JVM of its own, which ofi_rxm
- * over tcp of libfabric 1.x would end.
+ * An endpoint is closed, or its peer removed, while the answer to a large read comes in, after any number of polls. In
+ * a JVM of its own, which ofi_rxm over tcp of libfabric 1.x would end.
  */
 @Tag("gate")
 class ClosedUnderReadTest {

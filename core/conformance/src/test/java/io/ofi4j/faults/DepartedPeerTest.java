@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A peer connects, writes, and leaves, before its target has made progress again; another one keeps the target busy. Whether
- * a write arrives after its peer has left is a race between the provider and the kernel: the target survives in any case,
- * and many attempts show that the race was run.
+ * A peer connects, writes, and leaves, before its target has made progress again; another one keeps the target busy.
+ * Whether a write arrives after its peer has left is a race between the provider and the kernel: the target survives in
+ * any case, and many attempts show that the race was run.
  */
 @Tag("gate")
 class DepartedPeerTest {

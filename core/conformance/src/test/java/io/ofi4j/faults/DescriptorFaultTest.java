@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The process may open no more files, from the first step on or from any later one: whoever needs one is told so, and how to get
- * more, until there are enough. Each test has a JVM of its own.
+ * The process may open no more files, from the first step on or from any later one: whoever needs one is told so, and
+ * how to get more, until there are enough. Each test has a JVM of its own.
  */
 @Tag("gate")
 class DescriptorFaultTest {

@@ -32,7 +32,10 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** From a fabric to a write that has arrived, one step after the other, within one process; what was opened is closed in the end. */
+/**
+ * From a fabric to a write that has arrived, one step after the other, within one process; what was opened is closed in
+ * the end.
+ */
 final class DescriptorSteps implements AutoCloseable {
     static final int EMFILE = 24;
     static final int ETIMEDOUT = 110;

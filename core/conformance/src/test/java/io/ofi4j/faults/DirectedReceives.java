@@ -7,7 +7,9 @@ import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Mailbox;
 import java.util.stream.Stream;
 
-/** Receives from one peer beside those from any: a message comes, one is canceled, and the endpoint closes with another. */
+/**
+ * Receives from one peer beside those from any: a message comes, one is canceled, and the endpoint closes with another.
+ */
 public final class DirectedReceives {
     private DirectedReceives() {}
 

@@ -20,8 +20,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The process at the other end is killed, stopped and started again while operations are under way. The process under test is a
- * JVM of its own, which must neither die nor hang. {@code -Dofi4j.test.faults=N} injects N times as many faults.
+ * The process at the other end is killed, stopped and started again while operations are under way. The process under
+ * test is a JVM of its own, which must neither die nor hang. {@code -Dofi4j.test.faults=N} injects N times as many
+ * faults.
  */
 @Tag("long")
 class FaultTest {

@@ -24,8 +24,8 @@ import java.util.Random;
 import java.util.function.BooleanSupplier;
 
 /**
- * Writes and reads of a {@link FaultTarget}'s memory at random, and what must hold whatever becomes of it: each operation comes
- * back exactly once, and what a read has seen is there. The values that are written to a slot grow.
+ * Writes and reads of a {@link FaultTarget}'s memory at random, and what must hold whatever becomes of it: each
+ * operation comes back exactly once, and what a read has seen is there. The values that are written to a slot grow.
  */
 final class FaultWork implements AutoCloseable {
     static final Duration DEADLINE = Patience.seconds(20);
@@ -38,7 +38,10 @@ final class FaultWork implements AutoCloseable {
     private static final int BULK = 1 << 16;
     private static final int BULK_LENGTH = 200_000;
     private static final int WINDOW = 64;
-    /** With more in flight, or with writes of many packets, ofi_rxd loses operations on a busy machine without any fault. */
+    /**
+     * With more in flight, or with writes of many packets, ofi_rxd loses operations on a busy machine without any
+     * fault.
+     */
     private static final int RXD_WINDOW = 4;
     private static final int RXD_LENGTH = 1000;
 
@@ -50,8 +53,8 @@ final class FaultWork implements AutoCloseable {
     }
 
     /**
-     * Does something that may stall. ofi_rxd has lost operations on busy machines without any fault; there it is done again, with
-     * an endpoint of its own, and counted.
+     * Does something that may stall. ofi_rxd has lost operations on busy machines without any fault; there it is done
+     * again, with an endpoint of its own, and counted.
      *
      * @return how often it stalled
      */
@@ -77,7 +80,10 @@ final class FaultWork implements AutoCloseable {
     private final CompletionQueue queue;
     private final MemoryRegion local;
     private final Random random;
-    /** shm does not say which operation a kernel's refusal was about, and sockets tells of the message that begins a connection. */
+    /**
+     * shm does not say which operation a kernel's refusal was about, and sockets tells of the message that begins a
+     * connection.
+     */
     private final boolean hasErrorsOfNoOperation;
     private final int window;
     private final BitSet outstanding = new BitSet();
@@ -203,7 +209,10 @@ final class FaultWork implements AutoCloseable {
         }
     }
 
-    /** Those that have come back, more than before: who waits with a deadline is told of operations, not of how fast they are. */
+    /**
+     * Those that have come back, more than before: who waits with a deadline is told of operations, not of how fast
+     * they are.
+     */
     private int requireMore(int before, Duration deadline) {
         int now = completed + failed;
         if (now == before) { throw new Stalled(this + ": nothing came back in " + deadline); }

@@ -75,7 +75,8 @@ class JvmSurvivalTest {
 
     @Test
     void theFirstEndpointMayBeOpenedWhileTheProcessExits() {
-        child = Forked.start(OpensInAHook.class, Forked.EVERY_COMPILER, "-Dio.ofi4j.leaks=print"); // which has a hook too
+        // which has a hook too
+        child = Forked.start(OpensInAHook.class, Forked.EVERY_COMPILER, "-Dio.ofi4j.leaks=print");
         Forked.Result result = child.await();
 
         assertThat(result.output()).contains("loaded in a hook, and wrote");

@@ -139,7 +139,9 @@ class KilledOwnerTest {
         }
     }
 
-    /** Arguments: the provider, the file for the number of the last save, and the owner's address, region and ticket. */
+    /**
+     * Arguments: the provider, the file for the number of the last save, and the owner's address, region and ticket.
+     */
     static final class Writer implements CompletionHandler {
         private final MemorySegment saved;
         private long newest;

@@ -18,8 +18,8 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. Each polls in one thread
- * and writes to itself in another, with queues of their own.
+ * Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. Each polls
+ * in one thread and writes to itself in another, with queues of their own.
  */
 public final class LongMessage {
     private static final int LONG = 64 * 1024;
@@ -46,12 +46,15 @@ public final class LongMessage {
         }
         Peer itself = vector.insert(endpoint.address());
         forEver(() -> queue.poll((token, flags, length, data) -> {}, 1));
-        forEver(() -> { // slowly: nobody reads the completions, and some room must be left when the other thread's poll does not return
+        forEver(() -> {
+            // slowly: nobody reads the completions, and some room must be left when the other thread's poll does not
+            // return
             LockSupport.parkNanos(10_000_000);
             endpoint.rma().tryWrite(region, 0, Long.BYTES, itself, region.remote(), 0, 3);
         });
         System.in.read(); // until the test knows that the message is sent
-        for (int i = 0; i < COLLECTIONS; i++) { // each stops every thread for a moment, and waits for those that it cannot stop
+        for (int i = 0; i < COLLECTIONS; i++) {
+            // each stops every thread for a moment, and waits for those that it cannot stop
             Thread.sleep(100);
             System.gc();
         }

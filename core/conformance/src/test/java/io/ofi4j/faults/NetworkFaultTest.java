@@ -24,7 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The network between two processes is cut and comes back, loses packets, and is starved. Needs root, {@code ip},
- * {@code nft} and {@code tc}, and is asked for with {@code -Dofi4j.test.network=true}. {@code -Dofi4j.test.faults=N} injects N times as many faults.
+ * {@code nft} and {@code tc}, and is asked for with {@code -Dofi4j.test.network=true}. {@code -Dofi4j.test.faults=N}
+ * injects N times as many faults.
  */
 @Tag("long")
 class NetworkFaultTest {

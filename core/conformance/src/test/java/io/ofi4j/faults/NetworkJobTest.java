@@ -64,7 +64,9 @@ class NetworkJobTest {
         assumeTrue(obstacle.isEmpty(), obstacle);
     }
 
-    /** In the place of ssh: the name of a host is an address, and each has a name of its own in a namespace of names. */
+    /**
+     * In the place of ssh: the name of a host is an address, and each has a name of its own in a namespace of names.
+     */
     private Path agent(TwoNetworks networks) {
         try {
             Path agent = Files.writeString(folder.resolve("agent"),

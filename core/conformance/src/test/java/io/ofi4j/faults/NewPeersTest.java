@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Processes that nobody has met reach one endpoint while another thread opens and closes a second one with the same address vector. */
+/**
+ * Processes that nobody has met reach one endpoint while another thread opens and closes a second one with the same
+ * address vector.
+ */
 @Tag("gate")
 @Timeout(900)
 class NewPeersTest {

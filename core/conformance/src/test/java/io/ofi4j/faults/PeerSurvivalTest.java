@@ -26,7 +26,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Peers come and go, and may be addressed wrongly; no provider may end the JVM over it. Each test has a JVM of its own. */
+/**
+ * Peers come and go, and may be addressed wrongly; no provider may end the JVM over it. Each test has a JVM of its own.
+ */
 @Tag("gate")
 class PeerSurvivalTest {
     private static final int TIMES = 50;
@@ -207,8 +209,8 @@ class PeerSurvivalTest {
     }
 
     /**
-     * Two endpoints write to one whose vector knows neither, and are closed. Yet shm knows who wrote, and introduces the next
-     * endpoint to them; that one takes the place of one of both in memory, so that it takes two.
+     * Two endpoints write to one whose vector knows neither, and are closed. Yet shm knows who wrote, and introduces
+     * the next endpoint to them; that one takes the place of one of both in memory, so that it takes two.
      */
     static final class ClosesStrangers {
         private ClosesStrangers() {}

@@ -79,7 +79,8 @@ class RemoteAccessTest {
             if (name().endsWith("WITH_THE_KEY") || provider.equals("shm")) { return "let through, completed"; }
             if (provider.endsWith("sockets")) { return "kept out, error 13"; }
             if (provider.contains("ofi_rxd")) {
-                return writes ? "kept out, (completed|silent)" : "kept out, silent"; // as the refusal comes late or early
+                // as the refusal comes late or early
+                return writes ? "kept out, (completed|silent)" : "kept out, silent";
             }
             return writes ? "kept out, (completed|error \\d+)" : "kept out, error \\d+"; // the connection ends
         }

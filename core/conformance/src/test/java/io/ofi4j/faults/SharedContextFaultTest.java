@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A peer is killed while it sends to a shared receive context, where receives are posted for it and for others: those who live go on,
- * and every token comes back once.
+ * A peer is killed while it sends to a shared receive context, where receives are posted for it and for others: those
+ * who live go on, and every token comes back once.
  */
 @Tag("gate")
 @Timeout(120)
@@ -210,7 +210,9 @@ class SharedContextFaultTest {
         assertThat(received.all()).hasSize(RECEIVES).doesNotHaveDuplicates();
     }
 
-    /** Arguments: the provider, and the server's address. Sends without end, {@link #SENT} at most, until it is killed. */
+    /**
+     * Arguments: the provider, and the server's address. Sends without end, {@link #SENT} at most, until it is killed.
+     */
     static final class Sender {
         private Sender() {}
 

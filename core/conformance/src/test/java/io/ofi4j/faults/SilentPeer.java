@@ -23,8 +23,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Writes to a port that lets nobody in, and prints how often another thread could bring the JVM to a safepoint while the
- * post took long; a post that is over at once is in nobody's way.
+ * Writes to a port that lets nobody in, and prints how often another thread could bring the JVM to a safepoint while
+ * the post took long; a post that is over at once is in nobody's way.
  */
 final class SilentPeer {
     private static final int BACKLOG = 1;

@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Threads post operations of one family after the other, at both ends, while everything is closed under them in any order. Every token
- * that was posted comes back once, and what lies beside the regions is not touched.
+ * Threads post operations of one family after the other, at both ends, while everything is closed under them in any
+ * order. Every token that was posted comes back once, and what lies beside the regions is not touched.
  */
 final class HostileCloses {
     private final HostileRun run;

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** The heap is full at any moment, also in handlers; when there is room again everything works, and every token came back. */
+/**
+ * The heap is full at any moment, also in handlers; when there is room again everything works, and every token came
+ * back.
+ */
 final class HostileErrors {
     private static final int BLOCK = 1 << 16;
     private static final int SMALLEST = 64;

@@ -30,7 +30,10 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Foreign implementations of every JDK type that is accepted, in its place; the memory beside what they name stays as it was. */
+/**
+ * Foreign implementations of every JDK type that is accepted, in its place; the memory beside what they name stays as
+ * it was.
+ */
 final class HostileImplementations {
     private static final int LENGTH = 4096;
     private static final byte GUARD = 0x5a;

@@ -77,7 +77,9 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
         }
     }
 
-    /** Fails if more is left than was there before; sockets leaves a descriptor for each connection that was broken off. */
+    /**
+     * Fails if more is left than was there before; sockets leaves a descriptor for each connection that was broken off.
+     */
     void requireNoMoreThan(HostileLedger before, HostileRun run) {
         System.out.println("held before " + before + ", afterwards " + this);
         boolean hasMoreFiles = descriptors > before.descriptors + DESCRIPTORS && !run.provider.contains("sockets");

@@ -1,8 +1,8 @@
 package io.ofi4j.hostile;
 
 /**
- * Runs one hostile program in this JVM, over one provider after the other. Arguments: its case, the providers, the seed,
- * seconds for each, and how often it goes on in place of seconds, or 0.
+ * Runs one hostile program in this JVM, over one provider after the other. Arguments: its case, the providers, the
+ * seed, seconds for each, and how often it goes on in place of seconds, or 0.
  */
 final class HostileMain {
     private HostileMain() {}

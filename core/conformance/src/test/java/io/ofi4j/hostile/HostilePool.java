@@ -13,7 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
-/** The objects that hostile threads call: a few of each class, for all threads together, and all that must be closed at the end. */
+/**
+ * The objects that hostile threads call: a few of each class, for all threads together, and all that must be closed at
+ * the end.
+ */
 final class HostilePool {
     private static final int EACH = 12;
     private static final int PASSES = 10;
@@ -49,8 +52,8 @@ final class HostilePool {
     }
 
     /**
-     * Closes all that was opened, children first; what could not be closed. What belongs to a thread that has ended keeps what it was
-     * opened from open.
+     * Closes all that was opened, children first; what could not be closed. What belongs to a thread that has ended
+     * keeps what it was opened from open.
      */
     List<AutoCloseable> closeAll(HostileRun run) {
         boolean[] isOfOthers = new boolean[1];

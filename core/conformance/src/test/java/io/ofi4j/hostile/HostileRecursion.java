@@ -7,8 +7,8 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One thread calls with every amount of stack that is too little, from itself and from handlers, while another works with the same
- * endpoint, and must go on.
+ * One thread calls with every amount of stack that is too little, from itself and from handlers, while another works
+ * with the same endpoint, and must go on.
  */
 final class HostileRecursion {
     /** The frames above the end of the stack in which a call is made. */

@@ -12,7 +12,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** One run of a hostile program: its provider, its random values, how long it goes on, and the count of what it tried. */
+/**
+ * One run of a hostile program: its provider, its random values, how long it goes on, and the count of what it tried.
+ */
 final class HostileRun {
     /** The exceptions that the library's documentation names. */
     private static final List<Class<? extends RuntimeException>> NAMED = List.of(FabricException.class,

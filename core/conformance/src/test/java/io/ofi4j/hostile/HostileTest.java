@@ -15,10 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random programs of callers who do what nobody should, each kind in a JVM of its own, which must survive them: no crash, no hang, no
- * exception without a name, no token that is lost or comes twice. A failure prints what was tried, and the command that
- * repeats it. The gate has those of one thread, so many steps from the same seed; {@code scripts/test --hostile} has all
- * of them, for a time.
+ * Random programs of callers who do what nobody should, each kind in a JVM of its own, which must survive them: no
+ * crash, no hang, no exception without a name, no token that is lost or comes twice. A failure prints what was tried,
+ * and the command that repeats it. The gate has those of one thread, so many steps from the same seed;
+ * {@code scripts/test --hostile} has all of them, for a time.
  */
 @Tag("gate")
 @Timeout(40_000)

@@ -118,7 +118,9 @@ final class HostileTraffic {
                 LENGTH / 2, token);
     }
 
-    /** {@return whether the far end could post a receive, or its part of a reduction; never where the family has none} */
+    /**
+     * {@return whether the far end could post a receive, or its part of a reduction; never where the family has none}
+     */
     boolean tryReceive(Random random, long token) {
         long offset = offset(random);
         if (back != null && random.nextInt(4) == 0) {

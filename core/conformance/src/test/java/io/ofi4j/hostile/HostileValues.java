@@ -64,7 +64,8 @@ final class HostileValues {
     Object value(Random random, Class<?> type) {
         if (!type.isPrimitive() && random.nextInt(20) == 0) { return null; }
         if (type.isPrimitive()) { return primitive(random, type); }
-        if (type == ProgressModel.class) { return ProgressModel.MANUAL; } // closing a domain of net with a thread may hang
+        // closing a domain of net with a thread may hang
+        if (type == ProgressModel.class) { return ProgressModel.MANUAL; }
         if (type.isEnum()) { return pick(random, type.getEnumConstants()); }
         if (type.isArray()) { return array(random, type.getComponentType()); }
         Object plain = plain(random, type);

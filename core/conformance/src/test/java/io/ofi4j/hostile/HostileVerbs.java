@@ -22,7 +22,10 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** The objects that the threads of {@link HostileCalls} begin with over the path of verbs: two connected queue pairs, and theirs. */
+/**
+ * The objects that the threads of {@link HostileCalls} begin with over the path of verbs: two connected queue pairs,
+ * and theirs.
+ */
 final class HostileVerbs {
     static final List<Class<?>> STATIC = List.of(Verbs.class, RemoteMemory.class, QueuePairAttributes.class);
 

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Walks the table of misuses; each is a named exception, and what it was committed on can be closed afterwards. {@code scripts/test
- * --collectors} does it in a JVM with {@code -Xcheck:jni}.
+ * Walks the table of misuses; each is a named exception, and what it was committed on can be closed afterwards.
+ * {@code scripts/test --collectors} does it in a JVM with {@code -Xcheck:jni}.
  */
 @Tag("gate")
 @Timeout(180)

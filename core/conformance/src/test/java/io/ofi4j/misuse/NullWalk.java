@@ -85,8 +85,8 @@ import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 
 /**
- * Calls every public method and constructor of the library as often as it has references among its arguments, each time with null
- * in the place of one, and once more for an array that has null in it. Prints what refused it.
+ * Calls every public method and constructor of the library as often as it has references among its arguments, each time
+ * with null in the place of one, and once more for an array that has null in it. Prints what refused it.
  */
 final class NullWalk {
     /** Where null means any, or is not looked at. */
@@ -294,7 +294,9 @@ final class NullWalk {
                 .filter(one -> !(one instanceof Method method && hasOtherResult(method))).forEach(this::walk);
     }
 
-    /** Whether it is there only because an override returns a subtype; a method of a hidden superclass is a bridge, too. */
+    /**
+     * Whether it is there only because an override returns a subtype; a method of a hidden superclass is a bridge, too.
+     */
     private static boolean hasOtherResult(Method bridge) {
         return bridge.isBridge() && Stream.of(bridge.getDeclaringClass().getDeclaredMethods())
                 .anyMatch(one -> !one.isBridge() && one.getName().equals(bridge.getName())

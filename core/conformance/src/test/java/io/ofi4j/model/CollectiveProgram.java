@@ -15,9 +15,10 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A random program of collective operations: up to four members are in up to three groups, and post the operations of each in the same
- * order, but not at the same time. Checked against a model: every token comes back once, every result is the one that Java computes, and
- * nothing beside it is touched. Half of the programs close the endpoints with operations in flight.
+ * A random program of collective operations: up to four members are in up to three groups, and post the operations of
+ * each in the same order, but not at the same time. Checked against a model: every token comes back once, every result
+ * is the one that Java computes, and nothing beside it is touched. Half of the programs close the endpoints with
+ * operations in flight.
  */
 final class CollectiveProgram {
     private static final int STEPS = 600;

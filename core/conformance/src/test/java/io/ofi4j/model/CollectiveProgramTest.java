@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random programs of collective operations, in a JVM of its own; see {@link CollectiveProgram}. {@code -Dofi4j.model.programs=N} runs
- * so many, {@code -Dofi4j.model.seed=N} from that one on.
+ * Random programs of collective operations, in a JVM of its own; see {@link CollectiveProgram}.
+ * {@code -Dofi4j.model.programs=N} runs so many, {@code -Dofi4j.model.seed=N} from that one on.
  */
 @Tag("gate")
 class CollectiveProgramTest {

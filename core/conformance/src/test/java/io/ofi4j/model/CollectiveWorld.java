@@ -32,7 +32,10 @@ import java.util.function.LongPredicate;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 
-/** The members of a {@link CollectiveProgram}: endpoints of one domain, each with a queue, and memory for some operations at once. */
+/**
+ * The members of a {@link CollectiveProgram}: endpoints of one domain, each with a queue, and memory for some
+ * operations at once.
+ */
 final class CollectiveWorld {
     /** Operations that may be under way. */
     static final int PLACES = 12;

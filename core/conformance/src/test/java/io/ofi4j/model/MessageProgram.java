@@ -28,10 +28,10 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * A random program of messages, tags, atomics and one-sided transfers between two ends, both ways, checked against a model: every token
- * comes back once, every message arrives once, whole, and in the order that the provider promises, and what is added up is the sum. An
- * end has one endpoint, or two that share a context, or one with two contexts. No message is longer than a receive: what follows then is
- * another test's.
+ * A random program of messages, tags, atomics and one-sided transfers between two ends, both ways, checked against a
+ * model: every token comes back once, every message arrives once, whole, and in the order that the provider promises,
+ * and what is added up is the sum. An end has one endpoint, or two that share a context, or one with two contexts. No
+ * message is longer than a receive: what follows then is another test's.
  */
 final class MessageProgram {
     private static final int LENGTH = 4096;
@@ -41,8 +41,8 @@ final class MessageProgram {
     private static final int MASK = 3;
     private static final long SUM = 0;
     /**
-     * A tagged message that came before its receive is matched with the receives of every endpoint of the domain, and both ends are in
-     * one here.
+     * A tagged message that came before its receive is matched with the receives of every endpoint of the domain, and
+     * both ends are in one here.
      */
     private static final Set<String> SHARED_TAGS = Set.of("net", "tcp");
     /** It promises an order that it does not always keep: a short message may pass one of several packets. */
@@ -58,7 +58,9 @@ final class MessageProgram {
     private final boolean masks;
     private final boolean looks;
     private final boolean carriesData;
-    /** Whether a receive may wake a message of another endpoint, which has come before its receive, in place of its own. */
+    /**
+     * Whether a receive may wake a message of another endpoint, which has come before its receive, in place of its own.
+     */
     private final boolean wakesOthers;
     /** Whether receives may be from one peer; there is one, so that the same messages match. */
     private final boolean directs;

@@ -11,8 +11,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random programs that mix messages, tags, atomics and one-sided transfers, between endpoints and the contexts that a provider has,
- * in a JVM of its own for each provider; see {@link MessageProgram}. {@code -Dofi4j.model.programs=N} runs so many, {@code -Dofi4j.model.seed=N} from that one on.
+ * Random programs that mix messages, tags, atomics and one-sided transfers, between endpoints and the contexts that a
+ * provider has, in a JVM of its own for each provider; see {@link MessageProgram}. {@code -Dofi4j.model.programs=N}
+ * runs so many, {@code -Dofi4j.model.seed=N} from that one on.
  */
 @Tag("gate")
 class MessageProgramTest {

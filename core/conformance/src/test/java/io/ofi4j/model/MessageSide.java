@@ -285,7 +285,9 @@ final class MessageSide {
                 expected + " operations, " + seen.size() + " tokens, each once: " + seen);
     }
 
-    /** Of the same lane and tag, without masks and claims, receives get messages in the order in which both were posted. */
+    /**
+     * Of the same lane and tag, without masks and claims, receives get messages in the order in which both were posted.
+     */
     void requireOrder() {
         boolean isMixed = taken.stream().anyMatch(one -> one.receive.mask != 0 || one.receive.isOfClaim);
         for (Lane lane : lanes) {

@@ -28,7 +28,10 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 
-/** What both ends of a {@link MessageProgram} have open: one endpoint each, or two that share a context, or one with two contexts. */
+/**
+ * What both ends of a {@link MessageProgram} have open: one endpoint each, or two that share a context, or one with two
+ * contexts.
+ */
 final class MessageWorld implements AutoCloseable {
     /** How the endpoints of an end belong together. */
     enum Shape {

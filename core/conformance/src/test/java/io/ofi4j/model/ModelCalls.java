@@ -16,7 +16,9 @@ import io.ofi4j.model.ModelState.Piece;
 final class ModelCalls {
     private ModelCalls() {}
 
-    /** Rule: tcp of libfabric 1.x counts no inject over a connection: tcpx_rma_inject_common does not say what it is. */
+    /**
+     * Rule: tcp of libfabric 1.x counts no inject over a connection: tcpx_rma_inject_common does not say what it is.
+     */
     static boolean isCounted(Kind kind, FabricInfo info) {
         return !(kind.isInject() && info.provider().equals("tcp") && info.endpoint().type() == EndpointType.MSG
                 && Libfabric.load().version().major() < 2);

@@ -17,9 +17,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * One random program about connections: passive endpoints, clients that ask, requests that are accepted and rejected, transfers
- * over what came about, and closes of any of these at any moment; each step with a forecast by the model. Then everything is
- * brought to rest, checked and closed.
+ * One random program about connections: passive endpoints, clients that ask, requests that are accepted and rejected,
+ * transfers over what came about, and closes of any of these at any moment; each step with a forecast by the model.
+ * Then everything is brought to rest, checked and closed.
  */
 final class ModelConnections extends ModelSteps {
     static final Duration DEADLINE = Duration.ofSeconds(60);

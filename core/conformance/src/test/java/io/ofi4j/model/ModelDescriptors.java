@@ -24,18 +24,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The file descriptors of this process, beside those of the JVM's own files, and its files in {@code /dev/shm}: after each
- * program there are as many of each kind as before the first one.
+ * The file descriptors of this process, beside those of the JVM's own files, and its files in {@code /dev/shm}: after
+ * each program there are as many of each kind as before the first one.
  *
- * <p>Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
- * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
- * and does not, and ofi_eq_cleanup frees the requests without their sockets. Nothing refers to them any more, and to close what
- * looks like one in {@code /proc/self/fd} could close what another thread has opened since. Their peers are closed as well by
- * the end of a program, which tells them from every other descriptor: they are TCP sockets in state CLOSE_WAIT.
- * tcp of libfabric 1.x keeps the socket of a client that was closed before it had asked: where it reads the end, rx_cm_data takes for
- * the reason what errno has from an earlier call, and waits for more where that is EAGAIN. sockets keeps the socket of a request that its
- * passive endpoint had not told of when it was closed. Where a provider keeps a fabric that seems busy, see {@link Fact}, it keeps what
- * the fabric waits with.
+ * <p>Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was
+ * closed; a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must
+ * abort them and does not, and ofi_eq_cleanup frees the requests without their sockets. Nothing refers to them any
+ * more, and to close what looks like one in {@code /proc/self/fd} could close what another thread has opened since.
+ * Their peers are closed as well by the end of a program, which tells them from every other descriptor: they are TCP
+ * sockets in state CLOSE_WAIT. tcp of libfabric 1.x keeps the socket of a client that was closed before it had asked:
+ * where it reads the end, rx_cm_data takes for the reason what errno has from an earlier call, and waits for more where
+ * that is EAGAIN. sockets keeps the socket of a request that its passive endpoint had not told of when it was closed.
+ * Where a provider keeps a fabric that seems busy, see {@link Fact}, it keeps what the fabric waits with.
  */
 final class ModelDescriptors {
     /** Some have threads that close them. */

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Every operation of a program and what became of it: which tokens and which data are still to come, what each byte may be by
- * now, and how far counters must come. Threads may share it.
+ * Every operation of a program and what became of it: which tokens and which data are still to come, what each byte may
+ * be by now, and how far counters must come. Threads may share it.
  */
 final class ModelLedger {
     private static final int ECANCELED = 125;
@@ -111,7 +111,10 @@ final class ModelLedger {
         ops.remove(op);
     }
 
-    /** Rule: the port of an endpoint that was closed may be given to a later one, which then gets what is still sent there. */
+    /**
+     * Rule: the port of an endpoint that was closed may be given to a later one, which then gets what is still sent
+     * there.
+     */
     private static boolean isTold(Queue queue, Op op) {
         return op.to() != null
                 && (op.to().receive == queue || !op.to().open && queue.addresses.contains(op.to().address));
@@ -179,8 +182,8 @@ final class ModelLedger {
     }
 
     /**
-     * Operations that were done while both ends live, and whose target still has its first value or whose target was not told
-     * its data.
+     * Operations that were done while both ends live, and whose target still has its first value or whose target was
+     * not told its data.
      */
     synchronized List<Op> missing() {
         if (isSpoiled) { return List.of(); }

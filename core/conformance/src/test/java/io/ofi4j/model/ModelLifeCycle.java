@@ -225,8 +225,8 @@ final class ModelLifeCycle {
     }
 
     /**
-     * Rule: with COMPLETION on tcp of libfabric 2.x, peers are inserted after endpoints were enabled with the same queue, and
-     * a counter is for endpoints of one queue.
+     * Rule: with COMPLETION on tcp of libfabric 2.x, peers are inserted after endpoints were enabled with the same
+     * queue, and a counter is for endpoints of one queue.
      */
     private boolean mustNotBeEnabled(End end) {
         boolean hasPeers = state.peers.stream().anyMatch(peer -> peer.vector == end.vector && !peer.removed);
@@ -309,8 +309,8 @@ final class ModelLifeCycle {
     }
 
     /**
-     * Closes a region. Rule: memory that peers may still write to is not freed under them; software providers look at the
-     * key when a transfer begins and not again. So a target allocated by the library is closed once nobody uses it.
+     * Closes a region. Rule: memory that peers may still write to is not freed under them; software providers look at
+     * the key when a transfer begins and not again. So a target allocated by the library is closed once nobody uses it.
      */
     void close(Region region) {
         boolean isTarget = region.open && (region.rights & PackagePrivate.REMOTE_RIGHTS) != 0;

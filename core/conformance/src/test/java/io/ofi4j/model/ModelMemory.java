@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * What the model knows of a region's bytes: which values each may have, as bits, since writes that overlap may land in any
- * order. A source is filled with one value, so that what was written tells who wrote it. Values are from 0 to 63.
+ * What the model knows of a region's bytes: which values each may have, as bits, since writes that overlap may land in
+ * any order. A source is filled with one value, so that what was written tells who wrote it. Values are from 0 to 63.
  */
 final class ModelMemory {
     static final int VALUES = 64;

@@ -15,8 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One random program of one thread: so many steps over the public API, each with a forecast by the model, then everything is
- * brought to rest, checked and closed. The same seed with fewer steps gives the beginning of the same program.
+ * One random program of one thread: so many steps over the public API, each with a forecast by the model, then
+ * everything is brought to rest, checked and closed. The same seed with fewer steps gives the beginning of the same
+ * program.
  */
 final class ModelProgram extends ModelSteps {
     private static final Duration DEADLINE = Duration.ofSeconds(60);
@@ -76,9 +77,9 @@ final class ModelProgram extends ModelSteps {
     }
 
     /**
-     * Rule: ofi_rxd may leave an operation for the endpoint's close to cancel, and so may shm: its target does not answer what it
-     * refuses, with libfabric 1.x of what it looks at (several segments there, completion data), and the poster takes answers in
-     * the order of the questions.
+     * Rule: ofi_rxd may leave an operation for the endpoint's close to cancel, and so may shm: its target does not
+     * answer what it refuses, with libfabric 1.x of what it looks at (several segments there, completion data), and the
+     * poster takes answers in the order of the questions.
      */
     private boolean leavesOperations() {
         return info.provider().contains("ofi_rxd") || isShm() && ledger.isSpoiled();

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Runs random programs in a JVM of its own. Arguments: provider, with {@code MSG} before it for connections; settings such as
- * {@code SAFE:1,COMPLETION:3} (threading model and number of threads); first seed; and of each setting the number of programs,
- * their steps, and for how many seconds more programs follow; then {@code verbose} for a program that killed the JVM. Of each
- * setting it prints a {@link ModelReport}. Exit status 3: a program broke a rule.
+ * Runs random programs in a JVM of its own. Arguments: provider, with {@code MSG} before it for connections; settings
+ * such as {@code SAFE:1,COMPLETION:3} (threading model and number of threads); first seed; and of each setting the
+ * number of programs, their steps, and for how many seconds more programs follow; then {@code verbose} for a program
+ * that killed the JVM. Of each setting it prints a {@link ModelReport}. Exit status 3: a program broke a rule.
  */
 final class ModelRunner {
     private static final int BROKEN = 3;
@@ -47,7 +47,9 @@ final class ModelRunner {
         System.exit(0);
     }
 
-    /** The JDK keeps a socket of its own from the first one on, and closing a passive endpoint of sockets opens some. */
+    /**
+     * The JDK keeps a socket of its own from the first one on, and closing a passive endpoint of sockets opens some.
+     */
     private static void openChannel() {
         try (SocketChannel channel = SocketChannel.open()) {
             channel.isOpen();

@@ -21,10 +21,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Random programs over the public API, each checked step by step against a simple model of the rules: which call
- * succeeds and which throws what, every token back exactly once, no byte changed that nobody wrote, nothing left over: of
- * unconnected endpoints, with everything that they need, and of connections, that come about, are refused and end. The
- * programs run in a JVM of their own: where it dies, this fails with the seed and the shortest beginning of the program that
- * does it.
+ * succeeds and which throws what, every token back exactly once, no byte changed that nobody wrote, nothing left over:
+ * of unconnected endpoints, with everything that they need, and of connections, that come about, are refused and end.
+ * The programs run in a JVM of their own: where it dies, this fails with the seed and the shortest beginning of the
+ * program that does it.
  *
  * <p>The gate has a few of one thread each, the same each day. {@code scripts/test --model} runs tens of thousands, of
  * several threads as well, and those of a seed again.

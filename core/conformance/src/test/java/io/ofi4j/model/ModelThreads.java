@@ -19,9 +19,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Phaser;
 
 /**
- * One random program of several threads, and what they share. Who comes first is not known, so that the model says less than
- * that of one thread: every accepted token comes back exactly once, without an error unless endpoints are closed; every byte
- * has a value that was sent to it; at the end nothing is left.
+ * One random program of several threads, and what they share. Who comes first is not known, so that the model says less
+ * than that of one thread: every accepted token comes back exactly once, without an error unless endpoints are closed;
+ * every byte has a value that was sent to it; at the end nothing is left.
  */
 final class ModelThreads {
     static final Duration DEADLINE = Duration.ofSeconds(60);

@@ -27,7 +27,8 @@ import java.util.function.IntSupplier;
  *
  * <pre>{@code
  * try (PollGroup group = new PollGroup()) {
- *     group.add(queue, completions).add(events, event -> handle(event)).add(socket, SelectionKey.OP_READ, key -> read());
+ *     group.add(queue, completions).add(events, event -> handle(event));
+ *     group.add(socket, SelectionKey.OP_READ, key -> read());
  *     while (running) {
  *         group.await(Duration.ofSeconds(1));
  *     }

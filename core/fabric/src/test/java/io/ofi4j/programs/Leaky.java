@@ -19,7 +19,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Forgets to close; an application's class, outside the library's package. The arguments: the provider, and what to do. */
+/**
+ * Forgets to close; an application's class, outside the library's package. The arguments: the provider, and what to do.
+ */
 final class Leaky {
     /** How many objects are reported. */
     private static final int TREE = 6;

@@ -3,7 +3,9 @@ package io.ofi4j.support;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which exceptions a call must throw by the model; none where it must succeed. Of several reasons any may be the one. */
+/**
+ * Which exceptions a call must throw by the model; none where it must succeed. Of several reasons any may be the one.
+ */
 public final class Expect {
     private final String call;
     private final List<Class<? extends Throwable>> reasons = new ArrayList<>();

@@ -17,7 +17,10 @@ import java.util.stream.Stream;
 
 /** A {@link FaultTarget} in a process of its own, and what is done to it. */
 public final class FaultPeer implements AutoCloseable {
-    /** Has a command run on the processor that is kept for another JVM than this one, where one is; see {@code scripts/verbs}. */
+    /**
+     * Has a command run on the processor that is kept for another JVM than this one, where one is; see
+     * {@code scripts/verbs}.
+     */
     public static final List<String> ELSEWHERE = Stream.ofNullable(System.getenv("OFI4J_OTHER_PROCESSOR"))
             .flatMap(processor -> Stream.of("taskset", "-c", processor)).toList();
     private static final Duration DEADLINE = Duration.ofSeconds(30);

@@ -24,8 +24,8 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 
 /**
- * A process whose memory others write and read, until it is killed or its standard input ends. Its memory is a file, so that
- * what had arrived is known after a kill.
+ * A process whose memory others write and read, until it is killed or its standard input ends. Its memory is a file, so
+ * that what had arrived is known after a kill.
  */
 public final class FaultTarget {
     /** How many bytes others may write and read. */
@@ -48,7 +48,10 @@ public final class FaultTarget {
 
     private FaultTarget() {}
 
-    /** Arguments: the provider, the file, and the port or name to be found at, and the address, or {@link #ANY} for each. */
+    /**
+     * Arguments: the provider, the file, and the port or name to be found at, and the address, or {@link #ANY} for
+     * each.
+     */
     public static void main(String[] arguments) throws IOException {
         FabricHints hints = hints(arguments[0], arguments[3], arguments[2]);
         FabricInfo info = TestProviders.info(hints);

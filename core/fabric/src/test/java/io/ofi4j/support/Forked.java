@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Runs a main class of the tests in a JVM of its own, for what may kill one. An exception of any of its threads is a failure. */
+/**
+ * Runs a main class of the tests in a JVM of its own, for what may kill one. An exception of any of its threads is a
+ * failure.
+ */
 public final class Forked {
     /** An argument, for what is about compiled code, or runs long: the JVM compiles as others do. */
     public static final String EVERY_COMPILER = "-XX:TieredStopAtLevel=4";
@@ -123,7 +126,10 @@ public final class Forked {
         }
     }
 
-    /** The options that give the places where classes are, as folders or jars, whether this JVM has them as modules or not. */
+    /**
+     * The options that give the places where classes are, as folders or jars, whether this JVM has them as modules or
+     * not.
+     */
     static List<String> classes() {
         String tests = System.getProperty("ofi4j.test.classes");
         if (tests == null) {

@@ -15,9 +15,9 @@ import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 
 /**
- * What lets a forked JVM start in two thirds of the time: the classes of this build in jars, and loaded and linked in an AOT cache, which
- * knows jars alone. Made anew where a class is newer or elsewhere, by the first of the JVMs that test. Where there can be none, before JDK 25, JVMs start
- * without.
+ * What lets a forked JVM start in two thirds of the time: the classes of this build in jars, and loaded and linked in
+ * an AOT cache, which knows jars alone. Made anew where a class is newer or elsewhere, by the first of the JVMs that
+ * test. Where there can be none, before JDK 25, JVMs start without.
  */
 final class ForkedArchive {
     private static final int FIRST_RELEASE = 25;
@@ -45,10 +45,10 @@ final class ForkedArchive {
         }
     }
 
-    /** Makes that of this JVM's tests where it is not there: before a machine is emulated, on which it takes a minute. */
-    public static void main(String[] arguments) {
-        Forked.classes();
-    }
+    /**
+     * Makes that of this JVM's tests where it is not there: before a machine is emulated, on which it takes a minute.
+     */
+    public static void main(String[] arguments) { Forked.classes(); }
 
     private static List<String> classPath(List<Path> places) {
         return List.of("-cp", String.join(":", places.stream().map(Path::toString).toList()));

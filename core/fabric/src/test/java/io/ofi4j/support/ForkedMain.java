@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-/** Runs the main class of a {@link Forked} JVM. An exception that ends any thread ends the JVM with a status of its own. */
+/**
+ * Runs the main class of a {@link Forked} JVM. An exception that ends any thread ends the JVM with a status of its own.
+ */
 public final class ForkedMain {
     private static final int UNCAUGHT = 70;
 

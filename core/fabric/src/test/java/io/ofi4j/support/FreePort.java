@@ -6,8 +6,8 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 
 /**
- * A port that nobody listens at, for who must know it before a server has it. It is below those that the system gives to
- * whoever asks for any: none of them is taken meanwhile, and a client that connects too early does not meet itself.
+ * A port that nobody listens at, for who must know it before a server has it. It is below those that the system gives
+ * to whoever asks for any: none of them is taken meanwhile, and a client that connects too early does not meet itself.
  */
 public final class FreePort {
     private static final int FIRST = 20_000;

@@ -55,7 +55,8 @@ public final class Mailbox implements AutoCloseable {
 
     public Mailbox(FabricHints hints) {
         boolean tagged = TestProviders.info(hints).capabilities().contains(Capability.TAGGED);
-        CompletionFormat format = tagged ? CompletionFormat.TAGGED : CompletionFormat.DATA; // verbs has no other without tags
+        // verbs has no other without tags
+        CompletionFormat format = tagged ? CompletionFormat.TAGGED : CompletionFormat.DATA;
         pair = new Pair(hints, CompletionQueueAttributes.defaults().format(format).size(2048));
         near = pair.domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
         far = pair.domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 
 /**
  * The software providers that every machine has; one that is missing fails the tests. Where a machine has a device,
- * {@code -Dofi4j.test.providers} names others instead, separated by commas, with {@code MSG} before them for their connected
- * endpoints, and {@code -Dofi4j.test.address} an address of it.
+ * {@code -Dofi4j.test.providers} names others instead, separated by commas, with {@code MSG} before them for their
+ * connected endpoints, and {@code -Dofi4j.test.address} an address of it.
  */
 public final class TestProviders {
     private static final String CONNECTED = "MSG ";

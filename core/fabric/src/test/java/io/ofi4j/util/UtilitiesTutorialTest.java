@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The second part of the guide: what {@code io.ofi4j.util} saves you from writing. Read TutorialTest first. Each part runs as a
- * test, and can be copied.
+ * The second part of the guide: what {@code io.ofi4j.util} saves you from writing. Read TutorialTest first. Each part
+ * runs as a test, and can be copied.
  */
 // @start region=guide
 @Timeout(60)
@@ -40,7 +40,10 @@ class UtilitiesTutorialTest {
     /** What one read of the next part is for. */
     private record Block(MemoryRegion.Slice local, RemoteRegion remote) {}
 
-    /** 11. Many operations: the pipeline keeps a window of them in flight, and gives you an object back instead of a token. */
+    /**
+     * 11. Many operations: the pipeline keeps a window of them in flight, and gives you an object back instead of a
+     * token.
+     */
     @Test
     void pipeline() {
         Libfabric libfabric = Libfabric.load();

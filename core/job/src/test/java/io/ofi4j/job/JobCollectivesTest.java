@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Collective operations of ranks that are threads of this process, each with a domain of its own, compared with what one process
- * computes. {@link JobTest} has processes.
+ * Collective operations of ranks that are threads of this process, each with a domain of its own, compared with what
+ * one process computes. {@link JobTest} has processes.
  */
 @Tag("gate")
 class JobCollectivesTest {

@@ -27,7 +27,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** One rank of {@link JobTest}'s jobs: what it does is its first argument. It prints lines that begin with what is true. */
+/**
+ * One rank of {@link JobTest}'s jobs: what it does is its first argument. It prints lines that begin with what is true.
+ */
 final class JobRank {
     private static final Duration SOON = Patience.seconds(40);
     /** Longer than it takes to learn of a death, shorter than anybody's patience. */
@@ -142,7 +144,10 @@ final class JobRank {
         awaitOthers(job, folder, 1);
     }
 
-    /** The others learn from rank 0 whom they have lost: it stays until each has left a file, unless a launcher has ended them. */
+    /**
+     * The others learn from rank 0 whom they have lost: it stays until each has left a file, unless a launcher has
+     * ended them.
+     */
     private static void awaitOthers(Job job, Path folder, int lost) {
         try {
             Files.createFile(folder.resolve(Integer.toString(job.rank())));

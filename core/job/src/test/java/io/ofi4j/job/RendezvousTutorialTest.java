@@ -19,7 +19,10 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The part of the guide about two processes that find each other. Read TutorialTest first. It runs as a test, and can be copied. */
+/**
+ * The part of the guide about two processes that find each other. Read TutorialTest first. It runs as a test, and can
+ * be copied.
+ */
 // @start region=guide
 @Timeout(60)
 class RendezvousTutorialTest {

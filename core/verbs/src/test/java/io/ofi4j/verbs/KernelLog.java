@@ -11,7 +11,10 @@ import java.util.concurrent.TimeUnit;
 final class KernelLog {
     private KernelLog() {}
 
-    /** Soft-RoCE fails in the kernel where ofi4j would let something through. Only the log of a virtual machine is ours to judge. */
+    /**
+     * Soft-RoCE fails in the kernel where ofi4j would let something through. Only the log of a virtual machine is ours
+     * to judge.
+     */
     static void requireNoFailure() throws IOException {
         if (System.getenv("OFI4J_OTHER_PROCESSOR") == null) { return; }
         List<String> log = lines();

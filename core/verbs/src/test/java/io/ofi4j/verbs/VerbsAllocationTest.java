@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Posting and polling of the verbs path allocate nothing, once they are compiled. In the virtual machine the second compiler takes a
- * minute or more: this test runs when it is named.
+ * Posting and polling of the verbs path allocate nothing, once they are compiled. In the virtual machine the second
+ * compiler takes a minute or more: this test runs when it is named.
  */
 @Timeout(900)
 class VerbsAllocationTest {

@@ -13,7 +13,10 @@ import java.util.function.BooleanSupplier;
 
 /** A program that prints how many bytes posting and polling of the verbs path allocate, once they are compiled. */
 final class VerbsAllocations {
-    /** com.sun.management.ThreadMXBean's getCurrentThreadAllocatedBytes, of a module that this one does not require; or null. */
+    /**
+     * com.sun.management.ThreadMXBean's getCurrentThreadAllocatedBytes, of a module that this one does not require; or
+     * null.
+     */
     private static final MethodHandle ALLOCATED = allocated();
     private static final int OPERATIONS = 500;
 

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** Two queue pairs that rdma_cm has connected, on the two addresses that {@code OFI4J_VERBS_ADDRESSES} names, or on its only one. */
+/**
+ * Two queue pairs that rdma_cm has connected, on the two addresses that {@code OFI4J_VERBS_ADDRESSES} names, or on its
+ * only one.
+ */
 final class VerbsLink implements AutoCloseable {
     static final Duration DEADLINE = Patience.seconds(20);
     static final VerbsAccess[] ALL_RIGHTS = {VerbsAccess.LOCAL_WRITE, VerbsAccess.REMOTE_WRITE, VerbsAccess.REMOTE_READ,

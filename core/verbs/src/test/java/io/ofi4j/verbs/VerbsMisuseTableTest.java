@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Walks the table of misuses of the verbs path; each is a named exception, and what it was committed on works afterwards. */
+/**
+ * Walks the table of misuses of the verbs path; each is a named exception, and what it was committed on works
+ * afterwards.
+ */
 @Timeout(600)
 class VerbsMisuseTableTest {
     private static final int LEAST = 100;

@@ -65,7 +65,10 @@ class VerbsProcessesTest {
         assertThat(side.pair.isConnected()).isFalse();
     }
 
-    /** The kernel says that a killed process is disconnected before it takes its memory back: a write may still come through. */
+    /**
+     * The kernel says that a killed process is disconnected before it takes its memory back: a write may still come
+     * through.
+     */
     private static WorkError writeUntilItFails(VerbsLink.VerbsSide side, RemoteMemory window) {
         long end = System.nanoTime() + VerbsLink.DEADLINE.toNanos();
         WorkError error = null;

@@ -9,9 +9,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Files in /dev/shm that endpoints of the shm provider lived in whose process was killed, 16 MB each as a rule. Closing an endpoint
- * removes its file, and so does the end of its process, unless that is a kill. Only files with the name that the provider gives are
- * found: the file of an endpoint that was given a name of its own looks like any other file.
+ * Files in /dev/shm that endpoints of the shm provider lived in whose process was killed, 16 MB each as a rule. Closing
+ * an endpoint removes its file, and so does the end of its process, unless that is a kill. Only files with the name
+ * that the provider gives are found: the file of an endpoint that was given a name of its own looks like any other
+ * file.
  */
 public final class AbandonedShmFiles {
     private static final Path FOLDER = Path.of("/dev/shm");
@@ -21,7 +22,8 @@ public final class AbandonedShmFiles {
     private AbandonedShmFiles() {}
 
     /**
-     * {@return those whose process has ended and that no process has open or mapped: this user's and, for root, everybody's}
+     * {@return those whose process has ended and that no process has open or mapped: this user's and, for root,
+     * everybody's}
      *
      * @throws IllegalCallerException if the JVM refuses native access
      */

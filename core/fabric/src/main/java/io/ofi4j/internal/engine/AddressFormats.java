@@ -64,9 +64,9 @@ public final class AddressFormats {
     }
 
     /**
-     * Whether an address has the provider's format, and may go to it in one call with others. Text may not: lengths differ, and
-     * shm takes back the address before the one that it refuses. An address that cannot be reached (a wildcard, port 0) may not:
-     * rxm half knows the addresses behind it, and ends the JVM when it looks them up.
+     * Whether an address has the provider's format, and may go to it in one call with others. Text may not: lengths
+     * differ, and shm takes back the address before the one that it refuses. An address that cannot be reached (a
+     * wildcard, port 0) may not: rxm half knows the addresses behind it, and ends the JVM when it looks them up.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
         if (info.addressFormat() == FabricConstants.FI_ADDR_STR || mismatch(info, address).isPresent()) {

@@ -18,8 +18,8 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * Resolves names with fi_av_insertsvc and fi_av_insertsym. It uses a scratch vector, because the application's own vector must
- * not be given an address twice.
+ * Resolves names with fi_av_insertsvc and fi_av_insertsym. It uses a scratch vector, because the application's own
+ * vector must not be given an address twice.
  */
 public final class AddressLookup {
     private static final int MAXIMUM_NAME_LENGTH = 63;

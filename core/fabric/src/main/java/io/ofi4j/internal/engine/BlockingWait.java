@@ -13,8 +13,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
 /**
- * Blocks threads until a condition holds, a signal comes, or the deadline passes. The condition is checked inside a guard.
- * Threads block outside it, so that others go on meanwhile, in slices of 10 ms, so that an interrupt is noticed.
+ * Blocks threads until a condition holds, a signal comes, or the deadline passes. The condition is checked inside a
+ * guard. Threads block outside it, so that others go on meanwhile, in slices of 10 ms, so that an interrupt is noticed.
  */
 public final class BlockingWait {
     private static final int SLICE_MILLIS = 10;
@@ -37,8 +37,8 @@ public final class BlockingWait {
     }
 
     /**
-     * Waits until found, which is asked inside the guard, is true; false after the deadline or a signal. mayBlock says, inside
-     * the guard, whether a thread may block on the descriptor now; if so, it calls {@link #enter}.
+     * Waits until found, which is asked inside the guard, is true; false after the deadline or a signal. mayBlock says,
+     * inside the guard, whether a thread may block on the descriptor now; if so, it calls {@link #enter}.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
         IntConsumer call = descriptor == null ? null : millis -> Descriptors.poll(millis, descriptor.number);
@@ -46,7 +46,8 @@ public final class BlockingWait {
     }
 
     /**
-     * As the other, with a call that blocks for so many milliseconds at most, instead of the descriptor; null where threads poll.
+     * As the other, with a call that blocks for so many milliseconds at most, instead of the descriptor; null where
+     * threads poll.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, IntConsumer call, Duration deadline) {
         long start = System.nanoTime();

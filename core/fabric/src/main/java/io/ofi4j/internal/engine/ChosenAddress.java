@@ -12,8 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * The address that the program chose for an endpoint. The provider is told just before it needs it: sockets leaks the socket of a
- * passive endpoint that is closed before it listens, and tcp keeps none after an address that it cannot bind.
+ * The address that the program chose for an endpoint. The provider is told just before it needs it: sockets leaks the
+ * socket of a passive endpoint that is closed before it listens, and tcp keeps none after an address that it cannot
+ * bind.
  */
 public final class ChosenAddress {
     /** The names that shm itself accepts for its file in shared memory. */

@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * Closes the native children of a parent in order. While the close of one is put off, later closes queue behind it. Any thread
- * may call this.
+ * Closes the native children of a parent in order. While the close of one is put off, later closes queue behind it. Any
+ * thread may call this.
  */
 public final class CloseOrder {
     private final Set<Object> held = Collections.newSetFromMap(new IdentityHashMap<>());

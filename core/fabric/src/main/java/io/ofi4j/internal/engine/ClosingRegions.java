@@ -1,6 +1,9 @@
 package io.ofi4j.internal.engine;
 
-/** The regions of a domain that were closed with operations in flight: polls finish those whose last operation they have read. */
+/**
+ * The regions of a domain that were closed with operations in flight: polls finish those whose last operation they have
+ * read.
+ */
 public final class ClosingRegions {
     /** Whether there are any. */
     public volatile boolean isAny;

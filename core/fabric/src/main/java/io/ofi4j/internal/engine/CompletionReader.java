@@ -17,8 +17,9 @@ import java.util.Arrays;
 import java.util.Queue;
 
 /**
- * Reads and polls one completion queue: frees the slots of operations, and buffers completions until they are polled. Everything but
- * {@link #poll} and {@link #finishIdleRegions} is used inside the queue's guard. A poll reads inside it, and calls handlers outside.
+ * Reads and polls one completion queue: frees the slots of operations, and buffers completions until they are polled.
+ * Everything but {@link #poll} and {@link #finishIdleRegions} is used inside the queue's guard. A poll reads inside it,
+ * and calls handlers outside.
  */
 public final class CompletionReader {
     public static final int BATCH = 64;
@@ -32,11 +33,13 @@ public final class CompletionReader {
 
     /** The batch that polls read into, with tokens in the place of contexts; concurrent polls need further ones. */
     private final CqOps first;
-    /** Whether a poll must look at more than libfabric's queue: something is buffered, or the queue must not be read. */
+    /**
+     * Whether a poll must look at more than libfabric's queue: something is buffered, or the queue must not be read.
+     */
     private boolean attention = true;
     /**
-     * The thread that may poll without further checks: the owner, if nothing is locked, {@link #attention} is not needed and the
-     * first batch is free. Otherwise null.
+     * The thread that may poll without further checks: the owner, if nothing is locked, {@link #attention} is not
+     * needed and the first batch is free. Otherwise null.
      */
     private Thread fastPathOwner;
     /** Whether operations may complete without an entry: then polls that find nothing finish closed regions, too. */
@@ -57,8 +60,8 @@ public final class CompletionReader {
     private final CompletionRing buffered = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     /**
-     * Whether an endpoint was ever enabled. A queue is empty before. Reading it then would end the process where queues are
-     * domains of their own, because the first enable prepares them.
+     * Whether an endpoint was ever enabled. A queue is empty before. Reading it then would end the process where queues
+     * are domains of their own, because the first enable prepares them.
      */
     private boolean isReadable;
     private final LifeCycle lifeCycle;
@@ -122,7 +125,8 @@ public final class CompletionReader {
                 count = takeBuffered(batch, limit);
             } else {
                 long found = batch.readPlain(limit);
-                if (found == 1 && isSimple(context = batch.context(0))) { // the usual case: the batch is free before the handler runs
+                if (found == 1 && isSimple(context = batch.context(0))) {
+                    // the usual case: the batch is free before the handler runs
                     count = SINGLE;
                     completed++;
                     token = tokenOfSimple(context);
@@ -274,7 +278,10 @@ public final class CompletionReader {
         return wanted;
     }
 
-    /** Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has done. */
+    /**
+     * Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has
+     * done.
+     */
     private boolean isSimple(long context) {
         return contexts.isWanted(context)
                 || dataReceives.areNone() && !contexts.hasOutside() && !contexts.isInFlight(context);

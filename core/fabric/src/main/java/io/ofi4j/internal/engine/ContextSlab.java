@@ -8,12 +8,12 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /**
- * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and for each
- * the token, the endpoint and the regions. The context of an operation is an address in the slab, so a completion leads back with
- * two comparisons.
+ * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and
+ * for each the token, the endpoint and the regions. The context of an operation is an address in the slab, so a
+ * completion leads back with two comparisons.
  *
- * <p>Plain numbers are stored, not references: no garbage-collection barrier runs on the data path. Not thread-safe: the queue's
- * guard serialises it.
+ * <p>Plain numbers are stored, not references: no garbage-collection barrier runs on the data path. Not thread-safe:
+ * the queue's guard serialises it.
  */
 public final class ContextSlab {
     /** {@code sizeof(struct fi_context2)}. */
@@ -43,8 +43,8 @@ public final class ContextSlab {
     private static final int NOTES = 2;
     private static final int TOKEN = 0;
     /**
-     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what {@link #free}
-     * was before.
+     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what
+     * {@link #free} was before.
      */
     private static final int OWNER = 1;
     /** The sign bit: marks a free slot. */
@@ -60,17 +60,22 @@ public final class ContextSlab {
     /** Set in the lower half of an owner: the operation uses further regions. */
     private static final long SEVERAL = 0x8000_0000L;
 
-    /** The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
+    /**
+     * The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept.
+     */
     private final long base;
     private final int slots;
     /**
-     * Token and owner of each slot. An array, because the compiler spends ten times the work on native memory, and stops inlining
-     * in methods that become too large.
+     * Token and owner of each slot. An array, because the compiler spends ten times the work on native memory, and
+     * stops inlining in methods that become too large.
      */
     private final long[] notes;
     /** Further regions, {@link #FURTHER} numbers a slot; allocated when first needed. */
     private int[] further;
-    /** Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and {@link #FREE}. */
+    /**
+     * Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and
+     * {@link #FREE}.
+     */
     private long free;
     /** How often no slot was free. */
     private long timesFull;
@@ -92,7 +97,10 @@ public final class ContextSlab {
         }
     }
 
-    /** Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call this. */
+    /**
+     * Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call
+     * this.
+     */
     public void outside(long context, long token) {
         hasOutside = true;
         outside.put(context, token);
@@ -183,7 +191,8 @@ public final class ContextSlab {
     }
 
     private boolean isOurs(long context) {
-        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and the start of a slot
+        // in the slab, and the start of a slot
+        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0;
     }
 
     /** Whether a context belongs to a receive of many messages. */

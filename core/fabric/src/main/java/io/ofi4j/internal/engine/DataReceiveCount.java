@@ -8,8 +8,8 @@ import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.quirks.Fact;
 
 /**
- * The number of receives that an endpoint posts by itself for peers' writes with completion data: some if it is connected and its
- * provider demands the mode FI_RX_CQ_DATA of fi_getinfo(3), or is known to consume receives.
+ * The number of receives that an endpoint posts by itself for peers' writes with completion data: some if it is
+ * connected and its provider demands the mode FI_RX_CQ_DATA of fi_getinfo(3), or is known to consume receives.
  */
 public final class DataReceiveCount {
     /** For each endpoint. They have no buffer, and the queue must have room for all of them. */

@@ -5,8 +5,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * One call at a time among those that manage the connections, endpoints and domains of a fabric. libfabric's event queues visit all
- * of them without a lock: calls beside each other corrupt the heap. Held for short native calls only, never in a wait.
+ * One call at a time among those that manage the connections, endpoints and domains of a fabric. libfabric's event
+ * queues visit all of them without a lock: calls beside each other corrupt the heap. Held for short native calls only,
+ * never in a wait.
  */
 public final class FabricLock {
     /** Fair, because readers of events come again and again. */

@@ -23,7 +23,8 @@ import java.util.Optional;
  * @param kind of memory
  */
 public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
-    private static final String SYNCHRONOUS = "READ_WRITE_SYNC"; // of ExtendedMapMode, in a module that need not be there
+    // of ExtendedMapMode, in a module that need not be there
+    private static final String SYNCHRONOUS = "READ_WRITE_SYNC";
 
     public interface Source {
         FileMapping map() throws IOException;
@@ -58,8 +59,8 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
     }
 
     /**
-     * Reserves disk space for holes: without it, a write to a mapping of a full disk ends the process. False if the disk is full;
-     * true also if the file system cannot tell.
+     * Reserves disk space for holes: without it, a write to a mapping of a full disk ends the process. False if the
+     * disk is full; true also if the file system cannot tell.
      */
     private static boolean reserve(Path file, long offset, long length) {
         try (NativeFile open = NativeFile.open(file)) {

@@ -39,7 +39,8 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
     /**
      * {@return an info that a provider may read beside the one that its object was opened with}
      *
-     * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the provider's own
+     * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the
+     *     provider's own
      */
     public static FoundInfo ofSameFabric(FabricInfo info, FabricInfo opened) {
         FoundInfo found = of(info);
@@ -51,8 +52,8 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
     }
 
     /**
-     * As {@link #ofSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider keeps these in the
-     * domain alone.
+     * As {@link #ofSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider
+     * keeps these in the domain alone.
      */
     public static FoundInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
         FoundInfo found = ofSameFabric(info, opened);

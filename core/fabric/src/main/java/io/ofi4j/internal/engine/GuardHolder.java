@@ -3,8 +3,8 @@ package io.ofi4j.internal.engine;
 import java.util.Map;
 
 /**
- * Numbers the threads inside a {@link ThreadGuard}, and finds out whether one is still inside. Not for the data path. Without lambdas
- * and joined strings, whose first use at the end of a stack would fail, and then always.
+ * Numbers the threads inside a {@link ThreadGuard}, and finds out whether one is still inside. Not for the data path.
+ * Without lambdas and joined strings, whose first use at the end of a stack would fail, and then always.
  */
 final class GuardHolder {
     private GuardHolder() {}

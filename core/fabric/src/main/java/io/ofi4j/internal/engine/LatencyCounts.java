@@ -3,8 +3,8 @@ package io.ofi4j.internal.engine;
 import io.ofi4j.info.EndpointStatistics.Latencies;
 
 /**
- * How often operations of an endpoint took how long, to a thirty-second part. Allocates nothing once it is made. Not thread-safe: the
- * queue's guard serialises it.
+ * How often operations of an endpoint took how long, to a thirty-second part. Allocates nothing once it is made. Not
+ * thread-safe: the queue's guard serialises it.
  */
 public final class LatencyCounts {
     /** Each power of two is divided into so many parts, as a power of two. */

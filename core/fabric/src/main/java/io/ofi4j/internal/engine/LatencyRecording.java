@@ -2,7 +2,9 @@ package io.ofi4j.internal.engine;
 
 import java.util.Arrays;
 
-/** Takes the time of operations in flight on one queue, for the endpoints that want it. Used inside the queue's guard. */
+/**
+ * Takes the time of operations in flight on one queue, for the endpoints that want it. Used inside the queue's guard.
+ */
 final class LatencyRecording {
     /** When the operation of each slot was posted; 0 of one whose time is not taken. */
     private final long[] starts;

@@ -17,15 +17,17 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Closed regions of a domain that peers may still access. A provider in software checks the key when a transfer begins and copies
- * later. If the memory is unmapped in between, the process ends, or other memory is overwritten.
+ * Closed regions of a domain that peers may still access. A provider in software checks the key when a transfer begins
+ * and copies later. If the memory is unmapped in between, the process ends, or other memory is overwritten.
  *
- * <p>The pages of such a region are freed at once. Its addresses stay mapped in the quarantine, first in, first out, up to {@link
- * #MOST_BYTES} and {@link #MOST_REGIONS}, or until the domain's last endpoint is closed. Some providers also use their object of
- * the region during a transfer; it is closed when the region leaves the quarantine, before the memory is freed.
+ * <p>The pages of such a region are freed at once. Its addresses stay mapped in the quarantine, first in, first out, up
+ * to {@link #MOST_BYTES} and {@link #MOST_REGIONS}, or until the domain's last endpoint is closed. Some providers also
+ * use their object of the region during a transfer; it is closed when the region leaves the quarantine, before the
+ * memory is freed.
  *
- * <p>An arena whose memory JDK code is using (a channel that writes it, say) cannot be closed. It is closed later, with the next
- * progress on the domain or the next close of a region. Any thread may call. Late failures are kept for the domain's close.
+ * <p>An arena whose memory JDK code is using (a channel that writes it, say) cannot be closed. It is closed later, with
+ * the next progress on the domain or the next close of a region. Any thread may call. Late failures are kept for the
+ * domain's close.
  */
 public final class RegionQuarantine {
     private static final long REMOTE = FabricConstants.FI_REMOTE_READ | FabricConstants.FI_REMOTE_WRITE;
@@ -58,8 +60,8 @@ public final class RegionQuarantine {
     }
 
     /**
-     * keepsMemory: the provider may continue transfers after it has closed the region. closesLate: it then needs its own object
-     * of the region, too; never without the other.
+     * keepsMemory: the provider may continue transfers after it has closed the region. closesLate: it then needs its
+     * own object of the region, too; never without the other.
      */
     public RegionQuarantine(boolean keepsMemory, boolean closesLate) {
         this.keepsMemory = keepsMemory;
@@ -105,7 +107,10 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Frees the memory of a closed region, which is all that the arena has. A file is unmapped at once, its arena may stay. */
+    /**
+     * Frees the memory of a closed region, which is all that the arena has. A file is unmapped at once, its arena may
+     * stay.
+     */
     public synchronized void free(MemorySegment memory, Arena arena, long accessBits) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         if (memory.isMapped() && endpoints > 0 && isKept(accessBits)) {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits that spin, then yield, then sleep. Only {@link Waiting} makes them: its constants need this class, and this class needs
- * that interface, so that threads that began with different ones would wait for each other.
+ * Waits that spin, then yield, then sleep. Only {@link Waiting} makes them: its constants need this class, and this
+ * class needs that interface, so that threads that began with different ones would wait for each other.
  *
  * @param text what recordings call it
  * @param spins how many pauses only tell the processor that a thread spins

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both. Off the data
- * path it is entered as the resource of a try statement, whose end exits.
+ * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both.
+ * Off the data path it is entered as the resource of a try statement, whose end exits.
  */
 public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private static final VarHandle HOLDER;
@@ -134,8 +134,9 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     }
 
     /**
-     * As {@link #enter()}, with one comparison where nothing is locked; whether to {@link #exit(ThreadGuard, boolean) exit}. In a
-     * local variable the result tells the compiler which exit belongs to which enter.
+     * As {@link #enter()}, with one comparison where nothing is locked; whether to
+     * {@link #exit(ThreadGuard, boolean) exit}. In a local variable the result tells the compiler which exit belongs to
+     * which enter.
      */
     public static boolean enter(ThreadGuard guard, Thread unlocked) {
         if (unlocked == Thread.currentThread()) { return false; }
@@ -150,7 +151,8 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private void await() {
         Thread me = Thread.currentThread();
         long number = GuardHolder.number(me);
-        if (HOLDER.compareAndSet(this, number, 0L)) { throw broken(number); } // guards are not nested: an earlier call did not exit
+        // guards are not nested: an earlier call did not exit
+        if (HOLDER.compareAndSet(this, number, 0L)) { throw broken(number); }
         for (int spins = 0; spins < SPINS; spins++) {
             if (getsIn(me, number)) { return; }
             Thread.onSpinWait();
@@ -191,7 +193,9 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
         }
     }
 
-    /** What to say after an Error, such as StackOverflowError, has kept a thread from exiting; others may enter again. */
+    /**
+     * What to say after an Error, such as StackOverflowError, has kept a thread from exiting; others may enter again.
+     */
     private static IllegalStateException broken(long by) {
         return new IllegalStateException(
                 "an Error, such as a StackOverflowError, broke off an earlier call in ".concat(GuardHolder.name(by))

@@ -11,7 +11,10 @@ import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.IntSupplier;
 
-/** Closes an endpoint that was never bound to a vector, over a provider that looks into its vector meanwhile: it gets an empty one. */
+/**
+ * Closes an endpoint that was never bound to a vector, over a provider that looks into its vector meanwhile: it gets an
+ * empty one.
+ */
 public final class UnboundClose {
     private UnboundClose() {}
 

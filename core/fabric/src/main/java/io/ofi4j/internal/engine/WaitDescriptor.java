@@ -9,8 +9,8 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 
 /**
- * A file descriptor that is readable while the provider's is, or after {@link #wake}. Not every provider's descriptor can be made
- * readable from outside, and a provider does not know of completions that this library keeps.
+ * A file descriptor that is readable while the provider's is, or after {@link #wake}. Not every provider's descriptor
+ * can be made readable from outside, and a provider does not know of completions that this library keeps.
  */
 public final class WaitDescriptor {
     private static final int TICK_NANOS = 1_000_000;
@@ -69,8 +69,8 @@ public final class WaitDescriptor {
     }
 
     /**
-     * Stops polling the provider and its descriptor. From now on this one is readable every millisecond, so that blocked threads
-     * check again.
+     * Stops polling the provider and its descriptor. From now on this one is readable every millisecond, so that
+     * blocked threads check again.
      */
     public synchronized void deafen() {
         if (closed || isDeaf) { return; }

@@ -8,9 +8,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The segments of a prepared operation. Local ones are an array of {@code struct iovec} or {@code struct fi_ioc}, with their descriptors
- * in another; remote ones of {@code struct fi_rma_iov} or {@code struct fi_rma_ioc}, which has the key. All begin with an address and a
- * number, of bytes or elements.
+ * The segments of a prepared operation. Local ones are an array of {@code struct iovec} or {@code struct fi_ioc}, with
+ * their descriptors in another; remote ones of {@code struct fi_rma_iov} or {@code struct fi_rma_ioc}, which has the
+ * key. All begin with an address and a number, of bytes or elements.
  */
 public final class SegmentVector {
     private static final long AMOUNT = iovec.iov_len$offset();

@@ -1,8 +1,8 @@
 package io.ofi4j.internal.observe;
 
 /**
- * Reports events beside the data path. This class reports nothing: it serves where the runtime has no module jdk.jfr. What takes
- * time has a first call, whose result goes into the last.
+ * Reports events beside the data path. This class reports nothing: it serves where the runtime has no module jdk.jfr.
+ * What takes time has a first call, whose result goes into the last.
  */
 public class EventRecorder {
     public static final EventRecorder RECORDER = find();

@@ -5,8 +5,9 @@ import java.util.function.Supplier;
 import jdk.jfr.Event;
 
 /**
- * Reports to the JDK Flight Recorder. While it does not record, events cost nothing, and no text is made for them. Before it has ever
- * recorded, the classes of events are not loaded: that takes a tenth of the time in which a small program starts.
+ * Reports to the JDK Flight Recorder. While it does not record, events cost nothing, and no text is made for them.
+ * Before it has ever recorded, the classes of events are not loaded: that takes a tenth of the time in which a small
+ * program starts.
  */
 public final class FlightRecorder extends EventRecorder {
     private static boolean isOff() { return !jdk.jfr.FlightRecorder.isInitialized(); }

@@ -10,8 +10,9 @@ import java.util.WeakHashMap;
 import java.util.stream.Collectors;
 
 /**
- * Open objects and where they were opened, if the system property {@code io.ofi4j.leaks} asks for it; see the description of the
- * package io.ofi4j. Nothing is closed here: the threading model may forbid it, and a peer may be using it.
+ * Open objects and where they were opened, if the system property {@code io.ofi4j.leaks} asks for it; see the
+ * description of the package io.ofi4j. Nothing is closed here: the threading model may forbid it, and a peer may be
+ * using it.
  */
 public final class LeakReport {
     private static final String HOW = System.getProperty("io.ofi4j.leaks", "");

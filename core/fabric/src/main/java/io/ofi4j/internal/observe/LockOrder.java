@@ -60,7 +60,9 @@ public final class LockOrder {
     private static final class Taken {
         final Rank rank;
         final WeakReference<Object> lock;
-        /** Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here. */
+        /**
+         * Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here.
+         */
         boolean isTaken = true;
 
         Taken(Rank rank, Object lock) {

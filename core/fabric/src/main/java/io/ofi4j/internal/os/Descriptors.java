@@ -39,7 +39,10 @@ public final class Descriptors {
     private static final short POLLIN = 1;
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLL_CTL_DEL = 2;
-    /** {@code struct epoll_event}: EPOLLIN, no data. It is packed on x86-64; elsewhere it has 16 bytes, and begins alike. */
+    /**
+     * {@code struct epoll_event}: EPOLLIN, no data. It is packed on x86-64; elsewhere it has 16 bytes, and begins
+     * alike.
+     */
     private static final MemorySegment EPOLLIN = Arena.global().allocateFrom(JAVA_INT, 1, 0, 0, 0);
     /** For counts that nobody wants. */
     private static final MemorySegment IGNORED = Arena.global().allocate(JAVA_LONG);
@@ -47,7 +50,9 @@ public final class Descriptors {
     static final int CLOEXEC = 0x80000;
     static final int NONBLOCK = 0x800;
 
-    /** poll(2): waits until one is readable, a signal came, or the milliseconds are over; the number of readable ones. */
+    /**
+     * poll(2): waits until one is readable, a signal came, or the milliseconds are over; the number of readable ones.
+     */
     public static int poll(int milliseconds, int... descriptors) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entries = arena.allocate(POLLFD * descriptors.length, POLLFD);

@@ -65,7 +65,9 @@ public final class NativeFile implements AutoCloseable {
         return isUnused & Descriptors.fcntl(descriptor, F_SETLEASE, F_UNLCK) == 0;
     }
 
-    /** flock(2) until it is closed; false if another process or thread has the lock, true if it cannot be locked at all. */
+    /**
+     * flock(2) until it is closed; false if another process or thread has the lock, true if it cannot be locked at all.
+     */
     public boolean tryLock() {
         return error != 0 || LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
     }

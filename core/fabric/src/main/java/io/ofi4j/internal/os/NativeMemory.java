@@ -76,8 +76,8 @@ public final class NativeMemory {
     }
 
     /**
-     * Zeroed and populated pages; huge ones if there is room: otherwise a transfer of a megabyte is 256 pages for the kernel or
-     * an adapter to look up.
+     * Zeroed and populated pages; huge ones if there is room: otherwise a transfer of a megabyte is 256 pages for the
+     * kernel or an adapter to look up.
      */
     public static long map(long length) {
         if (length < HUGE_PAGE) { return mapped(length, POPULATE); }
@@ -108,8 +108,8 @@ public final class NativeMemory {
     }
 
     /**
-     * Replaces pages, or a mapped file, by an empty mapping that reserves no memory; of any address and length. The pages or the
-     * file are released. Later writes go to new pages that are never read.
+     * Replaces pages, or a mapped file, by an empty mapping that reserves no memory; of any address and length. The
+     * pages or the file are released. Later writes go to new pages that are never read.
      */
     public static void cover(long address, long length) {
         long begin = address / PAGE * PAGE;

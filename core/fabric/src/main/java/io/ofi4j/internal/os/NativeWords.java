@@ -6,8 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Numbers at native addresses. An access through a segment of a shared arena checks class, bounds, alignment and liveness each
- * time; here the caller ensures them.
+ * Numbers at native addresses. An access through a segment of a shared arena checks class, bounds, alignment and
+ * liveness each time; here the caller ensures them.
  */
 @SuppressWarnings("restricted")
 public final class NativeWords {

@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 /**
  * Keeps the JVM's signal handlers in force across a native call that installs its own.
  *
- * <p>HotSpot uses SIGSEGV for NullPointerException and safepoints, and ends on SIGTERM through its own handler. PSM, which is
- * loaded with libfabric, and the first endpoint of shm replace them.
+ * <p>HotSpot uses SIGSEGV for NullPointerException and safepoints, and ends on SIGTERM through its own handler. PSM,
+ * which is loaded with libfabric, and the first endpoint of shm replace them.
  */
 public final class SignalGuard {
     private static final int SIGNALS = 31;

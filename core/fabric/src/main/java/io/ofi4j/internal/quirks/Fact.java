@@ -5,26 +5,34 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What is known of a provider beyond the man pages. Where none is known, ofi4j makes plain calls and expects what the man pages
- * promise. Facts are copied into final fields when an object is opened; the data path never looks them up. A fact for which something
- * is refused carries the words: the exception, and the table in {@code core/guide/PROVIDERS.md}, are made of them.
+ * What is known of a provider beyond the man pages. Where none is known, ofi4j makes plain calls and expects what the
+ * man pages promise. Facts are copied into final fields when an object is opened; the data path never looks them up. A
+ * fact for which something is refused carries the words: the exception, and the table in
+ * {@code core/guide/PROVIDERS.md}, are made of them.
  */
 public enum Fact {
     /** A call that posts neither blocks, nor calls back, nor waits for another process: it may be {@code critical}. */
     CRITICAL_POSTS,
     /** A call that polls takes microseconds at most, and neither blocks nor calls back: it may be {@code critical}. */
     CRITICAL_POLLS,
-    /** The peer answers an operation, of those with DELIVERY_COMPLETE, when all earlier writes to it are in its memory. */
+    /**
+     * The peer answers an operation, of those with DELIVERY_COMPLETE, when all earlier writes to it are in its memory.
+     */
     FLUSHES_IN_ORDER,
     /** When a flush has completed, messages that were posted before it are in the receives that have taken them. */
     FLUSHES_COVER_MESSAGES,
-    /** Atomic operations are carried out in polls of the target, behind writes and reads that were posted after them. */
+    /**
+     * Atomic operations are carried out in polls of the target, behind writes and reads that were posted after them.
+     */
     ATOMICS_GO_APART,
     /** fi_cntr_wait keeps its time and its promise, with the wait objects FD and UNSPECIFIED. */
     BLOCKING_COUNTER_WAIT,
     /** fi_cntr_wait is in a table that this provider shares with no other one. */
     OWN_COUNTER_TABLE,
-    /** Opening a counter puts a fi_cntr_wait that knows this provider's endpoints only into a table that providers share. */
+    /**
+     * Opening a counter puts a fi_cntr_wait that knows this provider's endpoints only into a table that providers
+     * share.
+     */
     SPOILS_COUNTER_WAIT,
     /** After the close of an endpoint the wait objects of its queues and counters may point to freed memory. */
     STALE_WAIT_OBJECTS,
@@ -90,12 +98,20 @@ public enum Fact {
     /** A receive of messages without tags takes those of any peer, whichever is named. */
     DIRECTED_RECEIVES_IGNORED("receives of messages from one peer", "takes the messages of any peer",
             "receive with tags from one"),
-    /** A receive of messages without tags from one peer ends the process beside one from any peer, or when it is canceled. */
+    /**
+     * A receive of messages without tags from one peer ends the process beside one from any peer, or when it is
+     * canceled.
+     */
     DIRECTED_RECEIVES_CRASH("receives of messages from one peer", "may end the process then",
             "receive with tags from one"),
-    /** To insert an address while a message waits for its receive ends the process, unless the endpoint has FI_DIRECTED_RECV. */
+    /**
+     * To insert an address while a message waits for its receive ends the process, unless the endpoint has
+     * FI_DIRECTED_RECV.
+     */
     INSERTS_NEED_DIRECTED_RECEIVES,
-    /** A receive from one peer does not recognize a peer whose address was given to the provider in another spelling. */
+    /**
+     * A receive from one peer does not recognize a peer whose address was given to the provider in another spelling.
+     */
     RESPELLED_PEERS_UNRECOGNIZED("receives from a peer of this process, or from one with a chosen name",
             "does not recognize it", "receive from any peer, or let the provider choose the name"),
     /** Some messages with completion data come without it. */
@@ -117,7 +133,10 @@ public enum Fact {
     /** An endpoint has its address from the start and takes no other one. */
     FIXED_ADDRESSES("chosen addresses", "assigns a fixed address to each endpoint",
             "ask for one with FabricHints.source"),
-    /** A counter has 32 bits: a threshold in the upper half starts work at once, and one in the lower half, from there, never. */
+    /**
+     * A counter has 32 bits: a threshold in the upper half starts work at once, and one in the lower half, from there,
+     * never.
+     */
     COUNTERS_HAVE_32_BITS("thresholds above 2147483647", "counts with 32 bits", "use a lower threshold"),
     /** Deferred work starts inside the locks of what caused it: if it needs one of them, it never ends. */
     DEFERRED_WORK_STARTS_INSIDE_LOCKS("deferred work that would wait for its own cause",

@@ -20,8 +20,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The seam for providers: what is known of one provider in one version of libfabric, and the hooks that work around it. Chosen once for
- * each object that is opened, by the only code in core that looks at a provider's name or compares libfabric's version.
+ * The seam for providers: what is known of one provider in one version of libfabric, and the hooks that work around it.
+ * Chosen once for each object that is opened, by the only code in core that looks at a provider's name or compares
+ * libfabric's version.
  */
 public final class Quirks {
     /** Which quirks are on: {@code none}, or their names with commas between them. Not set, all that apply are. */
@@ -94,12 +95,16 @@ public final class Quirks {
      */
     public void require(Fact fact) { require(refusal(fact)); }
 
-    /** As {@link #require(Fact)}, with what {@link #refusal} has returned, which the data path keeps in a final field. */
+    /**
+     * As {@link #require(Fact)}, with what {@link #refusal} has returned, which the data path keeps in a final field.
+     */
     public static void require(String refusal) {
         if (refusal != null) { throw new UnsupportedOperationException(refusal); }
     }
 
-    /** {@return the first of these facts that is known of the provider, in words for an exception; null where none is} */
+    /**
+     * {@return the first of these facts that is known of the provider, in words for an exception; null where none is}
+     */
     public String refusal(Fact... any) {
         return Stream.of(any).filter(this::has).map(fact -> fact.refusal().of(provider)).findFirst().orElse(null);
     }

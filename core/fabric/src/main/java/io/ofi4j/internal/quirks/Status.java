@@ -42,8 +42,8 @@ public final class Status {
     }
 
     /**
-     * Some providers, where they can open no file, give an error that is about something else. How many may have been missing: a
-     * call that opens several closes those that it got before it fails.
+     * Some providers, where they can open no file, give an error that is about something else. How many may have been
+     * missing: a call that opens several closes those that it got before it fails.
      */
     private static int neededWhere(int errno) {
         return switch (errno) {

@@ -11,7 +11,10 @@ import java.util.List;
 
 /** What every signal does, for tests that compare. */
 public final class SignalState {
-    /** SA_RESTORER, which the C library adds to what it is given: a signal that was ignored from the start gets it by restoring. */
+    /**
+     * SA_RESTORER, which the C library adds to what it is given: a signal that was ignored from the start gets it by
+     * restoring.
+     */
     private static final int RESTORER = 0x0400_0000;
 
     private SignalState() {}

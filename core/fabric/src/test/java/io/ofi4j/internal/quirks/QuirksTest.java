@@ -149,7 +149,8 @@ class QuirksTest {
             pair.rma().read(here, 0, LENGTH, pair.far, there.remote(), 0, 2);
             pair.awaitToken(2);
             boolean isRead = there.segment().mismatch(here.segment()) < 0;
-            Runtime.getRuntime().halt(isRead ? 0 : 3); // closing both ends in one process is what some of the quirks are for
+            // closing both ends in one process is what some of the quirks are for
+            Runtime.getRuntime().halt(isRead ? 0 : 3);
         }
     }
 }

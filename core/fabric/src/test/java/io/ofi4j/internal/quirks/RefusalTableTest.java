@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The table of refusals in core/guide/PROVIDERS.md says what the facts say; {@code -Dofi4j.refusals.write=true} writes it anew.
+ * The table of refusals in core/guide/PROVIDERS.md says what the facts say; {@code -Dofi4j.refusals.write=true} writes
+ * it anew.
  */
 class RefusalTableTest {
     private static final Path PROVIDERS = Path.of("../guide/PROVIDERS.md");

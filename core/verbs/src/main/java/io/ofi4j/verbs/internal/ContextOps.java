@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * {@code struct ibv_context_ops} of one device: what verbs.h calls inline. The functions are read once, and a call of the data path
- * allocates nothing. Posts and polls are plain calls: a driver may go into the kernel for them.
+ * {@code struct ibv_context_ops} of one device: what verbs.h calls inline. The functions are read once, and a call of
+ * the data path allocates nothing. Posts and polls are plain calls: a driver may go into the kernel for them.
  */
 public final class ContextOps {
     private static final MethodHandle POST = Functions

@@ -14,8 +14,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of verbs, which say what failed in three ways: NULL or -1 with errno, or the error number itself. All become exceptions. Off the
- * data path.
+ * Calls of verbs, which say what failed in three ways: NULL or -1 with errno, or the error number itself. All become
+ * exceptions. Off the data path.
  */
 final class ErrnoCalls {
     private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
@@ -39,10 +39,11 @@ final class ErrnoCalls {
         return Functions.handle(function, descriptor, CAPTURE);
     }
 
-    /** A handle of a function in a table: its arguments are the address of the function, what takes errno, and those of the function. */
-    static MethodHandle inTable(FunctionDescriptor descriptor) {
-        return Functions.byAddress(descriptor, CAPTURE);
-    }
+    /**
+     * A handle of a function in a table: its arguments are the address of the function, what takes errno, and those of
+     * the function.
+     */
+    static MethodHandle inTable(FunctionDescriptor descriptor) { return Functions.byAddress(descriptor, CAPTURE); }
 
     static MemorySegment pointer(String operation, PointerCall call) {
         try (Arena arena = Arena.ofConfined()) {

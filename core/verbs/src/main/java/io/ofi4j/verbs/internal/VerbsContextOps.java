@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * {@code struct verbs_context} of one device: the extended verbs, which verbs.h calls inline. The struct lies before its
- * {@code ibv_context} and grows at its beginning, so that whether it has a function is a matter of its size.
+ * {@code struct verbs_context} of one device: the extended verbs, which verbs.h calls inline. The struct lies before
+ * its {@code ibv_context} and grows at its beginning, so that whether it has a function is a matter of its size.
  */
 public final class VerbsContextOps {
     private static final MethodHandle QUERY_DEVICE_EX = ErrnoCalls.inTable(verbs_context.query_device_ex.descriptor());
@@ -50,7 +50,9 @@ public final class VerbsContextOps {
         return function;
     }
 
-    /** ibv_query_device_ex(3), or ibv_query_device(3) where that is all there is: a {@code struct ibv_device_attr_ex}. */
+    /**
+     * ibv_query_device_ex(3), or ibv_query_device(3) where that is all there is: a {@code struct ibv_device_attr_ex}.
+     */
     public MemorySegment ibv_query_device_ex(Arena arena) {
         MemorySegment attributes = ibv_device_attr_ex.allocate(arena);
         long function = find(verbs_context.query_device_ex$offset());

@@ -6,7 +6,9 @@ import io.ofi4j.internal.os.SignalGuard;
 import java.lang.foreign.SymbolLookup;
 import java.util.List;
 
-/** Loads libibverbs and librdmacm once, in the global arena. No class of their generated bindings may be touched before. */
+/**
+ * Loads libibverbs and librdmacm once, in the global arena. No class of their generated bindings may be touched before.
+ */
 public final class VerbsLibrary {
     private static final List<String> SONAMES = List.of("libibverbs.so.1", "librdmacm.so.1");
 

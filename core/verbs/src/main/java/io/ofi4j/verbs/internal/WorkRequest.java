@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * The structs of one queue of a queue pair: {@code ibv_send_wr} or {@code ibv_recv_wr} with one segment, which are filled in place and
- * posted again and again. Not thread-safe.
+ * The structs of one queue of a queue pair: {@code ibv_send_wr} or {@code ibv_recv_wr} with one segment, which are
+ * filled in place and posted again and again. Not thread-safe.
  */
 public final class WorkRequest {
     private static final int RDMA_ADDRESS = (int) (ibv_send_wr.wr$offset() + ibv_send_wr.wr.rdma.remote_addr$offset());
@@ -106,7 +106,9 @@ public final class WorkRequest {
      */
     public record Binding(MemorySegment region, long address, long length, int access) {}
 
-    /** Binds a window of type 2 by a work request; its key is the caller's, who must keep it in the window afterwards. */
+    /**
+     * Binds a window of type 2 by a work request; its key is the caller's, who must keep it in the window afterwards.
+     */
     public void window(MemorySegment window, int key, Binding binding) {
         NativeWords.set(request, BIND_WINDOW, window.address());
         NativeWords.setInt(request, BIND_KEY, key);

@@ -24,11 +24,12 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one exception of the rule for
- * quirks: a peer that leaves at the wrong moment ends the process of everybody who talks to it.
+ * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one
+ * exception of the rule for quirks: a peer that leaves at the wrong moment ends the process of everybody who talks to
+ * it.
  *
- * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that with these
- * providers all calls that move data are plain.
+ * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that
+ * with these providers all calls that move data are plain.
  */
 abstract class BelowRxm extends Quirk {
     private static final Set<FunctionSlot> REPLACED = new HashSet<>();
@@ -40,7 +41,9 @@ abstract class BelowRxm extends Quirk {
                 versions, upstream, test);
     }
 
-    /** Replaces what the domain of the provider below has: 0, or the error with which it refused to show its functions. */
+    /**
+     * Replaces what the domain of the provider below has: 0, or the error with which it refused to show its functions.
+     */
     abstract int replaceIn(Handle domain);
 
     @Override
@@ -61,7 +64,8 @@ abstract class BelowRxm extends Quirk {
         for (InfoHandle info : infos) {
             status = open(provider.base(), info);
             if (status == 0) {
-                prepared.add(provider.base()); // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                prepared.add(provider.base());
                 break;
             }
         }

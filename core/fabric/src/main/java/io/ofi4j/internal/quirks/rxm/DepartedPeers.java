@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Has {@code ofi_rxm} forget an endpoint of verbs before it is closed. What closes verbs' endpoints is replaced: the connection that has the
- * endpoint loses it, and {@code ofi_rxm} posts nothing to a connection without one. Messages of flow control for endpoints that are gone
- * are dropped.
+ * Has {@code ofi_rxm} forget an endpoint of verbs before it is closed. What closes verbs' endpoints is replaced: the
+ * connection that has the endpoint loses it, and {@code ofi_rxm} posts nothing to a connection without one. Messages of
+ * flow control for endpoints that are gone are dropped.
  */
 final class DepartedPeers extends BelowRxm {
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
@@ -35,7 +35,9 @@ final class DepartedPeers extends BelowRxm {
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
     private static final MethodHandle CALL_CLOSE = Functions.byAddress(CLOSE);
     private static final int EIO = -5;
-    /** How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's. */
+    /**
+     * How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's.
+     */
     private static final long BEGINNING = 4 * Long.BYTES;
 
     /** Endpoints of ofi_rxm that are open. */
@@ -112,7 +114,10 @@ final class DepartedPeers extends BelowRxm {
         }
     }
 
-    /** Whether it is the endpoint of a connection of ofi_rxm, which its context is then; the connection has none any more. */
+    /**
+     * Whether it is the endpoint of a connection of ofi_rxm, which its context is then; the connection has none any
+     * more.
+     */
     private static boolean forget(long endpoint, long connection) {
         if (connection == 0 || !NativeMemory.isWritable(connection)) { return false; }
         long place = -1;

@@ -20,8 +20,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
 /**
- * Gives a context to failed operations that have none. fi_cq_readerr of the provider below is replaced for all of its queues: the context
- * is that of a receive that nobody has posted, which {@code ofi_rxm} puts away without a word.
+ * Gives a context to failed operations that have none. fi_cq_readerr of the provider below is replaced for all of its
+ * queues: the context is that of a receive that nobody has posted, which {@code ofi_rxm} puts away without a word.
  */
 final class HalfReceivedWrites extends BelowRxm {
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -34,8 +34,9 @@ final class HalfReceivedWrites extends BelowRxm {
     private static final long HALF = PAGE / 2;
 
     /**
-     * The first half holds nothing but its own address: whoever follows pointers in it stays there, and what is put into a list there is
-     * forgotten. The receive is behind it, so that the header in front of the receive points there too.
+     * The first half holds nothing but its own address: whoever follows pointers in it stays there, and what is put
+     * into a list there is forgotten. The receive is behind it, so that the header in front of the receive points there
+     * too.
      */
     private static final MemorySegment MEMORY = Arena.global().allocate(PAGE, PAGE);
     private static final long RECEIVE = MEMORY.address() + HALF;

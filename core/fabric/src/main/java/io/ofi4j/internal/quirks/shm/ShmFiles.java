@@ -42,7 +42,10 @@ final class ShmFiles extends Quirk {
     @Override
     protected void closed(EndpointView endpoint) { place(endpoint.address()).ifPresent(open::remove); }
 
-    /** Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it can. */
+    /**
+     * Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it
+     * can.
+     */
     static int whyNot(EndpointAddress address) {
         String text = new String(address.toBytes(), StandardCharsets.UTF_8);
         int start = text.indexOf("://") < 0 ? 0 : text.indexOf("://") + 3;
@@ -56,8 +59,8 @@ final class ShmFiles extends Quirk {
     }
 
     /**
-     * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody has
-     * it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
+     * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody
+     * has it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
      */
     static int removeLeft(EndpointAddress address) {
         Optional<Path> left = find(address);

@@ -10,15 +10,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /**
- * Has the provider find a peer by its file, not by its name in the list of this process's endpoints: a slash in front of the name, which
- * shm_open(3) skips, is in no such list. Names that the provider has made need no slash: those for this process are used once, and an
- * endpoint that is closed is refused, and those for others are not in the list. They must have none, for the peer's first operation
- * says its name without: shm of 1.x would map it anew then, and end this process if it has ended meanwhile.
+ * Has the provider find a peer by its file, not by its name in the list of this process's endpoints: a slash in front
+ * of the name, which shm_open(3) skips, is in no such list. Names that the provider has made need no slash: those for
+ * this process are used once, and an endpoint that is closed is refused, and those for others are not in the list. They
+ * must have none, for the peer's first operation says its name without: shm of 1.x would map it anew then, and end this
+ * process if it has ended meanwhile.
  */
 final class ShmNames extends Quirk {
     private static final Pattern MADE = Pattern.compile("fi_shm://\\d+:\\d+:\\d+\0?");
     private static final String HERE = "fi_shm://" + ProcessHandle.current().pid() + ":";
-    /** Has the provider map a peer of this process like one of another process. Comes before the names that need no slash. */
+    /**
+     * Has the provider map a peer of this process like one of another process. Comes before the names that need no
+     * slash.
+     */
     static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), Tested.NEWEST,
             "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled: what it"
                     + " sends back leads into nowhere.",

@@ -23,10 +23,10 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Closes shm endpoints in an order that leaves no endpoint of this process with a pointer to unmapped memory. Before an endpoint is
- * closed, operations to it are refused, the other endpoints of this process finish what is pending, and their vectors forget it. Where
- * that is not possible, since something never completes or since the other endpoint belongs to another thread, the provider closes the
- * endpoint later: when the vectors that know it are closed.
+ * Closes shm endpoints in an order that leaves no endpoint of this process with a pointer to unmapped memory. Before an
+ * endpoint is closed, operations to it are refused, the other endpoints of this process finish what is pending, and
+ * their vectors forget it. Where that is not possible, since something never completes or since the other endpoint
+ * belongs to another thread, the provider closes the endpoint later: when the vectors that know it are closed.
  */
 final class ShmNeighbours extends Quirk {
     private static final long QUIET_NANOS = 200_000_000;
@@ -40,8 +40,8 @@ final class ShmNeighbours extends Quirk {
     /** Read inside the guards of queues, too, where the monitor must not be taken. */
     private final List<Late> late = new CopyOnWriteArrayList<>();
     /**
-     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has entered them
-     * into the vector, though nobody has inserted them.
+     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has
+     * entered them into the vector, though nobody has inserted them.
      */
     private final Map<VectorView, Set<EndpointAddress>> writers = new HashMap<>();
 
@@ -100,7 +100,8 @@ final class ShmNeighbours extends Quirk {
     protected boolean beforeClose(EndpointView endpoint) {
         List<Known> known;
         Map<EndpointView, EndpointAddress> neighbours;
-        noteWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        noteWriters(endpoint);
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
             known = List.copyOf(peers.getOrDefault(endpoint.address(), List.of())); // a close may be repeated: kept
@@ -145,7 +146,10 @@ final class ShmNeighbours extends Quirk {
         writers.values().forEach(noted -> noted.remove(address));
     }
 
-    /** The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it close. */
+    /**
+     * The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it
+     * close.
+     */
     @Override
     protected void vectorClosed(VectorView vector) {
         List<Late> knownHere;
@@ -184,7 +188,9 @@ final class ShmNeighbours extends Quirk {
                 .toList();
     }
 
-    /** Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place. */
+    /**
+     * Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place.
+     */
     private Set<VectorView> vectorsThatKnow(EndpointView endpoint, List<Known> known,
             Map<EndpointView, EndpointAddress> neighbours) {
         Set<VectorView> vectors = new LinkedHashSet<>();

@@ -14,7 +14,9 @@ final class ShmPlaces extends Quirk {
     /** The place that was given last, given again at once. */
     static final Quirk LAST_PLACE = new Quirk("shm-last-place", provider -> provider.is("shm"), Tested.ONE,
             "A vector gives the place that it gave last again as soon as it is free.", "ShmPlacesTest") {
-        /** By another name, the endpoint takes the next place meanwhile, which no endpoint has agreed on anything about. */
+        /**
+         * By another name, the endpoint takes the next place meanwhile, which no endpoint has agreed on anything about.
+         */
         @Override
         protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
             byte[] name = address.toBytes();

@@ -47,7 +47,10 @@ final class ShmRoom extends Quirk {
                 "ShmRoomTest");
     }
 
-    /** One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one meanwhile. */
+    /**
+     * One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one
+     * meanwhile.
+     */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         Optional<Path> place = ShmFiles.place(address.get());
@@ -55,7 +58,8 @@ final class ShmRoom extends Quirk {
         requireNoOther(place.get());
         try (NativeFile folder = NativeFile.openFolder(ShmFiles.FOLDER)) {
             if (RESERVES) {
-                Waiting.YIELD.tryUntil(folder::tryLock, PATIENCE); // somebody who keeps the lock shall not keep this one out
+                // somebody who keeps the lock shall not keep this one out
+                Waiting.YIELD.tryUntil(folder::tryLock, PATIENCE);
             }
             Sizes sizes = new Sizes(transmitSize, receiveSize);
             if (RESERVES && room() < expectedLength(sizes)) { return -Errno.ENOSPC; }
@@ -66,7 +70,9 @@ final class ShmRoom extends Quirk {
         }
     }
 
-    /** A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program. */
+    /**
+     * A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program.
+     */
     static void requireNoOther(Path file) {
         if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process that is killed while it posts may leave a place in its target's queue that it has claimed and not filled. What is posted
- * later stays behind that place, whoever posts it. Opening another endpoint is the remedy.
+ * A process that is killed while it posts may leave a place in its target's queue that it has claimed and not filled.
+ * What is posted later stays behind that place, whoever posts it. Opening another endpoint is the remedy.
  */
 @Tag("gate")
 class KilledPeerTest {

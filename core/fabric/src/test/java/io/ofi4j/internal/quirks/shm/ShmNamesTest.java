@@ -54,8 +54,9 @@ class ShmNamesTest {
     }
 
     /**
-     * {@return how many endpoints were written to} Each is closed before the next is opened; its vector is closed with it. Unnamed
-     * endpoints come and go between them, so that another than the successor takes the place of the closed one in memory.
+     * {@return how many endpoints were written to} Each is closed before the next is opened; its vector is closed with
+     * it. Unnamed endpoints come and go between them, so that another than the successor takes the place of the closed
+     * one in memory.
      */
     private static int writeToEndpointsNamed(IntFunction<String> name) {
         int written = 0;
@@ -175,7 +176,10 @@ class ShmNamesTest {
         }
     }
 
-    /** The target has inserted the peer, so the peer's memory is mapped: it must not be mapped again, for the peer has ended by then. */
+    /**
+     * The target has inserted the peer, so the peer's memory is mapped: it must not be mapped again, for the peer has
+     * ended by then.
+     */
     @Test
     void aPeerThatEndsAfterItsFirstOperationEndsNobodyElse() {
         Forked.Result result = Forked.run(LooksAfterThePeerHasEnded.class);

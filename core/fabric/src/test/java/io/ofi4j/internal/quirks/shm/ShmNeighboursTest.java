@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * An shm endpoint is closed while another of its process has something under way to it: what that one looks into stays mapped
- * as long as it may look. In a JVM of its own, which would end at unmapped memory.
+ * An shm endpoint is closed while another of its process has something under way to it: what that one looks into stays
+ * mapped as long as it may look. In a JVM of its own, which would end at unmapped memory.
  */
 @Tag("gate")
 class ShmNeighboursTest {

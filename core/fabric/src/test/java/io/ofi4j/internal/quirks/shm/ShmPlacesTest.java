@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * More endpoints of one process come and go than an address vector of shm has places: a place that was somebody else's must not
- * end the JVM. In a JVM of its own.
+ * More endpoints of one process come and go than an address vector of shm has places: a place that was somebody else's
+ * must not end the JVM. In a JVM of its own.
  */
 @Tag("gate")
 class ShmPlacesTest {

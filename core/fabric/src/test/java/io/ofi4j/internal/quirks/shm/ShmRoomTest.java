@@ -43,8 +43,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * An endpoint of shm that is open has all of its room in /dev/shm, whatever others take of it later: the kernel would end who writes
- * where there is none. In JVMs of their own, with a /dev/shm of their own.
+ * An endpoint of shm that is open has all of its room in /dev/shm, whatever others take of it later: the kernel would
+ * end who writes where there is none. In JVMs of their own, with a /dev/shm of their own.
  */
 @Tag("gate")
 @Timeout(900)
