@@ -113,9 +113,9 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Checks that an endpoint with this queue may be enabled. With COMPLETION, tcp of libfabric 2.x gives each queue an
-     * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the
-     * process.
+     * Checks that an endpoint with this queue may be enabled. Where each queue is a domain of its own, the provider
+     * gives each an incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal,
+     * ends the process.
      */
     synchronized void prepare(CompletionQueue queue) {
         if (!prepared.contains(queue) && !entries.isEmpty()) {
@@ -132,7 +132,7 @@ public final class AddressVector implements AutoCloseable {
      * @param address the address of its endpoint, from {@link Endpoint#address}
      * @return the peer, for use in operations
      * @throws IllegalStateException if the vector is shared and full, or the provider has no further place for a peer;
-     *     the notes in {@code core/guide/PROVIDERS.md} say how many places it has
+     *         the notes in {@code core/guide/PROVIDERS.md} say how many places it has
      */
     public Peer insert(EndpointAddress address) {
         return domain.queues.alone(this, () -> {
@@ -248,9 +248,9 @@ public final class AddressVector implements AutoCloseable {
      * @param service the first port on each node
      * @param services the number of ports on each node, at least 1
      * @return for each port of the first node, then of the second and so on, its peer or the reason for the failure.
-     *     Where the provider does not say which addresses it refused, failures come last
+     *         Where the provider does not say which addresses it refused, failures come last
      * @throws IllegalArgumentException if an argument is not numeric or out of range, or there are more than 65,535
-     *     peers
+     *         peers
      * @throws UnsupportedOperationException if the provider does not offer it
      */
     public List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
@@ -282,7 +282,7 @@ public final class AddressVector implements AutoCloseable {
      *
      * @param peer a peer of this vector whose endpoint is a {@link ScalableEndpoint}
      * @param index the number of the context, less than two to the power of
-     *     {@link AddressVectorAttributes#receiveContextBits}
+     *         {@link AddressVectorAttributes#receiveContextBits}
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
      * @throws IndexOutOfBoundsException if the number does not fit into those bits
      */

@@ -104,10 +104,10 @@ public final class CollectiveGroup {
      *
      * @param datatype the type of the elements
      * @param local the source at the root, and the target at the other members; needs {@link Access#SEND} and
-     *     {@link Access#RECEIVE} everywhere, because members pass the elements on
+     *         {@link Access#RECEIVE} everywhere, because members pass the elements on
      * @param offset the start of the elements in the region, in bytes
      * @param count the number of elements; a multiple of {@link #size} where the provider would write beyond the
-     *     elements
+     *         elements
      * @param root the rank of the member that sends
      * @param token comes back with the completion
      * @return whether it was accepted
@@ -214,7 +214,7 @@ public final class CollectiveGroup {
      *
      * @param datatype the type of the elements
      * @param local the root's elements, {@code count} for each member, with {@link Access#SEND}; ignored at other
-     *     members, where it may be null
+     *         members, where it may be null
      * @param offset the start of the elements in their region, in bytes
      * @param count the number of elements that each member receives
      * @param result where this member's part goes; needs {@link Access#RECEIVE}

@@ -104,7 +104,7 @@ public final class Collectives extends PostPath {
      * @param members the group, by rank; one of them is this endpoint itself, under its own {@link Endpoint#address}
      * @return the group, which may be used once the join has completed
      * @throws IllegalArgumentException if a member is of another vector or in the list twice, or this endpoint is not
-     *     in the list
+     *         in the list
      * @throws IllegalStateException if a member was removed, another join is under way, or there are 64 groups
      */
     public CollectiveGroup join(List<Peer> members) {

@@ -180,7 +180,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
      * @throws IllegalStateException if this queue is closed, or another thread closes it during the wait
      * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with
-     *     the interrupt status still set
+     *         the interrupt status still set
      */
     public int await(CompletionHandler handler, int limit, Duration deadline) {
         Objects.requireNonNull(handler, "handler");

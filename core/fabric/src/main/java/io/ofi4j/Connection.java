@@ -92,10 +92,10 @@ public final class Connection {
      * look for the peer inside this call; other connections of the fabric wait meanwhile.
      *
      * @param address where the peer listens: its {@link PassiveEndpoint#address}, or
-     *     {@link FabricInfo#destinationAddress}
+     *         {@link FabricInfo#destinationAddress}
      * @param data passed to the peer, at most {@link #maximumDataSize} bytes
      * @throws IllegalArgumentException if the address has another format than the provider's, the data is too long, or
-     *     the provider opened the endpoint for another destination ({@link FabricInfo#withDestination})
+     *         the provider opened the endpoint for another destination ({@link FabricInfo#withDestination})
      * @throws IllegalStateException if the endpoint has connected before, or was opened for a request
      * @throws ConnectionException if it fails at once
      */
@@ -181,7 +181,7 @@ public final class Connection {
      * @throws IllegalStateException if neither connect nor accept was called
      * @throws ConnectionException if the connection failed, or is not established in time
      * @throws FabricException if the thread is interrupted: errno {@code EINTR} (4), with the interrupt status still
-     *     set
+     *         set
      */
     public byte[] awaitConnected(Duration deadline) {
         endpoint.requireEnabled();
@@ -211,8 +211,8 @@ public final class Connection {
      * refused. Does nothing if the connection has ended.
      *
      * @throws IllegalStateException if the connection is not established yet. Where the provider closes the endpoint
-     *     with its connection, aliases that are open and deferred work that waits for its counter throw it too; the
-     *     message names them
+     *         with its connection, aliases that are open and deferred work that waits for its counter throw it too; the
+     *         message names them
      */
     public void shutdown() {
         endpoint.requireEnabled();

@@ -11,7 +11,7 @@ public final class ConnectionException extends FabricException {
     /** EPIPE of the C library, which libfabric's providers pass on. */
     private static final int EPIPE = 32;
     /**
-     * If the peer closes the connection instead of answering, tcp and net report a stale errno, which connect(2)
+     * If the peer closes the connection instead of answering, some providers report a stale errno, which connect(2)
      * usually left at this value.
      */
     private static final int EINPROGRESS = 115;

@@ -61,7 +61,7 @@ public final class ConnectionRequest implements AutoCloseable {
      * Rejects the connection; fi_reject. The peer gets a {@link ConnectionException}.
      *
      * @param reason passed to the peer, at most {@link PassiveEndpoint#maximumDataSize} bytes; if empty, the peer
-     *     cannot tell the rejection from the absence of a listener
+     *         cannot tell the rejection from the absence of a listener
      * @throws IllegalArgumentException if the reason is too long
      * @throws IllegalStateException if it was rejected or closed, or an endpoint was opened for it
      * @throws FabricException if libfabric reports an error; the request has ended nevertheless

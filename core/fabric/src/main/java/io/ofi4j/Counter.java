@@ -195,7 +195,7 @@ public final class Counter implements AutoCloseable {
      * @param deadline the longest time to wait
      * @throws FabricTimeoutException if the count is below the threshold at the deadline
      * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors; with {@code EINTR} (4) if the
-     *     thread is interrupted, with the interrupt status still set
+     *         thread is interrupted, with the interrupt status still set
      * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
     public void await(long threshold, Duration deadline) {

@@ -328,7 +328,7 @@ public final class DeferredWork {
 
     /**
      * @throws UnsupportedOperationException if the operation, together with those that are queued, would wait for a
-     *     lock of its own cause
+     *         lock of its own cause
      */
     private void requireEnds(DeferredOperation one) {
         if (nestedLocks == null || !hangsWith(one)) { return; }
@@ -425,7 +425,7 @@ public final class DeferredWork {
 
     /**
      * @throws IllegalStateException naming the operations that wait for their counters and would start on a closed
-     *     endpoint
+     *         endpoint
      */
     void requireNoneWaiting(Endpoint closing) {
         List<DeferredOperation> waiting = of(closing).stream().filter(DeferredOperation::waits).toList();

@@ -94,7 +94,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param attributes its size, format and wait object
      * @throws UnsupportedOperationException if the attributes have a wait object, and the provider makes each queue a
-     *     domain of its own
+     *         domain of its own
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
@@ -112,7 +112,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param attributes its wait object
      * @throws UnsupportedOperationException if the attributes have a wait object, and the provider makes each queue a
-     *     domain of its own
+     *         domain of its own
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();
@@ -151,8 +151,8 @@ public final class Domain implements AutoCloseable {
      * @param endpointInfo an info of the same domain, threading model and data progress
      * @throws UnsupportedOperationException if this release does not know the type of endpoint
      * @throws IllegalArgumentException if the info is of another provider, fabric or domain, has other models, or has
-     *     collectives and the domain has none; if the provider resolves the route of a MSG endpoint when it is opened,
-     *     and the info has no destination ({@link FabricInfo#withDestination})
+     *         collectives and the domain has none; if the provider resolves the route of a MSG endpoint when it is
+     *         opened, and the info has no destination ({@link FabricInfo#withDestination})
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
@@ -200,7 +200,7 @@ public final class Domain implements AutoCloseable {
      * {@return an endpoint of several contexts; fi_scalable_ep, fi_endpoint(3)}
      *
      * @throws UnsupportedOperationException if the provider has no scalable endpoints for this type of endpoint and
-     *     this progress model
+     *         this progress model
      */
     public synchronized ScalableEndpoint openScalableEndpoint() {
         requireOpen();
@@ -228,7 +228,7 @@ public final class Domain implements AutoCloseable {
      * @param memory off-heap memory; it may be read-only if the rights only read it
      * @param access the rights of the region, at least one
      * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only and a right writes to it, or
-     *     no right is named
+     *         no right is named
      * @throws IllegalStateException if the memory's arena is closed
      * @throws WrongThreadException if the memory is confined to another thread
      */
@@ -243,7 +243,7 @@ public final class Domain implements AutoCloseable {
      * @param segments off-heap memory, at most {@link DomainAttributes#memoryRegionIovLimit} segments
      * @param access at least one local right
      * @throws UnsupportedOperationException if a right is for peers: every provider gives peers access to the first
-     *     segment only
+     *         segment only
      */
     public MemoryRegion register(List<MemorySegment> segments, Access... access) {
         return register(MemoryRegionAttributes.of(segments).access(access), Registration.Call.VECTOR);
@@ -256,7 +256,7 @@ public final class Domain implements AutoCloseable {
      * @param attributes the memory, its rights and options
      * @throws IllegalArgumentException if there are too many segments, or the requested key has too many bytes
      * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no such
-     *     device
+     *         device
      * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
      */
     public MemoryRegion register(MemoryRegionAttributes attributes) {
@@ -276,15 +276,15 @@ public final class Domain implements AutoCloseable {
      *
      * @param file an existing regular file; a writable mapping extends it if needed
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or
-     *     {@link MapMode#PRIVATE}, whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a
-     *     file system with DAX
+     *         {@link MapMode#PRIVATE}, whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a
+     *         file system with DAX
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
      * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes to a read-only
-     *     mapping, or the path does not belong to the default file system
+     *         mapping, or the path does not belong to the default file system
      * @throws FabricException with errno {@code EFAULT} (14) if a network device must read a {@link MapMode#READ_ONLY}
-     *     mapping and the kernel is older than Linux 6.2
+     *         mapping and the kernel is older than Linux 6.2
      */
     public MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access) throws IOException {
         return map(mode, access, () -> FileMapping.of(file, mode, offset, length));
@@ -361,10 +361,10 @@ public final class Domain implements AutoCloseable {
      * while the application does not poll.
      *
      * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a
-     *     completion
+     *         completion
      * @return the thread; the caller closes it before the domain
      * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is
-     *     running
+     *         running
      */
     public synchronized ProgressThread startProgress(Waiting pauses) {
         requireOpen();
@@ -376,7 +376,7 @@ public final class Domain implements AutoCloseable {
      *
      * @return false if a queue makes no progress until it is polled, because its buffer of completions is full
      * @throws WrongThreadException if the threading model gives a queue to another thread; then no queue has made
-     *     progress
+     *         progress
      */
     public boolean progress() {
         requireOpen();

@@ -94,7 +94,7 @@ final class DomainRegions {
      * Finishes regions whose last operation has completed.
      *
      * @param reporting the region whose caller gets its error, or null; errors of others are reported when the domain
-     *     closes
+     *         closes
      */
     void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();

@@ -133,7 +133,7 @@ public final class Endpoint implements AutoCloseable {
      * endpoint before the context.
      *
      * @param context an enabled context from {@link Domain#openSharedReceiveContext}; bind its completion queue to this
-     *     endpoint too
+     *         endpoint too
      * @throws IllegalStateException if this endpoint's info has no {@link AttributeHints#sharedReceiveContext}
      */
     public synchronized Endpoint bind(Endpoint context) {
@@ -210,8 +210,8 @@ public final class Endpoint implements AutoCloseable {
      *
      * @return this endpoint
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; where the provider makes each
-     *     queue a domain of its own, also if the two directions have different queues, or if peers were inserted before
-     *     an endpoint with this queue was enabled
+     *         queue a domain of its own, the two directions have different queues, or peers were inserted before an
+     *         endpoint with this queue was enabled
      * @throws FabricException if libfabric reports an error, such as an address that is in use
      * @throws UnsupportedOperationException if an address was chosen and the provider does not support that
      */
@@ -249,12 +249,12 @@ public final class Endpoint implements AutoCloseable {
      * chooses a port.
      *
      * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or, for a
-     *     provider with named endpoints, {@link EndpointAddress#ofName}
+     *         provider with named endpoints, {@link EndpointAddress#ofName}
      * @return this endpoint
      * @throws IllegalArgumentException if the address has another format than the provider's
      * @throws IllegalStateException if this endpoint is enabled
      * @throws UnsupportedOperationException if the provider assigns addresses itself. Some providers notice this only
-     *     in {@link #enable}, which throws it then
+     *         in {@link #enable}, which throws it then
      */
     public synchronized Endpoint address(EndpointAddress chosen) {
         requireOpen();
@@ -283,7 +283,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if the endpoint is not enabled, or of type MSG and not connected
      * @throws UnsupportedOperationException if the endpoint was opened without {@link Capability#RMA}, or the provider
-     *     has no one-sided operations
+     *         has no one-sided operations
      */
     public synchronized Rma rma() {
         requireFamily(Capability.RMA);
@@ -297,7 +297,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if the endpoint is not enabled
      * @throws UnsupportedOperationException if it was opened without {@link Capability#MSG}, or the provider has no
-     *     messages
+     *         messages
      */
     public synchronized Messages messages() {
         requireFamily(Capability.MSG);
@@ -310,8 +310,8 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if the endpoint is not enabled
      * @throws UnsupportedOperationException if it was opened without {@link Capability#TAGGED}, the provider has no
-     *     messages with tags, or would do them wrong over connections or beside collective operations of the same
-     *     endpoint
+     *         messages with tags, or would do them wrong over connections or beside collective operations of the same
+     *         endpoint
      */
     public synchronized Tagged tagged() {
         requireFamily(Capability.TAGGED);
@@ -326,7 +326,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if the endpoint is not enabled, or of type MSG and not connected
      * @throws UnsupportedOperationException if it was opened without {@link Capability#ATOMIC}, or the provider has no
-     *     atomic operations
+     *         atomic operations
      */
     public synchronized Atomics atomics() {
         requireFamily(Capability.ATOMIC);
@@ -339,7 +339,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if the endpoint is not enabled
      * @throws UnsupportedOperationException if it was opened without {@link Capability#COLLECTIVE}, or the provider has
-     *     no collective operations
+     *         no collective operations
      */
     public synchronized Collectives collectives() {
         requireFamily(Capability.COLLECTIVE);

@@ -42,9 +42,9 @@ public final class EndpointControl {
      * Sets the completion level of operations that are posted without flags; FI_SETOPSFLAG.
      *
      * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; if empty, the
-     *     provider decides
+     *         provider decides
      * @throws IllegalArgumentException if there are other flags, which only a prepared operation such as
-     *     {@link PreparedRma} can have
+     *         {@link PreparedRma} can have
      */
     public void defaultFlags(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);

@@ -333,7 +333,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     /**
      * @throws UnsupportedOperationException if more than one queue makes progress for its operations: their threads
-     *     would race
+     *         would race
      */
     Handle joinEvents() {
         Handle events = whole.joinEvents;

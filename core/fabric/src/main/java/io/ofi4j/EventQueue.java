@@ -101,7 +101,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * @param deadline the longest time to wait
      * @throws FabricTimeoutException if there is no event in that time
      * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with
-     *     the interrupt status still set
+     *         the interrupt status still set
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];
@@ -133,7 +133,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * @param context any number
      * @param data any number
      * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or
-     *     the provider does not offer it
+     *         the provider does not offer it
      */
     public void write(long context, long data) {
         lock.alone(() -> {

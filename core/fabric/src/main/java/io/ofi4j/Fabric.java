@@ -66,8 +66,8 @@ public final class Fabric implements AutoCloseable {
      * @param domainInfo an info of the same fabric
      * @throws IllegalArgumentException if the info is of another provider or fabric
      * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not
-     *     handle, or the info has automatic data progress and the provider would end the process with it; see the table
-     *     of refusals in {@code core/guide/PROVIDERS.md}
+     *         handle, or the info has automatic data progress and the provider would end the process with it; see the
+     *         table of refusals in {@code core/guide/PROVIDERS.md}
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
@@ -120,7 +120,7 @@ public final class Fabric implements AutoCloseable {
      * Opens an endpoint that listens for connections; fi_passive_ep, fi_endpoint(3).
      *
      * @param endpointInfo an info of the same fabric, of type {@link EndpointType#MSG}, with the address to listen at
-     *     as its source
+     *         as its source
      * @throws IllegalArgumentException if the info is of another type, provider or fabric
      * @throws UnsupportedOperationException if the provider has no passive endpoints
      */

@@ -55,7 +55,7 @@ public final class Libfabric {
      * {@return the library, loaded on the first call}
      *
      * @throws LibfabricNotFoundException if it is not found; the message names the searched places and the package to
-     *     install
+     *         install
      * @throws IllegalCallerException if the JVM refuses native access; the message names the option to set
      */
     public static Libfabric load() {
@@ -69,7 +69,7 @@ public final class Libfabric {
      * later. {@link #parameters} lists them.
      *
      * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace those that are
-     *     set
+     *         set
      * @throws IllegalStateException if the library is loaded already, so that the variables would be ignored
      */
     public static Libfabric load(Map<String, String> environment) {

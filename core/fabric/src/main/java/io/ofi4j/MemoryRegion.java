@@ -203,7 +203,7 @@ public final class MemoryRegion implements AutoCloseable {
      * {@return the memory as a buffer in the machine's byte order, as {@link #segment}}
      *
      * @throws IllegalStateException if the region has more bytes than a buffer can have, 2^31 - 1, or as
-     *     {@link #segment}
+     *         {@link #segment}
      */
     public ByteBuffer asByteBuffer() {
         if (length() > Integer.MAX_VALUE) {
@@ -251,7 +251,7 @@ public final class MemoryRegion implements AutoCloseable {
      * {@return the address and key that peers need; send it only to peers that may use the region}
      *
      * @throws IllegalStateException if the provider ties regions to endpoints, and this region's endpoint is not
-     *     enabled yet
+     *         enabled yet
      * @throws UnsupportedOperationException if the provider has raw keys; use {@link #rawKey}
      */
     public RemoteRegion remote() {
@@ -397,7 +397,7 @@ public final class MemoryRegion implements AutoCloseable {
      *
      * @param deadline the longest wait
      * @throws FabricTimeoutException if operations are still in flight at the deadline; the region is deregistered when
-     *     they complete
+     *         they complete
      */
     public void close(Duration deadline) {
         close();

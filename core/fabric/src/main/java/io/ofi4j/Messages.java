@@ -79,7 +79,7 @@ public final class Messages extends TwoSided {
      * @param token comes back with the completion
      * @return whether the message was accepted
      * @throws UnsupportedOperationException if the message has no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is a
-     *     default flag, and the provider would never complete the send
+     *         default flag, and the provider would never complete the send
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
@@ -205,7 +205,7 @@ public final class Messages extends TwoSided {
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider
-     *     would take messages of other peers or might end the process
+     *         would take messages of other peers or might end the process
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
@@ -244,7 +244,7 @@ public final class Messages extends TwoSided {
      * @param token comes back with every message
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or the provider would
-     *     write a long message beyond the end of the region
+     *         write a long message beyond the end of the region
      * @throws IllegalStateException if the receive queue's {@link CompletionFormat} has no addresses
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {

@@ -231,7 +231,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * Accepted connections stay. After FabricException it is closed.
      *
      * @throws IllegalStateException if an endpoint that was opened for a request is open and has not accepted; the
-     *     message names it, and the passive endpoint stays open
+     *         message names it, and the passive endpoint stays open
      */
     @Override
     public void close() {

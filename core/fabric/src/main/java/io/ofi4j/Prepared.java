@@ -48,7 +48,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
      * Sets the flags, in place of all that were set before. If it throws, nothing has changed.
      *
      * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, the provider does
-     *     not carry data, or does not do what a flag says
+     *         not carry data, or does not do what a flag says
      */
     public final P flags(OperationFlag... how) {
         requireOwner();
@@ -84,7 +84,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
     final void requirePlain(Segments remote) {
         if (flags != 0 || remote.count != 1) {
             throw new IllegalArgumentException("the vectored calls take no flags and one remote segment, not "
-                    + remote.count + ": use the others");
+                    + remote.count + ": use the calls without Vector in their name");
         }
     }
 

@@ -142,7 +142,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException as {@link Messages#trySend(MemoryRegion, long, long, Peer, long)}, or if
-     *     the provider never completes a message with {@link OperationFlag#INJECT}
+     *         the provider never completes a message with {@link OperationFlag#INJECT}
      */
     public boolean trySend(long token) { return tryPost(Call.SEND, token); }
 
@@ -156,7 +156,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if it has a peer, as
-     *     {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
+     *         {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
      */
     public boolean tryReceive(long token) { return tryPost(Call.RECEIVE, token); }
 

@@ -127,7 +127,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException as
-     *     {@link Rma#tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}
+     *         {@link Rma#tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}
      */
     public boolean tryWrite(long token) { return tryPost(Call.WRITE, token); }
 

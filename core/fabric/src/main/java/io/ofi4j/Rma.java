@@ -66,7 +66,7 @@ public final class Rma extends OneSided {
      * @param token comes back with the completion
      * @return whether the write was accepted
      * @throws UnsupportedOperationException if the write has no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is a
-     *     default flag, and the provider would never complete it
+     *         default flag, and the provider would never complete it
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -242,10 +242,10 @@ public final class Rma extends OneSided {
      * @param remoteFlag the target of the flag, which goes to its start; a region of the same peer
      * @param token comes back with the completion of the write; the flag gives no completion
      * @throws UnsupportedOperationException if the provider does not promise to write in order
-     *     ({@link MessageOrder#RMA_WAW}, {@link io.ofi4j.info.EndpointAttributes#maximumOrderWriteAfterWrite}); use
-     *     {@link #writeData} there
+     *         ({@link MessageOrder#RMA_WAW}, {@link io.ofi4j.info.EndpointAttributes#maximumOrderWriteAfterWrite}); use
+     *         {@link #writeData} there
      * @throws FabricTimeoutException if there is no room in time; the write of the bytes may have been posted, but not
-     *     the flag
+     *         the flag
      */
     public void writeThenNotify(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, MemoryRegion.Slice flag,
             RemoteRegion remoteFlag, long token) {
@@ -277,8 +277,8 @@ public final class Rma extends OneSided {
      *
      * @param peer the peer to flush
      * @param remote any region of the peer with {@link Access#REMOTE_READ} and {@link Access#REMOTE_WRITE}, of 8 bytes
-     *     or more, whose base is a multiple of 8; a provider needs one of the two rights, and some are content with a
-     *     shorter region
+     *         or more, whose base is a multiple of 8; a provider needs one of the two rights, and some are content with
+     *         a shorter region
      * @param token comes back with the completion, whose other values have no meaning
      * @return whether the flush was accepted
      * @throws IllegalArgumentException if the region lacks the right that this provider needs

@@ -134,7 +134,7 @@ public final class ScalableEndpoint implements AutoCloseable {
      * Enables the endpoint; fi_enable, fi_endpoint(3). The program enables the contexts separately, before or after.
      *
      * @throws IllegalStateException if no address vector is bound, it is enabled, or a context was closed and is not
-     *     open again
+     *         open again
      */
     public synchronized ScalableEndpoint enable() {
         requireVector();

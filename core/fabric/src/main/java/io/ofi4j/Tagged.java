@@ -63,7 +63,7 @@ public final class Tagged extends TwoSided {
      * @param token comes back with the completion
      * @return whether the message was accepted
      * @throws UnsupportedOperationException if the message has no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is a
-     *     default flag, and the provider would never complete the send
+     *         default flag, and the provider would never complete the send
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
@@ -173,7 +173,7 @@ public final class Tagged extends TwoSided {
      * @param token comes back with the completion
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if bits are to be ignored and the provider compares them in messages that
-     *     come before their receive
+     *         come before their receive
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
@@ -199,8 +199,8 @@ public final class Tagged extends TwoSided {
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV} and
-     *     {@link Capability#TAGGED_DIRECTED_RECV}, the provider would not recognize the peer, or as
-     *     {@link #tryReceive(MemoryRegion, long, long, long, long, long)}
+     *         {@link Capability#TAGGED_DIRECTED_RECV}, the provider would not recognize the peer, or as
+     *         {@link #tryReceive(MemoryRegion, long, long, long, long, long)}
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore,
             long token) {

@@ -79,7 +79,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
      *
      * @throws IllegalArgumentException if no receive with this token is posted
      * @throws UnsupportedOperationException if the provider does not cancel receives, or would give no completion for
-     *     them
+     *         them
      */
     public final void cancel(long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);

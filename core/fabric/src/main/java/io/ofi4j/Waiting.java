@@ -82,7 +82,7 @@ public interface Waiting {
      * @param objects objects with wait descriptors; see {@link Waitable#tryWait} for their errors
      * @return false if nothing came in time
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays
-     *     set
+     *         set
      */
     static boolean block(Duration deadline, Waitable... objects) {
         Waitable[] all = objects.clone();

@@ -119,7 +119,7 @@ public final class GradientAllReduce {
      * Runs one rank.
      *
      * @param arguments the provider, the bytes of the largest gradient, how many rounds there are of each size, and, if
-     *     there is to be a picture of the bandwidths, the file for it
+     *         there is to be a picture of the bandwidths, the file for it
      */
     public static void main(String[] arguments) {
         if (arguments.length < 3 || arguments.length > 4 || !arguments[1].matches("[1-9]\\d{0,11}")

@@ -45,7 +45,7 @@ public final class JobTimes {
      * Runs one rank.
      *
      * @param arguments the provider, how often the operations are measured, after as many that are not, and how many
-     *     peers are inserted by rank 0 at the end, whose addresses nobody has: 0 unless addresses are those of IP
+     *         peers are inserted by rank 0 at the end, whose addresses nobody has: 0 unless addresses are those of IP
      */
     public static void main(String[] arguments) {
         if (arguments.length != 3 || !arguments[1].matches("[1-9]\\d{0,8}") || !arguments[2].matches("\\d{1,9}")) {

@@ -69,7 +69,7 @@ public final class KeyValueStore {
      * Runs the server at rank 0, clients at the others.
      *
      * @param arguments a provider with atomic operations, how many updates a client makes, with nine times as many
-     *     reads, and how many keys there are, up to 4,000
+     *         reads, and how many keys there are, up to 4,000
      */
     public static void main(String[] arguments) {
         if (arguments.length != 3) {

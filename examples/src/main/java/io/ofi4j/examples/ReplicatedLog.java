@@ -93,9 +93,9 @@ public final class ReplicatedLog {
      * Runs the leader, or a replica.
      *
      * @param arguments the provider; for a replica that is started by hand also the leader's host, and the port and the
-     *     secret that it printed, and a number: the first two are 1 and 2, those that replace lost ones 3 and so on. A
-     *     rank of {@code scripts/launch} takes the provider and how many entries are appended: rank 0 leads, the others
-     *     have their numbers
+     *         secret that it printed, and a number: the first two are 1 and 2, those that replace lost ones 3 and so
+     *         on. A rank of {@code scripts/launch} takes the provider and how many entries are appended: rank 0 leads,
+     *         the others have their numbers
      */
     public static void main(String[] arguments) {
         Place place = Place.of(arguments);

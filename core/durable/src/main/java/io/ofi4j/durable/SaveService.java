@@ -193,7 +193,7 @@ public final class SaveService implements AutoCloseable {
 
     /**
      * @param greetingTimeout the time after which a writer that has greeted and never asked for a save may be removed,
-     *     to make room for another one or because no answer reaches it
+     *         to make room for another one or because no answer reaches it
      */
     SaveService(Domain domain, Duration greetingTimeout) {
         this.greetingTimeout = greetingTimeout.toNanos();
@@ -283,7 +283,7 @@ public final class SaveService implements AutoCloseable {
      * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a
      *         request
      * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, or the thread was
-     *     started already
+     *         started already
      */
     public synchronized void start(Waiting pauses) {
         Objects.requireNonNull(pauses, "pauses");

@@ -172,7 +172,7 @@ public final class Saver implements AutoCloseable {
      *
      * @param domain the domain of the endpoint, with {@link Capability#MSG}; close the saver before it
      * @param endpoint an enabled endpoint with {@link Capability#RMA}; the caller owns it, and may close it before or
-     *     after the saver
+     *         after the saver
      * @param queue the queue that reports the endpoint's operations
      * @throws UnsupportedOperationException if the endpoint is connected, a capability is missing, or the provider has
      *         no flush
@@ -233,7 +233,7 @@ public final class Saver implements AutoCloseable {
      * @throws UnsupportedOperationException if the region's kind of memory cannot reach the level
      * @throws IllegalArgumentException if the region lacks the right, or the peer belongs to another vector
      * @throws IllegalStateException if {@link #saveThrough} was not called for the peer, the peer was removed, or the
-     *     saver or the endpoint is closed
+     *         saver or the endpoint is closed
      */
     public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
         return trySave(peer, region, level, OptionalLong.empty(), token);
@@ -245,7 +245,7 @@ public final class Saver implements AutoCloseable {
      *
      * @param data the data for the peer; if it is empty, the peer gets no completion
      * @throws UnsupportedOperationException if the provider does not carry data, or the region's kind of memory cannot
-     *     reach the level
+     *         reach the level
      */
     public boolean trySave(Peer peer, RemoteRegion region, Durability level, OptionalLong data, long token) {
         requireSavable(region, level);
@@ -354,7 +354,7 @@ public final class Saver implements AutoCloseable {
         }, timeout);
         if (!accepted) {
             throw new FabricTimeoutException(operation, timeout, MAX_SAVES
-                    + " saves are under way: are the peers there, do they make progress and serve saves, and does"
+                    + " saves are in flight: are the peers there, do they make progress and serve saves, and does"
                     + " this side poll the saver?");
         }
     }
@@ -665,8 +665,9 @@ public final class Saver implements AutoCloseable {
             case Errno.ENOKEY -> save.request != SaveMessage.REQUEST
                     ? "save: the owner's service has no open region for receives: SaveService.coverReceives names one"
                     : "save: the owner has no such region any more";
-            case Errno.EPERM -> "save: the owner's queues belong to several threads, so that nobody may poll them all";
-            case Errno.EOPNOTSUPP -> "save: the owner's memory does not last so long";
+            case Errno.EPERM ->
+                "save: the owner's queues belong to several threads, so that no thread may poll all of them";
+            case Errno.EOPNOTSUPP -> "save: the owner's memory cannot reach this level";
             case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
             case Errno.EKEYREJECTED -> "save: peers may not write this region";
             case Errno.EIO -> "save: the owner could not write its file";

@@ -68,7 +68,7 @@ public enum Datatype {
      * @param number the number
      * @return the offset
      * @throws IllegalArgumentException if the number does not fit into this integer type, or the elements are complex
-     *     or have more than 64 bits
+     *         or have more than 64 bits
      * @throws IndexOutOfBoundsException if the element is not all inside the segment
      * @throws IllegalStateException if the memory was freed
      */

@@ -11,9 +11,9 @@ package io.ofi4j.info;
  * @param maximumOrderReadAfterWrite the largest transfer, in bytes, for which a read is ordered after an earlier write
  * @param maximumOrderWriteAfterRead the largest transfer, in bytes, for which a write is ordered after an earlier read
  * @param maximumOrderWriteAfterWrite the largest transfer, in bytes, for which a write is ordered after an earlier
- *     write
+ *         write
  * @param tagFormat the bits of a tag that are matched: the highest bit that is set and all below it; see
- *     {@link AttributeHints#tagFormat}
+ *         {@link AttributeHints#tagFormat}
  * @param transmitContexts the number of transmit contexts of a scalable endpoint, or {@link #SHARED_CONTEXT}
  * @param receiveContexts the number of receive contexts of a scalable endpoint, or {@link #SHARED_CONTEXT}
  */

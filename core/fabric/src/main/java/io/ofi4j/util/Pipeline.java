@@ -139,7 +139,7 @@ public final class Pipeline<C> {
      * each time.
      *
      * @param post posts one operation with the token that it gets, or throws. Further completions with that token go to
-     *     {@link PipelineHandler#onOther}
+     *         {@link PipelineHandler#onOther}
      */
     public void submit(C context, LongConsumer post) {
         Objects.requireNonNull(post, "post");

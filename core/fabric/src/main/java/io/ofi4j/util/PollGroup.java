@@ -217,7 +217,7 @@ public final class PollGroup implements AutoCloseable {
      * @param deadline the longest wait
      * @return the number that was handled; 0 after the deadline or {@link #wake}
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays
-     *     set
+     *         set
      */
     public int await(Duration deadline) {
         long start = System.nanoTime();

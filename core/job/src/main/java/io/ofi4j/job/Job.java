@@ -98,7 +98,7 @@ public final class Job implements AutoCloseable {
      *
      * @param deadline the longest wait for other ranks, here and in every later call
      * @throws JobException if the environment is incomplete, the launcher cannot be reached, or not all ranks join in
-     *     time
+     *         time
      * @throws IllegalArgumentException if the deadline is not above zero
      * @throws IllegalCallerException if the JVM refuses the native access that PMIx and PMI-1 need
      */
@@ -202,7 +202,7 @@ public final class Job implements AutoCloseable {
         Objects.checkIndex(rank, size());
         if (members != null) { return call(() -> members.rendezvous().await(key(rank, name), deadline)); }
         byte[] value = own.get(key(0, name));
-        if (value == null) { throw broken("'" + name + "' was not put, and there is nobody else who could", null); }
+        if (value == null) { throw broken("'" + name + "' was not put, and a job of one has no other rank", null); }
         return value.clone();
     }
 

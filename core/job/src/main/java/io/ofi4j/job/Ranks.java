@@ -40,7 +40,7 @@ public final class Ranks {
      * @param mine the regions that the other ranks may use, at most 1,000; every rank gives the same number
      * @return the peer and the regions of each rank
      * @throws JobException if not all ranks call it in time, one is gone, a rank has another provider, another version
-     *     of libfabric or another number of regions, or an address cannot be inserted; the message names the rank
+     *         of libfabric or another number of regions, or an address cannot be inserted; the message names the rank
      * @throws IllegalArgumentException if there are too many regions
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */

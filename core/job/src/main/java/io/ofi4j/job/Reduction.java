@@ -50,9 +50,9 @@ public record Reduction(int elementSize, Combination combination) {
      *
      * @param operation one of {@link AtomicOperation#MIN} to {@link AtomicOperation#BXOR}
      * @param datatype an integer of 8 to 64 bits, {@link Datatype#FLOAT}, {@link Datatype#DOUBLE} or
-     *     {@link Datatype#FLOAT_COMPLEX}
+     *         {@link Datatype#FLOAT_COMPLEX}
      * @throws UnsupportedOperationException if it is another operation or datatype, or the datatype does not have the
-     *     operation: bitwise operations need integers, and complex numbers have no minimum
+     *         operation: bitwise operations need integers, and complex numbers have no minimum
      */
     public static Reduction of(AtomicOperation operation, Datatype datatype) {
         return new Reduction(datatype.size(), Reductions.of(operation, datatype));

@@ -223,7 +223,7 @@ public final class Rendezvous implements AutoCloseable {
                 deadline);
         if (answer[0] == RendezvousRequest.ABSENT) {
             throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
-                    "Nobody has published it: is the other side running, and does it use this name?");
+                    "No process has published it: is the other side running, and does it use this name?");
         }
         return Arrays.copyOfRange(answer, 1, answer.length);
     }
@@ -275,10 +275,10 @@ public final class Rendezvous implements AutoCloseable {
      * @param deadline the longest wait
      * @return the value of each place
      * @throws IllegalArgumentException if the name or the value is longer, there is no such place, or there are too
-     *     many
+     *         many
      * @throws FabricTimeoutException if not all places come in time; the message names those that are missing
      * @throws RendezvousException if a member that has entered has gone or left, places give different counts, or the
-     *     server has gone or is full
+     *         server has gone or is full
      */
     public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
         requireName(name);

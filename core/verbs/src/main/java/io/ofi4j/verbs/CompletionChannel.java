@@ -65,7 +65,7 @@ public final class CompletionChannel implements AutoCloseable {
      * @param deadline the longest wait
      * @return the queue that has completions, or nothing after the deadline
      * @throws io.ofi4j.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status
-     *     stays set
+     *         stays set
      */
     public Optional<VerbsCompletionQueue> await(Duration deadline) {
         long limit = Deadlines.nanos(deadline);

@@ -24,7 +24,7 @@ import java.util.Set;
  * @param maximumCompletionEntries the largest number of entries of a completion queue
  * @param maximumProtectionDomains the largest number of protection domains
  * @param maximumReadsAsTarget the largest number of a peer's reads and atomic operations that are served at a time, for
- *     each queue pair
+ *         each queue pair
  * @param maximumReadsAsInitiator the largest number of reads and atomic operations in flight, for each queue pair
  * @param ports the number of ports; the first port is 1
  * @param onDemand the operations that memory with on-demand paging can take part in; empty if there are none

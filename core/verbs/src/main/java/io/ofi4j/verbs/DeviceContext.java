@@ -114,7 +114,7 @@ public final class DeviceContext implements AutoCloseable {
      * Opens a completion queue; ibv_create_cq(3). The caller closes it.
      *
      * @param entries the number of completions that it holds: as many as operations can be in flight on all its queue
-     *     pairs
+     *         pairs
      * @throws IllegalArgumentException if the number is below 1, or the device takes fewer
      */
     public VerbsCompletionQueue openCompletionQueue(int entries) { return openQueue(entries, null); }
@@ -123,7 +123,7 @@ public final class DeviceContext implements AutoCloseable {
      * As {@link #openCompletionQueue(int)}, with a channel to wait on.
      *
      * @throws IllegalArgumentException if the number is below 1 or the device takes fewer, or the channel is of another
-     *     device
+     *         device
      */
     public VerbsCompletionQueue openCompletionQueue(int entries, CompletionChannel channel) {
         if (channel.context() != this) {

@@ -165,7 +165,7 @@ public final class MemoryWindow implements AutoCloseable {
      * Invalidates the window if it is bound, and closes it; ibv_dealloc_mw(3).
      *
      * @throws IllegalStateException if a bind or an invalidation is in flight: poll its completion, if necessary after
-     *     {@link QueuePair#fail}
+     *         {@link QueuePair#fail}
      */
     @Override
     public synchronized void close() {

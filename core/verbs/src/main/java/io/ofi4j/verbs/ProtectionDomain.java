@@ -54,9 +54,9 @@ public final class ProtectionDomain implements AutoCloseable {
      *
      * @param memory off-heap memory, at least 1 byte
      * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not
-     *     begin at a page, or the rights contradict each other
+     *         begin at a page, or the rights contradict each other
      * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or has iWARP and
-     *     the region is {@link VerbsAccess#ZERO_BASED}
+     *         the region is {@link VerbsAccess#ZERO_BASED}
      */
     public VerbsMemoryRegion register(MemorySegment memory, VerbsAccess... rights) {
         requireOpen();
@@ -112,9 +112,9 @@ public final class ProtectionDomain implements AutoCloseable {
      *
      * @param attributes the attributes of the queue pair
      * @throws UnsupportedOperationException if the device has iWARP, which rdma_cm must connect, or the attributes ask
-     *     for blocked loopback or XRC and the device has none
+     *         for blocked loopback or XRC and the device has none
      * @throws IllegalArgumentException if a queue is of another device or has too few entries left, or the device takes
-     *     fewer operations
+     *         fewer operations
      */
     public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
         requireOpen();

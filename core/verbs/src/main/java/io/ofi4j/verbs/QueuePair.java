@@ -267,7 +267,7 @@ public final class QueuePair implements AutoCloseable {
      *
      * @param flags {@link WorkFlags#FENCED} or 0
      * @param rights the remote rights of the window; those that change memory need a region with
-     *     {@link VerbsAccess#LOCAL_WRITE}
+     *         {@link VerbsAccess#LOCAL_WRITE}
      * @return false if there is no room
      * @throws IllegalStateException if the window is not free; the message names its state
      */

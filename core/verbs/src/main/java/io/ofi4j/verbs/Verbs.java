@@ -70,7 +70,7 @@ public final class Verbs {
      * Listens for connections at an address of an RDMA device; rdma_listen(3). The caller closes the listener.
      *
      * @param address an address of a device's network interface, or the wildcard address; for port 0 a free port is
-     *     chosen
+     *         chosen
      * @param backlog the largest number of requests that wait, at least 1
      * @throws IllegalArgumentException if the backlog is below 1, or the address is not resolved
      */

@@ -180,7 +180,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
      * completion may have come before it.
      *
      * @param solicitedOnly whether only failures, and receives of messages with {@link WorkFlags#SOLICITED}, give an
-     *     event
+     *         event
      * @throws IllegalStateException if it has no channel
      */
     public void requestNotification(boolean solicitedOnly) {

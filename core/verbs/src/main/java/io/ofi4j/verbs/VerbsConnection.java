@@ -99,9 +99,9 @@ public final class VerbsConnection implements AutoCloseable {
      * @param domain a domain of {@link #context}
      * @param attributes the attributes of the queue pair
      * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few
-     *     entries left
+     *         entries left
      * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm does not
-     *     have
+     *         have
      */
     public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
         require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
@@ -129,7 +129,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
      * @throws FabricException with errno {@code ECONNREFUSED} (111) if the peer rejects the connection or does not
-     *     listen
+     *         listen
      */
     public synchronized void connect(byte[] request, Duration deadline) {
         require(state == State.RESOLVED && hasQueuePair(), "connect");

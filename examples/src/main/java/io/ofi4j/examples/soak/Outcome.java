@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * @param warm what was held when usage should not grow any more; null where no round ended after that
  * @param end what was held after the last round
  * @param leftAtEnd how many files there are in /dev/shm of processes that have ended, or of this one after all is
- *     closed
+ *         closed
  */
 record Outcome(Tally tally, boolean faultsAsked, Held before, Held warm, Held end, long leftAtEnd) {
     /**

@@ -40,7 +40,7 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
      * {@return an info that a provider may read beside the one that its object was opened with}
      *
      * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the
-     *     provider's own
+     *         provider's own
      */
     public static FoundInfo ofSameFabric(FabricInfo info, FabricInfo opened) {
         FoundInfo found = of(info);

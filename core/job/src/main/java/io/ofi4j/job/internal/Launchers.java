@@ -38,7 +38,7 @@ public final class Launchers {
         String value = environment.get(name);
         if (value != null && !value.strip().equals("1")) {
             throw new LauncherException(
-                    name + " says that there are " + value + " processes, and this one has no way to the others. "
+                    name + " says that there are " + value + " processes, and this process cannot reach the others. "
                             + remedy + ", or set " + SIZE + "=1 and " + RANK + "=0 if it shall be alone.");
         }
     }
@@ -76,7 +76,7 @@ public final class Launchers {
 
     private static String text(Map<String, String> environment, String name) {
         String value = environment.get(name);
-        if (value == null) { throw new LauncherException(name + " is not set, and is needed with the others"); }
+        if (value == null) { throw new LauncherException(name + " is not set, and the other variables need it"); }
         return value;
     }
 
