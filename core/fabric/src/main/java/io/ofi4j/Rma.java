@@ -17,9 +17,9 @@ import io.ofi4j.internal.quirks.Quirks;
  * {@link Endpoint#rma}. Offsets and lengths are in bytes. Posting allocates nothing.
  *
  * <p><b>Completions.</b> Every operation except an inject gives one completion on the endpoint's queue, with the token
- * that it was posted with, unless the queue was bound with {@link Endpoint#bindSelective}. Do not change the source,
- * and do not read the target, before the completion. The completion of a write says that the source may be changed;
- * only {@link #tryFlush}, {@link OperationFlag#DELIVERY_COMPLETE} or the peer say that the bytes have arrived.
+ * that it was posted with, unless the queue was bound with {@link Endpoint#bindSelective}. Before it, do not change the
+ * source of a write, and do not read the target of a read. The completion of a write says that its source may be
+ * changed; only {@link #tryFlush}, {@link OperationFlag#DELIVERY_COMPLETE} or the peer say that the bytes have arrived.
  *
  * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room ({@code -FI_EAGAIN}) or the
  * queue's limit of operations in flight is reached: poll, and try again. The form without {@code try} makes progress on
