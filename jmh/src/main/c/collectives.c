@@ -1,7 +1,7 @@
 /*
- * A rank of libfabric's own barrier and all-reduce: collectives PROVIDER FOLDER ROUNDS. OFI4J_RANK and OFI4J_SIZE say which; all ranks
- * are on one machine, and tell each other their addresses by files of the folder. It asks for the objects that JobTimes asks for, and
- * waits as Waiting.YIELD does.
+ * A rank of libfabric's own barrier and all-reduce: collectives PROVIDER FOLDER ROUNDS. OFI4J_RANK and OFI4J_SIZE have
+ * its rank and the number of ranks. All ranks are on one machine, and exchange their addresses through files in the
+ * folder. It asks for the objects that JobTimes asks for, and waits as Waiting.YIELD does.
  */
 #define _GNU_SOURCE
 #include "rounds.h"

@@ -11,11 +11,12 @@
  *     crowd WINDOW YIELDS NANOSECONDS                ok COUNT
  *     rest                                           ok
  *
- * SWITCHES is how often the system made the thread wait for others meanwhile. Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
+ * SWITCHES is the number of times that the system made the thread wait for other threads. A failure ends the process,
+ * with 'error' and a sentence. The end of stdin ends it without a sentence.
  *
- * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many, and where a
- * process has more than one Linux counts who uses a file: a poll of tcp, which is a system call or two, takes a
- * third to a half longer then. With the thread that part of the difference goes away.
+ * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many threads.
+ * In a process with more than one thread Linux counts the users of a file, and a poll of tcp, which is a system call or
+ * two, takes a third to a half longer. With the second thread this part of the difference goes away.
  */
 #define _GNU_SOURCE
 #include "baseline.h"

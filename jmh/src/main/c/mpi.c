@@ -1,6 +1,6 @@
 /*
- * A rank of MPI's own barrier and all-reduce: mpi NAME ROUNDS, where NAME is what the lines call it. All-reduce is in place, as that of
- * JobCollectives is.
+ * A rank of MPI's own barrier and all-reduce: mpi NAME ROUNDS, where NAME is its name in the output. All-reduce is in
+ * place, like that of JobCollectives.
  */
 #include "rounds.h"
 

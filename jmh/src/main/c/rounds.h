@@ -1,4 +1,4 @@
-/* What the C programs of scripts/bench --job measure, and how they say it: a line for a barrier and one for each size of an all-reduce. */
+/* Measures for the C programs of scripts/bench --job: a line for a barrier and for each size of an all-reduce. */
 #ifndef OFI4J_ROUNDS_H
 #define OFI4J_ROUNDS_H
 

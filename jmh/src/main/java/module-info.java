@@ -1,4 +1,6 @@
-/** Benchmarks: what ofi4j costs beside the raw calls that it stands on. They run from the class path, as JMH wants it. */
+/**
+ * Benchmarks: what ofi4j costs beside the raw calls that it stands on. They run from the class path, as JMH wants it.
+ */
 module io.ofi4j.jmh {
     requires io.ofi4j;
     requires io.ofi4j.bindings;

@@ -27,14 +27,14 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they are
- * enabled.
+ * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}. A program binds it to
+ * endpoints before it enables them.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
- * Except for accessors, every method throws {@link IllegalStateException} once the vector is closed, and
- * {@link FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress} throw
- * {@link IllegalArgumentException} for an address of another format than the provider's. Peers are inserted and removed between the
- * calls of other threads on the vector's endpoints.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the vector
+ * is closed, and {@link FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress}
+ * throw {@link IllegalArgumentException} for an address of another format than the provider's. An insertion or removal
+ * waits until no other thread is in a call on an endpoint of this vector.
  */
 public final class AddressVector implements AutoCloseable {
     private final Domain domain;
@@ -42,7 +42,7 @@ public final class AddressVector implements AutoCloseable {
     private final AddressVectorAttributes attributes;
     private final VectorEndpoints endpoints = new VectorEndpoints();
     private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
-    /** By libfabric's number, the peer inserted last. */
+    /** The peer inserted last under each of libfabric's numbers. */
     private final Map<Long, Peer> sources = new HashMap<>();
     /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
@@ -60,7 +60,7 @@ public final class AddressVector implements AutoCloseable {
         this.slots = domain.quirks.peerSlots();
     }
 
-    /** What the provider's quirks see of this vector. */
+    /** This vector, as the provider's quirks see it. */
     private final class View implements VectorView {
         @Override
         public boolean knows(EndpointAddress address) {
@@ -84,13 +84,16 @@ public final class AddressVector implements AutoCloseable {
 
     VectorView view() { return view; }
 
-    /** A provider sends to the members of a group without looking whether the vector still has them: no peer is removed natively any more. */
-    void noteGroup() {
-        hasGroups = true;
-    }
+    /**
+     * Stops native removals: a provider sends to the members of a group without a look whether the vector still has
+     * them.
+     */
+    void noteGroup() { hasGroups = true; }
 
-    /** {@return the attributes it was opened with} */
-    public AddressVectorAttributes attributes() { return attributes; }
+    /** {@return the attributes that this vector was opened with} */
+    public AddressVectorAttributes attributes() {
+        return attributes;
+    }
 
     Handle handle() { return handle; }
 
@@ -111,7 +114,8 @@ public final class AddressVector implements AutoCloseable {
 
     /**
      * Checks that an endpoint with this queue may be enabled. With COMPLETION, tcp of libfabric 2.x gives each queue an
-     * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the process.
+     * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the
+     * process.
      */
     synchronized void prepare(CompletionQueue queue) {
         if (!prepared.contains(queue) && !entries.isEmpty()) {
@@ -121,12 +125,14 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts a peer; fi_av_insert. The peer need not exist yet, except with shm on libfabric 1.x.
+     * Inserts a peer; fi_av_insert, fi_av(3). The peer need not exist yet, unless the provider looks for it; then
+     * FabricException has errno {@code ENOENT} (2). The same address may be inserted several times: each call returns
+     * another {@link Peer}.
      *
      * @param address the address of its endpoint, from {@link Endpoint#address}
      * @return the peer, for use in operations
-     * @throws IllegalStateException also if the vector is shared and full. With shm, also if 256 peers were inserted or were
-     *         endpoints of this process since the first endpoint was bound, and one of those endpoints is closed
+     * @throws IllegalStateException if the vector is shared and full, or the provider has no further place for a peer;
+     *         the notes in {@code core/guide/PROVIDERS.md} say how many places it has
      */
     public Peer insert(EndpointAddress address) {
         return domain.queues.locked(this, () -> {
@@ -136,10 +142,11 @@ public final class AddressVector implements AutoCloseable {
         });
     }
 
-    /** A native call that changes the vector: some providers visit its endpoints, without a lock, or in another order of locks than polls. */
-    private <R> R callNatively(Supplier<R> call) {
-        return endpoints.insideGuards(call);
-    }
+    /**
+     * Changes the vector natively while no thread is in a call on its endpoints: some providers visit them without a
+     * lock, or take locks in another order than polls do.
+     */
+    private <R> R callNatively(Supplier<R> call) { return endpoints.insideGuards(call); }
 
     private Peer insertLocked(EndpointAddress address) {
         Peer.Entry entry = entries.get(address);
@@ -157,7 +164,7 @@ public final class AddressVector implements AutoCloseable {
         return peer;
     }
 
-    /** sockets, the only provider with shared vectors, keeps a stale pointer into its table when it grows the table. */
+    /** Refuses to grow a shared vector: the provider would keep a stale pointer into its table. */
     private void requireRoom() {
         if (attributes.name().isPresent() && entries.size() >= attributes.count()) {
             throw new IllegalStateException("the shared " + this + " already has all " + attributes.count()
@@ -167,15 +174,15 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts several peers; fi_av_insert. Addresses new to the provider go to it in one call if their format allows that.
-     * Those it refuses are then tried one by one.
+     * Inserts several peers; fi_av_insert, fi_av(3). The provider gets all new addresses in one call where their format
+     * allows that, and then one by one those that it refused.
      *
      * @param addresses the addresses of their endpoints
      * @return for each address its peer, or the exception that {@link #insert} would have thrown
      */
     public List<InsertResult> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
-        List<EndpointAddress> all = new ArrayList<>(addresses); // a foreign list may say something else each time
+        List<EndpointAddress> all = new ArrayList<>(addresses); // a foreign list may return other elements each time
         all.forEach(address -> Objects.requireNonNull(address, "one of the addresses is null"));
         return domain.queues.locked(this, () -> {
             requireOpen();
@@ -195,7 +202,8 @@ public final class AddressVector implements AutoCloseable {
         if (sameLength.size() < 2) { return; }
         AvOps.Inserted inserted = callNatively(
                 () -> AvOps.fi_av_insert(handle, sameLength.stream().map(EndpointAddress::toBytes).toList()));
-        for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm reports nothing beyond status
+        for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) {
+            // a provider may report nothing beyond status
             if (inserted.has(i)) {
                 entries.put(sameLength.get(i), new Peer.Entry(sameLength.get(i), inserted.addresses()[i], false));
             }
@@ -211,35 +219,38 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts a peer by host and service name; fi_av_insertsvc. Blocks during the name lookup.
+     * Inserts a peer by host and service name; fi_av_insertsvc, fi_av(3). Blocks during the name lookup.
      *
      * @param node a host name, or an address of the provider's address family
      * @param service a port; with a host name also a service name
      * @return the peer, for use in operations
      * @throws IllegalArgumentException if a name is malformed
      * @throws UnsupportedOperationException if the provider does not look up names
-     * @throws IllegalStateException also if the vector is shared and full
+     * @throws IllegalStateException as {@link #insert}
      */
     public Peer insertService(String node, String service) {
         return insert(whileOpen(() -> new AddressLookup(domain.handle(), domain.info(), node, service).resolve()));
     }
 
-    /** The result of a lookup, which may take long; the vector, and so its domain, stays open meanwhile. */
+    /**
+     * {@return the result of a lookup, which may take long} The vector, and therefore its domain, stays open during it.
+     */
     private synchronized <R> R whileOpen(Supplier<R> lookup) {
         requireOpen();
         return lookup.get();
     }
 
     /**
-     * Inserts peers at consecutive node addresses and ports; fi_av_insertsym.
+     * Inserts peers at consecutive node addresses and ports; fi_av_insertsym, fi_av(3).
      *
      * @param node the numeric address of the first node
      * @param nodes the number of nodes, at least 1
      * @param service the first port on each node
      * @param services the number of ports on each node, at least 1
-     * @return for each port of the first node, then of the second and so on, its peer or the reason for its absence. The
-     *         provider {@code sockets} does not say which addresses it refused: with it, failures come last
-     * @throws IllegalArgumentException if an argument is not numeric or out of range, or there are more than 65,535 peers
+     * @return for each port of the first node, then of the second and so on, its peer or the reason for the failure.
+     *         Where the provider does not say which addresses it refused, failures come last
+     * @throws IllegalArgumentException if an argument is not numeric or out of range, or there are more than 65,535
+     *         peers
      * @throws UnsupportedOperationException if the provider does not offer it
      */
     public List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
@@ -266,11 +277,12 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * {@return a peer's receive context, to send to; fi_rx_addr} It goes with the peer when that is removed. The peer itself is its
-     * context 0.
+     * {@return one receive context of a peer, as a target of operations; fi_rx_addr, fi_av(3)} The peer itself is its
+     * context 0. Removing the peer removes its contexts.
      *
      * @param peer a peer of this vector whose endpoint is a {@link ScalableEndpoint}
-     * @param index the number of the context, less than two to the power of {@link AddressVectorAttributes#receiveContextBits}
+     * @param index the number of the context, less than two to the power of
+     *         {@link AddressVectorAttributes#receiveContextBits}
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
      * @throws IndexOutOfBoundsException if the number does not fit into those bits
      */
@@ -292,8 +304,8 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * {@return the peer that caused a completion; if its address was inserted several times, the peer inserted last} On the
-     * data path, compare the source with {@link Peer#fabricAddress} instead.
+     * {@return the peer that caused a completion; if its address was inserted several times, the peer inserted last} It
+     * looks in a map: on the data path, compare the source with {@link Peer#fabricAddress} instead.
      *
      * @param source from a {@link DetailedCompletionHandler}; {@link Peer#ADDRESS_NOT_AVAILABLE} matches no peer
      */
@@ -303,7 +315,8 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Removes a peer; fi_av_remove. Operations to it must have completed.
+     * Removes a peer; fi_av_remove, fi_av(3). Operations to it must have completed. New ones throw
+     * {@link IllegalStateException}.
      *
      * @param peer a peer of this vector
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
@@ -318,15 +331,15 @@ public final class AddressVector implements AutoCloseable {
         }
         peer.refuse();
         if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
-            domain.queues.awaitPosts(); // and joins
+            domain.queues.awaitPosts(); // and for joins
             if (!hasGroups) { removeNatively(peer.entry); }
         }
     }
 
     /**
-     * Removes the address of an endpoint that is about to close from libfabric; operations to it are refused already. Some
-     * providers learn the address of a sender on their own, so it is inserted first if unknown: only known addresses can be
-     * removed.
+     * Has libfabric forget the address of an endpoint that is about to close. Operations to it are refused already.
+     * Some providers learn the address of a sender by themselves. An unknown address is therefore inserted first: only
+     * inserted addresses can be removed.
      */
     private void forgetLocked(EndpointAddress address) {
         if (lifeCycle.isClosedNatively()) { return; }
@@ -373,9 +386,9 @@ public final class AddressVector implements AutoCloseable {
     private String provider() { return domain.info().provider(); }
 
     /**
-     * Closes the vector; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open,
-     * and stays open then. After FabricException of fi_close it is closed; after anything else it takes no calls, and
-     * another close goes on.
+     * Closes the vector; fi_close, fi_av(3). If endpoints bound to it are open, it throws
+     * {@link IllegalStateException}, which names them, and stays open. After FabricException of fi_close it is closed.
+     * After any other exception it takes no calls but {@code close}, which continues.
      */
     @Override
     public void close() {

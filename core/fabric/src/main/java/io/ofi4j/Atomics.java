@@ -16,29 +16,35 @@ import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Operations that read and change a peer's memory in one step; fi_atomic(3). Returned by {@link Endpoint#atomics}; ask for them with
- * {@link FabricHints#atomics}. Offsets are in bytes, counts in elements of the {@link Datatype}. Each element is changed in one
- * step, several elements are not. Posting allocates nothing.
+ * Operations that read and change a peer's memory in one step; fi_atomic(3). Returned by {@link Endpoint#atomics}; ask
+ * for them with {@link FabricHints#atomics}. Offsets are in bytes, counts in elements of the {@link Datatype}. Each
+ * element is changed in one step, several elements are not. Posting allocates nothing.
  *
- * <p><b>Forms.</b> {@code execute} changes the target. {@code fetch} also brings its previous value. {@code compare} also takes a
- * comparand. {@code inject} is {@code execute} without a completion, for up to {@link #injectSize} bytes, which may be changed at
- * once. The forms with a number work on one element and have a <i>cell</i>: values of the datatype, one behind the other, at the
- * offset of a region with {@link Access#READ} and {@link Access#WRITE}. The first one becomes the result. The operand is put into the
- * second one, the comparand into the third, before anything else is checked. A cell is in use until its operation has completed.
+ * <p><b>Forms.</b> {@code execute} changes the target. {@code fetch} also brings its previous value. {@code compare}
+ * also takes a comparand. {@code inject} is {@code execute} without a completion, for up to {@link #injectSize} bytes;
+ * its local bytes may be changed when it returns.
+ *
+ * <p><b>Numbers.</b> The forms that take a number work on one element. They put the number into local memory as
+ * {@link Datatype#put(MemorySegment, long, long)} does, before anything else is checked. An inject puts it at the local
+ * offset. A fetch or a compare uses a <i>cell</i>: values of the datatype next to each other, at the offset of a region
+ * with {@link Access#READ} and {@link Access#WRITE}. The first value becomes the result, the second is the operand, and
+ * the third, of a compare only, is the comparand. A cell is in use until its operation has completed.
  *
  * <p><b>Targets.</b> The remote base and offset together must be a multiple of {@link Datatype#size}. A target needs
- * {@link Access#REMOTE_WRITE} for {@code execute}, {@link Access#REMOTE_READ} for a fetch with {@link AtomicOperation#ATOMIC_READ},
- * and both for everything else. Atomic operations are atomic among themselves. What the target's own threads do to the same bytes
- * meanwhile, or a peer's write, is not, unless the provider says so: change shared numbers with atomic operations only.
+ * {@link Access#REMOTE_WRITE} for {@code execute}, {@link Access#REMOTE_READ} for a fetch with
+ * {@link AtomicOperation#ATOMIC_READ}, and both for everything else. Atomic operations are atomic with respect to each
+ * other. They are not with respect to writes of peers, or to threads of the target that use the same bytes, unless the
+ * provider says so: change shared numbers with atomic operations only.
  *
- * <p>Completions and full queues are as in {@link Rma}; a fetch has completed when its result is there.
+ * <p>Completions and full queues are as in {@link Rma}. When a fetch completes, its result is in local memory.
  *
- * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws UnsupportedOperationException if the
- * provider does not have it, see {@link #valid}; IndexOutOfBoundsException if the bytes are not all inside the regions;
- * IllegalArgumentException if there is no element or too many, the target is not aligned, a region lacks the right or belongs to
- * another domain, or the peer belongs to another vector; IllegalStateException if the endpoint or a local region is closed, or the
- * peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
- * FabricException if the provider reports an error.
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
+ * UnsupportedOperationException if the provider does not have it, see {@link #valid}, or would do it wrong, as the
+ * table of refusals in {@code core/guide/PROVIDERS.md} says; IndexOutOfBoundsException if the bytes are not all inside
+ * the regions; IllegalArgumentException if there is no element or too many, the target is not aligned, a region lacks
+ * the right or belongs to another domain, or the peer belongs to another vector; IllegalStateException if the endpoint
+ * or a local region is closed, or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel}
+ * gives the endpoint to another thread; FabricException if the provider reports an error.
  */
 public final class Atomics extends OneSided {
     private static final String INJECT = "fi_inject_atomic";
@@ -59,32 +65,41 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /** {@return the largest number of elements of an {@code execute}, or 0 if the provider does not have it; fi_atomicvalid} */
+    /**
+     * {@return the largest number of elements of an {@code execute}, or 0 if the provider does not have it;
+     * fi_atomicvalid}
+     */
     public long valid(AtomicOperation operation, Datatype datatype) {
         return limits.maxCount(Form.BASE, operation, datatype);
     }
 
-    /** {@return the largest number of elements of a {@code fetch}, or 0; fi_fetch_atomicvalid} */
+    /**
+     * {@return the largest number of elements of a {@code fetch}, or 0 if the provider does not have it;
+     * fi_fetch_atomicvalid}
+     */
     public long fetchValid(AtomicOperation operation, Datatype datatype) {
         return limits.maxCount(Form.FETCH, operation, datatype);
     }
 
-    /** {@return the largest number of elements of a {@code compare}, or 0; fi_compare_atomicvalid} */
+    /**
+     * {@return the largest number of elements of a {@code compare}, or 0 if the provider does not have it;
+     * fi_compare_atomicvalid}
+     */
     public long compareValid(AtomicOperation operation, Datatype datatype) {
         return limits.maxCount(Form.COMPARE, operation, datatype);
     }
 
     /**
-     * Starts changing a peer's memory if there is room; fi_atomic.
+     * Starts changing a peer's memory if there is room; fi_atomic, fi_atomic(3).
      *
      * @param operation what happens to each element
      * @param datatype the type of the elements
      * @param local the operands; needs {@link Access#WRITE}
-     * @param offset the start of the operands in the local region
+     * @param offset the start of the operands in the local region, in bytes
      * @param count the number of elements, 1 to {@link #valid}
      * @param peer the owner of the target
      * @param remote the target
-     * @param remoteOffset the start of the target in the remote region
+     * @param remoteOffset the start of the target in the remote region, in bytes
      * @param token comes back with the completion
      * @return whether it was accepted
      */
@@ -142,8 +157,11 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * As the other {@code tryInject}, of one element: a number, as {@link Datatype#put(MemorySegment, long, long)} takes it, which is
-     * put to the offset first.
+     * As {@link #tryInject(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long)}, for one
+     * element, whose value is put into the local region first.
+     *
+     * @param operand the value, put at the offset as {@link Datatype#put(MemorySegment, long, long)} does
+     * @throws IllegalArgumentException if the datatype has no such value
      */
     public boolean tryInject(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion local,
             long offset, Peer peer, RemoteRegion remote, long remoteOffset) {
@@ -151,7 +169,10 @@ public final class Atomics extends OneSided {
         return tryInject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
     }
 
-    /** As the other {@code tryInject} with a number. */
+    /**
+     * As {@link #tryInject(AtomicOperation, Datatype, long, MemoryRegion, long, Peer, RemoteRegion, long)}, with a
+     * value of type {@code double}.
+     */
     public boolean tryInject(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion local,
             long offset, Peer peer, RemoteRegion remote, long remoteOffset) {
         datatype.put(local.segment(), offset, operand);
@@ -173,7 +194,7 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * As {@link #tryExecute}, and also brings the previous value; fi_fetch_atomic.
+     * As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomic.
      *
      * @param local the operands; not looked at, and may be null, for {@link AtomicOperation#ATOMIC_READ}
      * @param count the number of elements, 1 to {@link #fetchValid}
@@ -218,11 +239,13 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * As the other {@code tryFetch}, of one element, with a number and a cell.
+     * As {@link #tryFetch(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, Peer, RemoteRegion,
+     * long, long)}, for one element, with a number and a cell.
      *
-     * @param operand as {@link Datatype#put(MemorySegment, long, long)} takes it; it is put into the cell first
+     * @param operand the value, put into the cell first, as {@link Datatype#put(MemorySegment, long, long)} does
      * @param cell the region of the cell, which needs both local rights
-     * @param offset the start of the cell in its region
+     * @param offset the start of the cell in its region, in bytes
+     * @throws IllegalArgumentException if the datatype has no such value
      */
     public boolean tryFetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion cell, long offset,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
@@ -230,7 +253,10 @@ public final class Atomics extends OneSided {
         return tryFetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
     }
 
-    /** As the other {@code tryFetch} with a number. */
+    /**
+     * As {@link #tryFetch(AtomicOperation, Datatype, long, MemoryRegion, long, Peer, RemoteRegion, long, long)}, with a
+     * value of type {@code double}.
+     */
     public boolean tryFetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion cell,
             long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
@@ -252,7 +278,7 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * As {@link #tryFetch}, and also takes comparands; fi_compare_atomic.
+     * As {@link #tryFetch}, with comparands; fi_compare_atomic.
      *
      * @param compare the comparands; needs {@link Access#WRITE}
      * @param compareOffset the start of the comparands in their region
@@ -297,7 +323,10 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /** As the other {@code tryCompare}, of one element, with numbers and a cell as in {@code tryFetch}. */
+    /**
+     * As {@link #tryCompare(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, MemoryRegion,
+     * long, Peer, RemoteRegion, long, long)}, for one element, with numbers and a cell.
+     */
     public boolean tryCompare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
             MemoryRegion cell, long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
@@ -315,7 +344,10 @@ public final class Atomics extends OneSided {
                 remoteOffset, token);
     }
 
-    /** {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts; fi_atomicmsg} */
+    /**
+     * {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts;
+     * fi_atomicmsg}
+     */
     public PreparedAtomic message(Datatype datatype) {
         TransmitAttributes limits = endpoint.info().transmit();
         return new PreparedAtomic(this, datatype,
@@ -323,7 +355,10 @@ public final class Atomics extends OneSided {
                         (int) Math.min(limits.rmaIovLimit(), Byte.MAX_VALUE), datatype.value()));
     }
 
-    /** Reads 8 bytes of a region, behind all that was posted before; as {@link #tryFetch}, and reported on any queue. */
+    /**
+     * Reads 8 bytes of a region after all that was posted before. As {@link #tryFetch}, but reported on a selective
+     * queue too.
+     */
     boolean tryFlush(MemoryRegion scratch, Peer peer, RemoteRegion remote, long token) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {

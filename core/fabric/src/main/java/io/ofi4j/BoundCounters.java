@@ -39,7 +39,7 @@ final class BoundCounters {
 
     boolean isEmpty() { return byEvent.isEmpty(); }
 
-    /** Null if none counts it. */
+    /** {@return the counter of an event, or null} */
     Counter of(CounterEvent event) { return byEvent.get(event); }
 
     boolean has(CounterEvent event) { return byEvent.containsKey(event); }
@@ -66,12 +66,12 @@ final class BoundCounters {
         all().forEach(counter -> counter.requireServes(queue));
     }
 
-    /** Records that the endpoint was enabled; while nobody uses it. */
+    /** Records that the endpoint was enabled. No other thread uses it meanwhile. */
     void enabled(CompletionQueue queue) {
         all().forEach(counter -> counter.enabled(queue));
     }
 
-    /** Records that the endpoint is about to close; while nobody uses it. */
+    /** Records that the endpoint is about to close. No other thread uses it meanwhile. */
     void closing() {
         all().forEach(Counter::closing);
     }

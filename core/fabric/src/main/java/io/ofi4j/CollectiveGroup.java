@@ -9,15 +9,19 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
 /**
- * An endpoint's place in a group, and the group's operations; fi_collective(3). Returned by {@link Collectives#join}. Offsets are in
- * bytes, counts in elements of the {@link Datatype}. Each operation gives one completion with its token on the transmit queue of each
- * member; do not touch its buffers before. Members make progress for each other only while they poll.
+ * An endpoint's place in a group, and the group's operations; fi_collective(3). Returned by {@link Collectives#join}.
+ * Offsets are in bytes, counts in elements of the {@link Datatype}. Each operation gives one completion, with its
+ * token, on the transmit queue of each member. Do not touch its buffers before that. A member takes part only while it
+ * polls: each member must poll until its own operation has completed.
  *
- * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws IndexOutOfBoundsException if the bytes
- * are not all inside the regions; IllegalArgumentException if a region lacks the right (what is sent {@link Access#SEND}, what is
- * received {@link Access#RECEIVE}) or belongs to another domain, there is no element or too many, or no such root;
- * IllegalStateException if the join has not completed, or the endpoint or a region is closed; UnsupportedOperationException if the
- * provider does not have it, see {@link Collectives#valid}.
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
+ * IndexOutOfBoundsException if the bytes are not all inside the regions; IllegalArgumentException if a region lacks the
+ * right (what is sent {@link Access#SEND}, what is received {@link Access#RECEIVE}) or belongs to another domain, there
+ * is no element or too many, or no such root; IllegalStateException if the join has not completed, or the endpoint or a
+ * region is closed; WrongThreadException where the domain's threading model gives the endpoint to another thread;
+ * UnsupportedOperationException if the provider does not have the operation, see {@link Collectives#valid}, or would do
+ * it wrong, as the table of refusals in {@code core/guide/PROVIDERS.md} says. A {@code try} form returns false if there
+ * is no room; the form without {@code try} then waits, as in {@link Rma}.
  */
 public final class CollectiveGroup {
     private static final long SEND = Access.SEND.bit();
@@ -44,7 +48,10 @@ public final class CollectiveGroup {
     /** {@return the number of members} */
     public int size() { return size; }
 
-    /** {@return whether every member has joined, as far as this one knows; looks for the event FI_JOIN_COMPLETE} Poll meanwhile. */
+    /**
+     * {@return whether this member knows that every member has joined} It looks for the event FI_JOIN_COMPLETE and
+     * makes no progress: poll the queue until it returns true.
+     */
     public boolean isJoined() {
         if (!joined) { family.readJoin(); }
         return joined;
@@ -53,7 +60,9 @@ public final class CollectiveGroup {
     /**
      * Makes progress on the domain's queues until every member has joined.
      *
-     * @throws FabricTimeoutException if they have not by then; they may still
+     * @param deadline the longest time to wait
+     * @return this group
+     * @throws FabricTimeoutException if a member has not joined in time. The join goes on: this may be called again
      */
     public CollectiveGroup awaitJoined(Duration deadline) {
         boolean done = Waiting.YIELD.tryUntil(() -> {
@@ -67,7 +76,12 @@ public final class CollectiveGroup {
         return this;
     }
 
-    /** Begins to wait for all members if there is room; fi_barrier. Returns whether it was accepted. */
+    /**
+     * Starts a barrier if there is room; fi_barrier, fi_collective(3). It completes when every member has started it.
+     *
+     * @param token comes back with the completion
+     * @return whether it was accepted
+     */
     public boolean tryBarrier(long token) {
         boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
@@ -86,11 +100,16 @@ public final class CollectiveGroup {
     }
 
     /**
-     * Begins to bring the root's elements to all members; fi_broadcast.
+     * Starts sending the root's elements to all members if there is room; fi_broadcast, fi_collective(3).
      *
-     * @param local the elements, there and here; needs {@link Access#SEND} and {@link Access#RECEIVE}, as members pass them on
-     * @param count a multiple of {@link #size} where the provider would write beyond the elements
-     * @param root the rank of the member whose elements they are
+     * @param datatype the type of the elements
+     * @param local the source at the root, and the target at the other members; needs {@link Access#SEND} and
+     *         {@link Access#RECEIVE} everywhere, because members pass the elements on
+     * @param offset the start of the elements in the region, in bytes
+     * @param count the number of elements; a multiple of {@link #size} where the provider would write beyond the
+     *         elements
+     * @param root the rank of the member that sends
+     * @param token comes back with the completion
      * @return whether it was accepted
      */
     public boolean tryBroadcast(Datatype datatype, MemoryRegion local, long offset, long count, int root, long token) {
@@ -115,10 +134,17 @@ public final class CollectiveGroup {
     }
 
     /**
-     * Begins to reduce everybody's elements, one by one; fi_allreduce.
+     * Starts a reduction if there is room: element by element over all members, with the result at each; fi_allreduce,
+     * fi_collective(3).
      *
      * @param operation from {@link AtomicOperation#MIN} to {@link AtomicOperation#BXOR}, as the provider has it
-     * @param count the number of elements that each member gives and gets
+     * @param datatype the type of the elements
+     * @param local this member's elements; needs {@link Access#SEND}
+     * @param offset the start of the elements in their region, in bytes
+     * @param count the number of elements, the same at each member and in the result
+     * @param result where the result goes; needs {@link Access#RECEIVE}
+     * @param resultOffset the start of the result in its region, in bytes
+     * @param token comes back with the completion
      * @return whether it was accepted
      */
     public boolean tryAllReduce(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset,
@@ -147,9 +173,16 @@ public final class CollectiveGroup {
     }
 
     /**
-     * Begins to bring everybody's elements to all, by rank; fi_allgather.
+     * Starts collecting the elements of all members at each member, in the order of ranks, if there is room;
+     * fi_allgather, fi_collective(3).
      *
-     * @param count the number of elements that each member gives; the result has that many for each member
+     * @param datatype the type of the elements
+     * @param local this member's elements; needs {@link Access#SEND}
+     * @param offset the start of the elements in their region, in bytes
+     * @param count the number of elements of each member; the result has {@link #size} times as many
+     * @param result where the elements of all members go; needs {@link Access#RECEIVE}
+     * @param resultOffset the start of the result in its region, in bytes
+     * @param token comes back with the completion
      * @return whether it was accepted
      */
     public boolean tryAllGather(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
@@ -176,10 +209,18 @@ public final class CollectiveGroup {
     }
 
     /**
-     * Begins to bring each member its part of the root's elements, by rank; fi_scatter.
+     * Starts sending each member its part of the root's elements, in the order of ranks, if there is room; fi_scatter,
+     * fi_collective(3).
      *
-     * @param local the root's elements, {@code count} for each member; of other members not looked at, and may be null
-     * @param count the number of elements that each member gets
+     * @param datatype the type of the elements
+     * @param local the root's elements, {@code count} for each member, with {@link Access#SEND}; ignored at other
+     *         members, where it may be null
+     * @param offset the start of the elements in their region, in bytes
+     * @param count the number of elements that each member receives
+     * @param result where this member's part goes; needs {@link Access#RECEIVE}
+     * @param resultOffset the start of that part in its region, in bytes
+     * @param root the rank of the member that sends
+     * @param token comes back with the completion
      * @return whether it was accepted
      */
     public boolean tryScatter(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
@@ -208,17 +249,21 @@ public final class CollectiveGroup {
         retry("fi_scatter", () -> tryScatter(datatype, local, offset, count, result, resultOffset, root, token));
     }
 
-    /** A message of a scatter or a broadcast carries the parts of half the members, rounded up, at most. */
-    private int largestShare() {
-        return (size + 1) / 2;
-    }
+    /**
+     * {@return the largest number of members whose parts one message of a scatter or a broadcast carries: half of them,
+     * rounded up}
+     */
+    private int largestShare() { return (size + 1) / 2; }
 
     private void requireJoined() {
         if (family.endpoint.isClosed()) { throw family.endpoint.closed(); }
         if (!joined) { throw new IllegalStateException(this + " is not joined: call awaitJoined first"); }
     }
 
-    /** Returns the length of the elements in bytes. A message between two members carries {@code share} times as many at most. */
+    /**
+     * {@return the length of the elements in bytes} A message between two members carries at most {@code share} times
+     * as many.
+     */
     private long require(Collective collective, Datatype datatype, long count, int share) {
         return require(collective, AtomicOperation.MIN, datatype, count, share);
     }

@@ -20,17 +20,24 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Libfabric's own operations of several endpoints; fi_collective(3). Returned by {@link Endpoint#collectives}; ask for them with
- * {@link FabricHints#collectives}. An endpoint {@link #join joins} a group, and then takes part in the group's operations: every member
- * posts each of them, in the same order, with the same count, datatype, operation and root, which nobody compares.
+ * Libfabric's own operations of several endpoints; fi_collective(3). Returned by {@link Endpoint#collectives}; ask for
+ * them with {@link FabricHints#collectives}. An endpoint {@link #join joins} a group, and then takes part in the
+ * group's operations. Every member posts each operation, in the same order, with the same count, datatype, operation
+ * and root. Neither ofi4j nor libfabric checks that they agree.
  *
  * <p>Few providers have them; {@code io.ofi4j.job.JobCollectives} works over every provider with tags.
  *
- * <p><b>Errors.</b> As in {@link Rma}; WrongThreadException, too, where the domain's threading model gives the endpoint to another
- * thread. Members that do not post, or have ended, leave the others' operations in flight: close the endpoint, which cancels them.
+ * <p><b>Errors.</b> Methods throw IllegalStateException if the endpoint is closed, WrongThreadException where the
+ * domain's threading model gives the endpoint to another thread, FabricException if the provider reports an error, and
+ * UnsupportedOperationException for what the table of refusals in {@code core/guide/PROVIDERS.md} lists. If a member
+ * has ended or does not post an operation, that operation stays in flight at the other members: close the endpoint,
+ * which cancels it.
  */
 public final class Collectives extends PostPath {
-    /** Each takes one of the provider's 256 numbers at every member, for as long as the endpoint is open. */
+    /**
+     * The largest number of groups. Each takes one of the provider's 256 numbers at every member while the endpoint is
+     * open.
+     */
     static final int MAX_GROUPS = 64;
     private static final int OPERATIONS = AtomicOperation.values().length;
     private static final int DATATYPES = Datatype.values().length;
@@ -38,14 +45,14 @@ public final class Collectives extends PostPath {
     final CollectiveOps ops;
     /** The longest message between two members. */
     final long maxMessage;
-    /** Why longer ones are refused, or null. */
+    /** Why longer messages are refused, or null. */
     final String longMessageRefusal;
-    /** The operations that may be in flight: each needs a receive, and so does a join. */
+    /** The largest number of operations in flight: each needs a receive, and so does a join. */
     private final int maxInFlight;
     /** Why a broadcast of elements that the members cannot share evenly is refused, or null. */
     final String unevenBroadcastRefusal;
     private final EqOps events;
-    /** One more than what the provider answered, by collective, operation and datatype; 0: it was not asked. */
+    /** The provider's answer plus one, by collective, operation and datatype; 0 if it was not asked. */
     private final long[] memberLimits = new long[Collective.values().length * OPERATIONS * DATATYPES];
     /** The group whose join is under way, or null; used inside the guard. */
     private CollectiveGroup joining;
@@ -64,8 +71,8 @@ public final class Collectives extends PostPath {
     }
 
     /**
-     * {@return the largest number of members of an operation that reduces nothing, or 0 if the provider does not have it;
-     * fi_query_collective}
+     * {@return the largest number of members of an operation that reduces nothing, or 0 if the provider does not have
+     * it; fi_query_collective}
      */
     public long valid(Collective collective, Datatype datatype) {
         return valid(collective, AtomicOperation.MIN, datatype);
@@ -77,7 +84,7 @@ public final class Collectives extends PostPath {
         return endpoint.whileOpen(true, handle -> maxMembers(collective, operation, datatype));
     }
 
-    /** As {@link #valid}, of an endpoint that is open; asked of the provider once. */
+    /** As {@link #valid}, for an endpoint that is open. The provider is asked once. */
     long maxMembers(Collective collective, AtomicOperation operation, Datatype datatype) {
         int at = (collective.ordinal() * OPERATIONS + operation.ordinal()) * DATATYPES + datatype.ordinal();
         if (memberLimits[at] == 0) {
@@ -88,13 +95,17 @@ public final class Collectives extends PostPath {
     }
 
     /**
-     * Begins to join a group; fi_av_set, fi_av_set_insert and fi_join_collective. All members join with the same members in the same
-     * order, and several groups in the same order, one after the other. Use {@link CollectiveGroup#awaitJoined} next. A group ends with
-     * its endpoint. From the first join on, the provider keeps the addresses of peers that are removed from the vector.
+     * Begins to join a group; fi_av_set, fi_av_set_insert and fi_join_collective, fi_collective(3). Every member calls
+     * this with the same list of members, in the same order. If there are several groups, every member joins them in
+     * the same order, each after the join before it has completed. Call {@link CollectiveGroup#awaitJoined} next. A
+     * group ends with its endpoint. From the first join on, the provider keeps the addresses of peers that are removed
+     * from the vector.
      *
      * @param members the group, by rank; one of them is this endpoint itself, under its own {@link Endpoint#address}
-     * @throws IllegalArgumentException if a member is of another vector, there twice, or this endpoint is not among them
-     * @throws IllegalStateException also if a member was removed, another join is under way, or there are 64 groups
+     * @return the group, which may be used once the join has completed
+     * @throws IllegalArgumentException if a member is of another vector or in the list twice, or this endpoint is not
+     *         in the list
+     * @throws IllegalStateException if a member was removed, another join is under way, or there are 64 groups
      */
     public CollectiveGroup join(List<Peer> members) {
         List<Peer> ranks = List.copyOf(members);
@@ -179,7 +190,7 @@ public final class Collectives extends PostPath {
             if (joining == null) { return; }
             EqOps.Read read = events.fi_eq_read();
             if (read.status() == -Errno.EAVAIL) {
-                joining = null; // it has failed, and must not stand in the way of the next
+                joining = null; // it has failed, and must not block the next join
                 EqOps.ErrorEntry error = events.fi_eq_readerr();
                 throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective", provider);
             }

@@ -10,8 +10,8 @@ import java.util.Optional;
  * A failed operation; {@code struct fi_cq_err_entry}, fi_cq(3). It holds copies and may be kept.
  *
  * @param token the token given when the operation was posted, or {@link CompletionHandler#NO_TOKEN}
- * @param posted whether this process posted the operation and has it in flight; false for an error of no operation of its own, such
- *         as that of a peer's write, or of a connection to a peer that has left
+ * @param posted whether this process posted the operation and has it in flight; false for an error of no operation of
+ *         its own, such as that of a peer's write, or of a connection to a peer that has left
  * @param flags the kind of operation, as FI_* flags of fi_cq(3)
  * @param length the number of bytes transferred
  * @param buffer the address of the memory, if the provider reports it
@@ -33,7 +33,8 @@ public record CompletionError(long token, boolean posted, long flags, long lengt
 
     /**
      * {@return the address of the peer that caused the error, if that peer is not in the address vector} With
-     * {@link Capability#SOURCE_ERR}, such a completion is the error {@code EADDRNOTAVAIL} (99) with the address as its data.
+     * {@link Capability#SOURCE_ERR}, such a completion is the error {@code EADDRNOTAVAIL} (99) with the address as its
+     * data.
      */
     public Optional<EndpointAddress> source() {
         return errno == Errno.EADDRNOTAVAIL && providerData.length > 0

@@ -5,8 +5,8 @@ import io.ofi4j.info.CompletionFlags;
 @FunctionalInterface
 public interface CompletionHandler {
     /**
-     * The token of a completion that belongs to no operation of this process, such as a peer's write with data. Posting with it is
-     * allowed; the handler cannot tell the two apart.
+     * The token of a completion that belongs to no operation of this process, such as a peer's write with data. A
+     * program may post with this token too, but then its handler cannot tell the two apart.
      */
     long NO_TOKEN = -1;
 
@@ -21,9 +21,9 @@ public interface CompletionHandler {
     void onCompletion(long token, long flags, long length, long data);
 
     /**
-     * An operation has failed. The default throws the error of an operation that this process has posted; later completions stay in
-     * the queue. It ignores an error of no operation of its own, {@link CompletionError#posted}: a peer that leaves shall not end
-     * the loop that polls.
+     * An operation has failed. The default throws the error of an operation that this process has posted; later
+     * completions stay in the queue. It ignores an error of no operation of its own, {@link CompletionError#posted}: a
+     * peer that leaves shall not end the loop that polls.
      *
      * @param error the failed operation and the cause
      */

@@ -32,18 +32,19 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * Reports which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
- * they are enabled. With manual progress, polling also makes progress for them.
+ * Reports which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}. A program binds it
+ * to endpoints before it enables them. With manual progress, polling also makes progress for these endpoints.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. If
- * threads share a queue, each completion goes to one of them. Except for accessors, every method throws
- * {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. If threads share a queue, each completion goes to one of them. Except for accessors,
+ * every method throws {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue
+ * itself fails.
  */
 public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Operations in flight on this queue; used inside the guard only, like all fields below. */
     final ContextSlab contexts;
     final ThreadGuard guard;
-    /** Whether completions have the addresses of messages. */
+    /** Whether completions contain the addresses of messages. */
     final boolean reportsBuffers;
 
     private final Domain domain;
@@ -94,7 +95,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** What the provider's quirks see of this queue. */
+    /** This queue, as the provider's quirks see it. */
     private final class View implements QueueView {
         @Override
         public boolean admitsCaller() { return guard.admitsFromAnyThread(Thread.currentThread()); }
@@ -118,10 +119,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     boolean hasWaitObject() { return waitObject != WaitObject.NONE; }
 
-    /** Notes that an enabled endpoint is about to close; inside the guard. */
+    /** Records that an enabled endpoint is about to close; inside the guard. */
     void closing() { waiting.closing(); }
 
-    /** Notes that an endpoint was enabled; inside the guard. */
+    /** Records that an endpoint was enabled; inside the guard. */
     void enabled(Endpoint endpoint) {
         endpoints.enabled(endpoint);
         completions.noteReadable();
@@ -154,8 +155,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Reads available completions, passes them to the handler, and makes progress; never waits; fi_cq_read. If the handler
-     * throws, the remaining completions stay for the next poll.
+     * Reads available completions, passes them to the handler, and makes progress; fi_cq_read, fi_cq(3). It never
+     * waits. If the handler throws, this method throws the same, and the remaining completions stay for the next poll.
      *
      * @param handler receives the completions
      * @param limit the maximum number of completions, at least 1; one call returns no more than 64
@@ -169,17 +170,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * As {@link #poll}, but waits for completions; fi_cq_sread. It blocks on the wait descriptor, while other threads can poll
-     * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
-     * {@link WaitObject#UNSPECIFIED}) polls, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always polls, and
-     * releases its carrier in between.
+     * As {@link #poll}, but waits for completions; it does what fi_cq_sread(3) does. It blocks on the wait descriptor;
+     * other threads can poll and post meanwhile. If the queue has no descriptor ({@link WaitObject#NONE},
+     * {@link WaitObject#YIELD}, with some providers {@link WaitObject#UNSPECIFIED}), it polls, with the pauses of
+     * {@link Waiting#BACKOFF}. A virtual thread always polls, and releases its carrier between polls.
      *
      * @param deadline the longest time to wait
      * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
      *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
-     * @throws IllegalStateException if this queue is closed, also by another thread during the wait
-     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
-     *         interrupt status still set
+     * @throws IllegalStateException if this queue is closed, or another thread closes it during the wait
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with
+     *         the interrupt status still set
      */
     public int await(CompletionHandler handler, int limit, Duration deadline) {
         Objects.requireNonNull(handler, "handler");
@@ -189,9 +190,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Wakes all threads in {@link #await}, or the next thread to call it if none waits; fi_cq_signal. It also makes the wait
-     * descriptor readable, or if no thread waits, makes the next {@link #tryWait} return false, so that the application's own
-     * event loop does not sleep. Any thread may call this with any threading model.
+     * Wakes all threads in {@link #await}; if none waits, the next call of it returns at once; it does what
+     * fi_cq_signal(3) does. An application's own event loop wakes too: the wait descriptor becomes readable, or, if no
+     * thread waits, the next {@link #tryWait} returns false. Any thread may call this with any threading model.
      */
     public void signal() {
         completions.requireOpen();
@@ -205,8 +206,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     public boolean tryWait() { return waiting.tryWait(); }
 
     /**
-     * Makes progress without returning completions, which are kept for the next {@link #poll}. Does nothing while as many
-     * completions are kept as operations can be in flight.
+     * Makes progress and buffers completions for the next {@link #poll}. Does nothing while it buffers as many
+     * completions as operations can be in flight ({@link #size}).
      */
     public void progress() { progress(true); }
 
@@ -227,17 +228,18 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return found;
     }
 
-    /** {@return counts since the queue was opened, and what it holds} With SAFE and COMPLETION any thread may call it, also after close. */
-    public CompletionQueueStatistics statistics() {
-        return fromAnyThread(completions::statistics);
-    }
+    /**
+     * {@return counts since the queue was opened, and what it holds} It works after close. With SAFE and COMPLETION any
+     * thread may call it.
+     */
+    public CompletionQueueStatistics statistics() { return fromAnyThread(completions::statistics); }
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
         return fromAnyThread(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number),
                 endpoint.canceled, endpoint.timesFull, LatencyHistogram.latencies(endpoint.bindings.latencies)));
     }
 
-    /** Begins anew, or ends. */
+    /** Starts recording latencies from zero, or stops. */
     void recordLatencies(Endpoint endpoint, boolean on) {
         fromAnyThread(() -> {
             if (endpoint.isClosed()) { throw endpoint.closed(); }
@@ -255,12 +257,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     int inFlight() { return fromAnyThread(contexts::inFlight); }
 
-    /** Whether so many completions wait for a poll that progress has stopped. */
+    /** Whether progress has stopped because the buffer of completions is full. */
     boolean isBufferFull() {
         return fromAnyThread(() -> completions.buffered() >= contexts.capacity());
     }
 
-    /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
+    /**
+     * Buffers the completion of an operation that needs no transfer; inside the guard. Returns whether there was room.
+     */
     boolean buffer(long token, long flags, long data) {
         boolean hasRoom = completions.buffer(token, flags, data);
         if (hasRoom) { blocking.wake(); }
@@ -299,7 +303,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** Frees the contexts of the receives of a closed endpoint, to which the provider no longer writes. */
+    /** Frees the contexts of a closed endpoint's receives: the provider no longer writes to them. */
     void releaseDataReceives(Endpoint endpoint) {
         drain();
         try (var _ = guard.enterFromAnyThread()) {
@@ -307,18 +311,19 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** Has the provider end the receives of an endpoint that it closes later: it would keep their places until then. */
+    /** Cancels the receives of an endpoint whose native close is deferred: they would occupy slots until then. */
     void cancelReceives(Endpoint endpoint) {
         try (var _ = guard.enterFromAnyThread()) {
             for (long context : contexts.postedReceives(endpoint.number)) {
-                EndpointOps.fi_cancel(endpoint.handle, context); // if it does not, the place stays taken
+                // if the provider cancels nothing, the slot stays taken
+                EndpointOps.fi_cancel(endpoint.handle, context);
             }
         }
     }
 
     /**
-     * Frees the places of operations of an endpoint that was closed late, as the provider completes none of them now; not those of
-     * another thread's queue.
+     * Frees the slots of operations of an endpoint whose native close was deferred: the provider completes none of them
+     * now. Slots in a queue that belongs to another thread stay.
      */
     void releaseAbandoned(Endpoint endpoint) {
         if (completions.isClosed() || !guard.admitsFromAnyThread(Thread.currentThread())) { return; }
@@ -345,10 +350,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Closes the queue; fi_close. Unread completions are discarded. Throws {@link IllegalStateException} naming the endpoints
-     * bound to it that are open, and stays open then. After FabricException of fi_close it is closed, and its contexts
-     * are not freed; after anything else, such as a wait of another thread that does not end, it takes no calls, and
-     * another close goes on.
+     * Closes the queue; fi_close, fi_cq(3). Unread completions are discarded. If endpoints bound to it are open, it
+     * throws {@link IllegalStateException}, which names them, and stays open. After FabricException of fi_close it is
+     * closed, and its contexts are not freed. After any other exception, such as for another thread's wait that does
+     * not end, it takes no calls but {@code close}, which continues.
      */
     @Override
     public void close() {

@@ -19,14 +19,14 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The connection of an endpoint of type {@link EndpointType#MSG} to its one peer; fi_cm(3). Handed out by
- * {@link Endpoint#connection}. One end calls {@link #connect}; the other, whose endpoint was opened for the
- * {@link ConnectionRequest}, calls {@link #accept}. Each is connected once its event queue says so. An endpoint can connect
- * only once.
+ * The connection of an endpoint of type {@link EndpointType#MSG} to its one peer; fi_cm(3). Returned by
+ * {@link Endpoint#connection}. One side calls {@link #connect}. The other side opens an endpoint for the
+ * {@link ConnectionRequest} and calls {@link #accept}. A side is connected once its event queue has reported
+ * {@link Event.Connected}. An endpoint can connect only once.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
- * Methods that call libfabric throw {@link IllegalStateException} if the endpoint is closed or not enabled, and
- * {@link FabricException} if libfabric reports an error.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. Methods that call libfabric throw {@link IllegalStateException} if the endpoint is
+ * closed or not enabled, and {@link FabricException} if libfabric reports an error.
  */
 public final class Connection {
     /** The state of a connection. */
@@ -34,13 +34,13 @@ public final class Connection {
         /** Neither connected nor accepted yet. */
         IDLE,
         /**
-         * Requested or accepted; the event queue will report the outcome. Messages of the peer may be completed before
-         * that event is read, and can be answered only after it.
+         * Requested or accepted; the event queue will report the outcome. Receives may complete with messages of the
+         * peer before that event is read. Sends to the peer are possible only after it.
          */
         CONNECTING,
         /** Established; transfers may be posted. */
         CONNECTED,
-        /** Ended by this end or the other. */
+        /** Ended by this side or by the peer. */
         SHUT_DOWN,
         /** It could not be established. */
         FAILED;
@@ -81,19 +81,22 @@ public final class Connection {
         return state;
     }
 
-    /** {@return the largest amount of data that connect and accept take, in bytes; fi_getopt with FI_OPT_CM_DATA_SIZE} */
-    public int maximumDataSize() {
-        return maximumDataSize;
-    }
+    /**
+     * {@return the largest number of bytes of data for connect and accept; fi_getopt with FI_OPT_CM_DATA_SIZE,
+     * fi_endpoint(3)}
+     */
+    public int maximumDataSize() { return maximumDataSize; }
 
     /**
-     * Requests a connection without waiting; fi_connect. The event queue reports the outcome. The sockets provider waits until
-     * the peer is found, and keeps the other connections of the fabric waiting meanwhile.
+     * Requests a connection without waiting; fi_connect, fi_cm(3). The event queue reports the outcome. Some providers
+     * look for the peer inside this call; other connections of the fabric wait meanwhile.
      *
-     * @param address where the peer listens: its {@link PassiveEndpoint#address}, or {@link FabricInfo#destinationAddress}
+     * @param address where the peer listens: its {@link PassiveEndpoint#address}, or
+     *         {@link FabricInfo#destinationAddress}
      * @param data passed to the peer, at most {@link #maximumDataSize} bytes
-     * @throws IllegalArgumentException if the address has another format than the provider's, or the data is too long
-     * @throws IllegalStateException also if the endpoint has connected before, or was opened for a request
+     * @throws IllegalArgumentException if the address has another format than the provider's, the data is too long, or
+     *         the provider opened the endpoint for another destination ({@link FabricInfo#withDestination})
+     * @throws IllegalStateException if the endpoint has connected before, or was opened for a request
      * @throws ConnectionException if it fails at once
      */
     public void connect(EndpointAddress address, byte... data) {
@@ -116,11 +119,12 @@ public final class Connection {
     }
 
     /**
-     * Accepts the request that the endpoint was opened for, without waiting; fi_accept. The event queue reports the outcome.
+     * Accepts the request that the endpoint was opened for, without waiting; fi_accept, fi_cm(3). The event queue
+     * reports the outcome.
      *
      * @param data passed to the peer, at most {@link #maximumDataSize} bytes
      * @throws IllegalArgumentException if the data is too long
-     * @throws IllegalStateException also if the endpoint has accepted before, or was not opened for a request
+     * @throws IllegalStateException if the endpoint has accepted before, or was not opened for a request
      * @throws ConnectionException if it fails at once
      */
     public void accept(byte... data) {
@@ -169,14 +173,15 @@ public final class Connection {
     }
 
     /**
-     * Reads the event queue until the connection is established. Other events stay for the queue's next reader. May be called
-     * again after the deadline or an interrupt.
+     * Reads the event queue until the connection is established. Other events are buffered for the queue's next reader.
+     * It may be called again after the deadline or an interrupt.
      *
      * @param deadline the longest time to wait
      * @return the data the peer passed to accept, possibly empty
-     * @throws IllegalStateException also if neither connect nor accept was called
+     * @throws IllegalStateException if neither connect nor accept was called
      * @throws ConnectionException if the connection failed, or is not established in time
-     * @throws FabricException if the thread is interrupted: errno {@code EINTR} (4), with the interrupt status still set
+     * @throws FabricException if the thread is interrupted: errno {@code EINTR} (4), with the interrupt status still
+     *         set
      */
     public byte[] awaitConnected(Duration deadline) {
         endpoint.requireEnabled();
@@ -202,11 +207,12 @@ public final class Connection {
     }
 
     /**
-     * Ends the connection; fi_shutdown. Transfers in flight complete with an error, and new ones are refused. Does nothing if
-     * the connection has ended.
+     * Ends the connection; fi_shutdown, fi_cm(3). Operations in flight complete with an error, and new ones are
+     * refused. Does nothing if the connection has ended.
      *
-     * @throws IllegalStateException also if the connection is not established yet, or aliases are open over sockets
-     *         or deferred work is queued there
+     * @throws IllegalStateException if the connection is not established yet. Where the provider closes the endpoint
+     *         with its connection, aliases that are open and deferred work that waits for its counter throw it too; the
+     *         message names them
      */
     public void shutdown() {
         endpoint.requireEnabled();
@@ -270,7 +276,8 @@ public final class Connection {
 
     /** Handles an event; inside the fabric's lock, like the next two methods. */
     synchronized Event connected(byte[] received) {
-        byte[] data = request == null ? received : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
+        // the accepting side gets no data, though some providers fill the event
+        byte[] data = request == null ? received : NO_DATA;
         if (become(State.CONNECTED)) { peerData = data; }
         return new Event.Connected(endpoint, data);
     }
@@ -293,8 +300,8 @@ public final class Connection {
     }
 
     /**
-     * Moves it on, if it may go there from where it is, and returns whether it did. Inside the fabric's lock. Where it
-     * has ended, operations to the peer are refused from then on.
+     * Changes the state if that transition exists; inside the fabric's lock. Returns whether it did. When the
+     * connection has ended, operations to the peer are refused.
      */
     private synchronized boolean become(State next) {
         assert LockOrder.taken(LockOrder.Rank.CONNECTION, this);
@@ -308,7 +315,7 @@ public final class Connection {
         return moves;
     }
 
-    /** Rejects a request that was not accepted, after the endpoint was closed. Again does nothing. */
+    /** Rejects a request that was not accepted, after the endpoint was closed. A second call does nothing. */
     void endpointClosed() {
         become(State.SHUT_DOWN);
         if (request != null) { request.release(true); }

@@ -8,21 +8,24 @@ import java.time.Duration;
 /** A connection could not be established, see {@link #reason}. Close the endpoint and try again with a new one. */
 public final class ConnectionException extends FabricException {
     private static final long serialVersionUID = 1L;
-    /** The C library's EPIPE, which libfabric's providers pass on. */
+    /** EPIPE of the C library, which libfabric's providers pass on. */
     private static final int EPIPE = 32;
     /**
-     * If the peer closes the connection instead of answering, tcp and net report a stale errno, which connect(2) usually left
-     * at this value.
+     * If the peer closes the connection instead of answering, some providers report a stale errno, which connect(2)
+     * usually left at this value.
      */
     private static final int EINPROGRESS = 115;
 
     /** The cause of the failure. */
     public enum Reason {
-        /** No process listens there, or the peer rejected it without data; providers do not distinguish these. */
+        /**
+         * No process listens at the address, or the peer rejected the connection without data; providers do not
+         * distinguish these.
+         */
         REFUSED,
-        /** The peer rejected it with data: {@link ConnectionException#data}. */
+        /** The peer rejected the connection with data: {@link ConnectionException#data}. */
         REJECTED,
-        /** The peer or the network broke it off. The provider {@code sockets} reports this as {@link #REFUSED}. */
+        /** The peer or the network broke the connection off. Some providers report this as {@link #REFUSED}. */
         RESET,
         /** The peer did not answer in time. */
         TIMED_OUT,
@@ -57,7 +60,7 @@ public final class ConnectionException extends FabricException {
                     + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
                     Reason.REJECTED, data.clone());
         }
-        FabricException said = Status.exception(-errno, operation, provider); // its errno may be more precise
+        FabricException said = Status.exception(-errno, operation, provider); // this errno may be more precise
         Reason reason = Reason.of(said.errno(), false);
         String cause = reason == Reason.RESET ? " The peer or the network broke it off." : "";
         return new ConnectionException(said.getMessage() + cause, operation, said.errno(), reason, data.clone());

@@ -6,9 +6,10 @@ import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.InfoHandle;
 
 /**
- * A peer's request for a connection to a {@link PassiveEndpoint}; the fi_info of FI_CONNREQ, fi_cm(3). Accept it with an
- * endpoint from {@link Domain#openEndpoint(ConnectionRequest)}, or reject it. A pending request is rejected when it or the
- * passive endpoint is closed; one with an endpoint, when that endpoint is closed without accepting. Any thread may use it.
+ * A peer's request for a connection to a {@link PassiveEndpoint}; the fi_info of FI_CONNREQ, fi_cm(3). Accept it with
+ * an endpoint from {@link Domain#openEndpoint(ConnectionRequest)}, or reject it. Closing a pending request or its
+ * passive endpoint rejects it. If an endpoint was opened for it, closing that endpoint without accepting rejects it.
+ * Any thread may use it.
  */
 public final class ConnectionRequest implements AutoCloseable {
     /** The state of a request. */
@@ -59,11 +60,11 @@ public final class ConnectionRequest implements AutoCloseable {
     /**
      * Rejects the connection; fi_reject. The peer gets a {@link ConnectionException}.
      *
-     * @param reason passed to the peer, at most {@link PassiveEndpoint#maximumDataSize} bytes; if empty, the peer cannot tell
-     *         the rejection from the absence of a listener
+     * @param reason passed to the peer, at most {@link PassiveEndpoint#maximumDataSize} bytes; if empty, the peer
+     *         cannot tell the rejection from the absence of a listener
      * @throws IllegalArgumentException if the reason is too long
      * @throws IllegalStateException if it was rejected or closed, or an endpoint was opened for it
-     * @throws FabricException if libfabric reports an error; the request is over all the same
+     * @throws FabricException if libfabric reports an error; the request has ended nevertheless
      */
     public void reject(byte... reason) {
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
@@ -73,7 +74,7 @@ public final class ConnectionRequest implements AutoCloseable {
         });
     }
 
-    /** Ends the request, if it is in this state; inside the lock. */
+    /** Ends the request if it is in this state; inside the lock. Returns whether it was. */
     private boolean finishFrom(State expected) {
         boolean isIn = state == expected;
         if (isIn) { state = State.FINISHED; }
@@ -88,7 +89,7 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /**
-     * Ends the request, unless it is over, after its endpoint failed to open, or closed without accepting.
+     * Ends the request, unless it has ended, after its endpoint failed to open or closed without accepting.
      *
      * @param owned whether an endpoint had the connection
      */

@@ -20,22 +20,24 @@ import java.util.function.LongToIntFunction;
 import java.util.function.Supplier;
 
 /**
- * Counts completed and failed operations; fi_cntr(3). Opened by {@link Domain#openCounter()}, bound to endpoints before they
- * are enabled. With manual progress, reading it also makes progress for them. Its wait object serves {@link #await} only:
- * except for sockets, no provider exposes a counter's descriptor.
+ * Counts completed and failed operations; fi_cntr(3). Opened by {@link Domain#openCounter()}. A program binds it to
+ * endpoints before it enables them. With manual progress, reading it also makes progress for these endpoints. Its wait
+ * object serves {@link #await} only: hardly any provider exposes a counter's descriptor.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. With
- * COMPLETION, one thread must open all counters and queues of an endpoint, and on {@code tcp} of libfabric 2.x a counter serves
- * endpoints of one completion queue. Except for accessors, every method throws {@link IllegalStateException} once the counter
- * is closed. Methods that change it throw {@link IllegalArgumentException} for a number below 0, and
- * {@link UnsupportedOperationException} if the provider does not offer the call.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. With COMPLETION, one thread must open all counters and queues of an endpoint, and where
+ * the provider makes each queue a domain of its own, a counter serves endpoints of one completion queue; see the table
+ * of refusals in {@code core/guide/PROVIDERS.md}. Except for accessors, every method throws
+ * {@link IllegalStateException} once the counter is closed. Methods that change it throw
+ * {@link IllegalArgumentException} for a number below 0, and {@link UnsupportedOperationException} if the provider does
+ * not offer the call.
  */
 public final class Counter implements AutoCloseable {
     final ThreadGuard guard;
 
     /**
-     * Whether a provider was used that puts its own fi_cntr_wait into the table that providers share; it misreads other
-     * providers' endpoints.
+     * Whether a provider was used that puts its own fi_cntr_wait into a table that providers share. That function
+     * misreads the endpoints of other providers.
      */
     private static volatile boolean isWaitSpoiled;
 
@@ -50,8 +52,8 @@ public final class Counter implements AutoCloseable {
     /** The number of errors already reported to the application. */
     private long knownErrors;
     /**
-     * Whether the native counter may be called. Where each queue is a domain of its own, a call before an endpoint was enabled
-     * with the counter crashes the process; until then, the counts are what the application added.
+     * Whether the native counter may be called. Where each queue is a domain of its own, a call before an endpoint was
+     * enabled with the counter ends the process. Until then the counts are those that the application added.
      */
     private boolean isReadable;
     private long added;
@@ -110,15 +112,15 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /** Notes that an endpoint with that queue was enabled; inside the guard. */
+    /** Records that an endpoint with that queue was enabled; inside the guard. */
     void enabled(CompletionQueue served) {
         queue = domain.queues.areDomains() ? served : null;
         isReadable = true;
     }
 
     /**
-     * Notes that an enabled endpoint is about to close; inside the guard, with no thread in fi_cntr_wait. The endpoint may
-     * leave stale entries in the counter's wait object, which fi_cntr_wait would read.
+     * Records that an enabled endpoint is about to close; inside the guard, with no thread in fi_cntr_wait. The
+     * endpoint may leave stale entries in the counter's wait object, which fi_cntr_wait would read.
      */
     void closing() { blocks &= !domain.quirks.has(Fact.STALE_WAIT_OBJECTS); }
 
@@ -135,7 +137,7 @@ public final class Counter implements AutoCloseable {
         return guard;
     }
 
-    /** {@return the number of completed operations; fi_cntr_read} Makes progress. */
+    /** {@return the number of completed operations; fi_cntr_read, fi_cntr(3)} Makes progress. */
     public long read() {
         try (var _ = guard.enter()) {
             requireOpen();
@@ -143,7 +145,10 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /** {@return the number of failed operations; fi_cntr_readerr} {@link #await} does not report these errors again. */
+    /**
+     * {@return the number of failed operations; fi_cntr_readerr, fi_cntr(3)} {@link #await} does not report these
+     * errors again.
+     */
     public long readErrors() {
         try (var _ = guard.enter()) {
             requireOpen();
@@ -182,16 +187,16 @@ public final class Counter implements AutoCloseable {
     }
 
     /**
-     * Waits until the count reaches a threshold; fi_cntr_wait. It blocks if the counter has a wait object for that and the
-     * provider respects the deadline; otherwise it reads, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always
-     * reads, and releases its carrier in between.
+     * Waits until the count reaches a threshold; fi_cntr_wait, fi_cntr(3). It blocks in libfabric if the counter has a
+     * wait object and the provider respects the deadline. Otherwise it reads again and again, with the pauses of
+     * {@link Waiting#BACKOFF}. A virtual thread always reads, and releases its carrier between reads.
      *
      * @param threshold the count to wait for
      * @param deadline the longest time to wait
      * @throws FabricTimeoutException if the count is below the threshold at the deadline
-     * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors; with {@code EINTR} (4) if the thread is
-     *         interrupted, with the interrupt status still set
-     * @throws IllegalStateException if this counter is closed, also by another thread during the wait
+     * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors; with {@code EINTR} (4) if the
+     *         thread is interrupted, with the interrupt status still set
+     * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
     public void await(long threshold, Duration deadline) {
         // read outside the guard: mayBlock decides
@@ -233,7 +238,7 @@ public final class Counter implements AutoCloseable {
         lifeCycle.requireOpen(this);
     }
 
-    /** Runs an action while nobody else uses or closes it. */
+    /** Runs an action while no other thread uses or closes this counter. */
     <T> T locked(Supplier<T> action) {
         try (var _ = guard.enterFromAnyThread()) {
             return action.get();
@@ -243,9 +248,10 @@ public final class Counter implements AutoCloseable {
     boolean isBelow(long threshold) { return ops.fi_cntr_read() < threshold; }
 
     /**
-     * Closes the counter; fi_close. Throws {@link IllegalStateException} naming the endpoints and regions bound to it that are
-     * open, and the deferred work that needs it, and stays open then. After FabricException of fi_close it is closed; after anything else, such as a wait of
-     * another thread that does not end, it takes no calls, and another close goes on.
+     * Closes the counter; fi_close, fi_cntr(3). If endpoints or regions bound to it are open, or deferred work needs
+     * it, it throws {@link IllegalStateException}, which names them, and stays open. After FabricException of fi_close
+     * it is closed. After any other exception, such as for another thread's wait that does not end, it takes no calls
+     * but {@code close}, which continues.
      */
     @Override
     public void close() {

@@ -6,43 +6,46 @@ import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.Handle;
 import java.util.stream.Stream;
 
-/** A queued operation of {@link DeferredWork}. It need not be kept. */
+/** A queued operation of {@link DeferredWork}. A program need not keep a reference to it. */
 public final class DeferredOperation {
     private final DeferredWork.When when;
     private final String call;
-    /** Null if it changes a counter. */
+    /** The endpoint; null if the operation changes a counter. */
     final Endpoint endpoint;
-    /** What counts its success, or what it changes. */
+    /** The counter that counts its success, or that it changes. */
     final Counter counted;
     final long token;
-    /** Where its error comes to, or null. */
+    /** The queue that reports its error, or null. */
     final CompletionQueue queue;
     final boolean isReceive;
     final DeferredWorkStruct struct;
     final MemoryRegion[] regions;
     final Peer peer;
     /**
-     * Says when this has ended: a counter of its own, which a transfer adds one to, and from which a second operation
-     * adds to the program's counter. What changes a counter has another behind it, which adds one to this.
+     * A counter of this operation's own, which says when it has ended. A transfer adds one to it, and a second
+     * operation then adds to the program's counter. An operation that changes a counter is followed by another one,
+     * which adds one to this counter.
      */
     Handle completionCounter;
     CntrOps completionOps;
     DeferredWorkStruct countingStruct;
     State state = State.QUEUED;
 
-    /** What has become of an operation. */
+    /** The state of an operation. */
     public enum State {
-        /** It waits for its counter, or is under way. */
+        /** It waits for its counter, or is in flight. */
         QUEUED,
         /** It has succeeded. */
         DONE,
-        /** It has failed, and its error was polled. */
+        /** It has failed, and a poll has read its error. */
         FAILED,
         /** It was canceled, or had not ended when its endpoint was closed. */
         CANCELED
     }
 
-    /** @param endpoint null if it changes a counter, as are the regions and the peer */
+    /**
+     * @param endpoint null if the operation changes a counter; then the regions and the peer are null too
+     */
     DeferredOperation(DeferredWork.When when, String call, boolean isReceive, Endpoint endpoint, Counter counted,
             long token, DeferredWorkStruct struct, MemoryRegion[] regions, Peer peer) {
         this.when = when;
@@ -69,8 +72,8 @@ public final class DeferredOperation {
     }
 
     /**
-     * What the provider's locks are to an operation: its counter lets it take one, and it is counted while another is
-     * held, or none. A direction of an endpoint has a lock, and so has a counter.
+     * The provider's locks that an operation takes: the count of its trigger takes one, and its completion is counted
+     * while another one, or none, is held. Each direction of an endpoint has a lock, and so has each counter.
      */
     record Step(Counter trigger, Object takes, Object held, Counter counted) {
         boolean isChange() { return takes == counted; }
@@ -78,7 +81,10 @@ public final class DeferredOperation {
 
     private record Side(Object context, boolean isReceive) {}
 
-    /** Of this, and of sends and receives beside it that are not deferred, if a counter of the endpoint counts them. */
+    /**
+     * {@return the steps of this operation, and of sends and receives that are not deferred if a counter of the
+     * endpoint counts them}
+     */
     Stream<Step> steps() {
         if (endpoint == null) { return Stream.of(new Step(when.trigger, counted, when.trigger, counted)); }
         Side side = new Side(endpoint.bindings.context(!isReceive), isReceive);
@@ -88,18 +94,18 @@ public final class DeferredOperation {
     }
 
     /**
-     * {@return what has become of it} It works after close.
+     * {@return the state of this operation} It works after close.
      *
      * @throws WrongThreadException while it is queued, where the threading model gives the domain to another thread
      */
     public State state() { return when.list().stateOf(this); }
 
     /**
-     * Takes it back; FI_CANCEL_WORK of fi_control(3). One that is under way may end as if this was not called. A
-     * receive that is under way fails with {@code ECANCELED}, as by {@link Messages#cancel}. Nothing happens if it has
-     * ended.
+     * Cancels this operation; FI_CANCEL_WORK of fi_control, fi_trigger(3). If it is in flight, it may complete
+     * nevertheless. A receive in flight fails with {@code ECANCELED} (125), as by {@link Messages#cancel}. Nothing
+     * happens if the operation has ended.
      *
-     * @return whether it was canceled, and has no error to be polled
+     * @return whether it was canceled; then no error is reported for it
      * @throws UnsupportedOperationException if the provider cannot: let its counter reach the threshold
      * @throws FabricException if the provider reports an error
      * @throws WrongThreadException as {@link #state}

@@ -28,43 +28,44 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Operations that wait at the provider until a counter reaches a threshold, and start without the program;
- * fi_trigger(3). Returned by {@link Domain#deferredWork}; needs {@link Capability#TRIGGER}, which few providers have.
+ * Operations that wait in the provider until a counter reaches a threshold, and then start without the program;
+ * fi_trigger(3). Returned by {@link Domain#deferredWork}. It needs {@link Capability#TRIGGER}, which few providers
+ * have.
  *
  * <pre>{@code
  * // when two messages have come, send one on, and count it
  * domain.deferredWork().when(arrived, 2).send(message, sent, token);
  * }</pre>
  *
- * <p><b>Completions.</b> An operation that succeeds adds one to its completion counter and gives no entry to a queue.
- * One that fails adds nothing: its error comes to the endpoint's queue, with its token; what waits for its count waits
- * on. Poll for errors.
+ * <p><b>Completions.</b> An operation that succeeds adds one to its completion counter and gives no completion to a
+ * queue. An operation that fails adds nothing: its error comes to the endpoint's queue, with its token. Operations that
+ * wait for its count go on waiting. Poll for errors.
  *
- * <p><b>Ownership.</b> Everything is copied: the message may be changed, posted or dropped at once. The regions are in
- * use until the operation has ended, and close then. <b>A counter</b> cannot be closed before, and <b>an endpoint</b>
- * not while an operation of it waits for its counter: {@code close} throws IllegalStateException and names what is
- * queued. Have the counter reach the threshold, or {@link DeferredOperation#cancel} it where the provider can. Closing
- * an endpoint waits two seconds for what is under way; what has not ended then, such as a receive without a message,
- * comes back with its token and {@code ECANCELED}, as other operations do.
+ * <p><b>Ownership.</b> The message is copied: it may be changed, posted or dropped at once. The regions are in use
+ * until the operation has ended. A counter cannot be closed before that. An endpoint cannot be closed while one of its
+ * operations waits for its counter: {@code close} throws IllegalStateException, which names the operations. Have the
+ * counter reach the threshold, or {@link DeferredOperation#cancel cancel} the operation where the provider can. Closing
+ * an endpoint waits two seconds for operations in flight. Those that have not ended then, such as a receive without a
+ * message, come back with their token and {@code ECANCELED} (125), as other operations do.
  *
- * <p>Any thread that may use the endpoint may queue, except that a message belongs to the thread that made it. Queueing
- * allocates.
+ * <p><b>Threads.</b> Any thread that may use the endpoint may queue. A message belongs to the thread that made it.
+ * Queueing allocates.
  */
 public final class DeferredWork {
     private static final String CALL = "fi_control(FI_QUEUE_WORK)";
-    /** What libfabric refers to, whatever the program forgets. */
+    /** Keeps reachable what libfabric refers to, even if the program drops it. */
     private static final Set<DeferredOperation> REFERENCED = ConcurrentHashMap.newKeySet();
 
     private final Domain domain;
     /**
-     * What has not ended. Its monitor is taken last: inside guards and the domain's monitor, and none of them inside
-     * it.
+     * The operations that have not ended. Its monitor is taken last: inside guards and the domain's monitor, and
+     * neither of them is taken inside it.
      */
     private final Set<DeferredOperation> queued = new LinkedHashSet<>();
-    /** Why high thresholds are refused, and what would never end, or null. */
+    /** Why high thresholds, and operations that would never end, are refused, or null. */
     private final String highThresholdRefusal;
     private final String nestedLockRefusal;
-    /** At how many it is looked next which have ended, so that those do not pile up. */
+    /** The number of queued operations at which the next look removes those that have ended. */
     private int cleanupSize = 64;
 
     DeferredWork(Domain domain) {
@@ -84,9 +85,10 @@ public final class DeferredWork {
     }
 
     /**
-     * {@return what can be queued to start once a counter has reached a threshold; at once if it has} It may be used
-     * again and again.
+     * {@return a queue of operations that start once a counter has reached a threshold, or at once if it has} It may be
+     * used any number of times.
      *
+     * @param counter a counter of this domain
      * @param threshold 0 or more
      * @throws IllegalArgumentException if the threshold is below 0 or more than the provider counts, or the counter is
      *         of another domain
@@ -112,16 +114,18 @@ public final class DeferredWork {
     }
 
     /**
-     * Queues operations for one counter and one threshold; FI_QUEUE_WORK of fi_control(3). Each method takes a prepared
-     * operation, the counter that counts its success, and the token of its error. It makes progress until the provider
-     * accepts it.
+     * Queues operations for one counter and one threshold; FI_QUEUE_WORK of fi_control, fi_trigger(3). Each method
+     * takes a prepared operation, the counter that counts its success, and the token of its error. It makes progress
+     * until the provider accepts the operation.
      *
-     * <p>All throw what the posting method of the message throws; IllegalArgumentException also if its endpoint or the
-     * completion counter is of another domain, or its flags have INJECT; IllegalStateException also if a counter is
-     * closed; UnsupportedOperationException if the endpoint was opened without {@link Capability#TRIGGER}, the provider
-     * lacks the operation, or would hang: where operations start inside the locks of what causes them, what counts a
-     * send must not start a transmit of the same endpoint, what counts a receive no receive of it, and no change of a
-     * counter may lead back to it; WrongThreadException where the threading model gives the domain to another thread.
+     * <p><b>Errors.</b> Each method throws what the posting method of the message throws. In addition, it throws
+     * IllegalArgumentException if the endpoint or the completion counter is of another domain, or the flags have
+     * INJECT; IllegalStateException if a counter is closed; WrongThreadException where the threading model gives the
+     * domain to another thread; UnsupportedOperationException if the endpoint was opened without
+     * {@link Capability#TRIGGER}, or the provider lacks the operation or would hang. A provider would hang if it starts
+     * operations inside the locks of what caused them: there, a counter of sends must not start a transmit of the same
+     * endpoint, a counter of receives must not start a receive of it, and no change of a counter may lead back to that
+     * counter.
      */
     public final class When {
         final Counter trigger;
@@ -134,12 +138,12 @@ public final class DeferredWork {
 
         DeferredWork list() { return DeferredWork.this; }
 
-        /** Sends a message, with a tag if it was made by {@link Tagged#message}; FI_OP_SEND, FI_OP_TSEND. */
+        /** Queues a send, with a tag if the message was made by {@link Tagged#message}; FI_OP_SEND, FI_OP_TSEND. */
         public DeferredOperation send(PreparedMessage message, Counter completion, long token) {
             return message(PreparedMessage.Call.SEND, message, completion, token);
         }
 
-        /** Posts a receive, as {@link #send}; FI_OP_RECV, FI_OP_TRECV. */
+        /** Queues a receive, with a tag if the message was made by {@link Tagged#message}; FI_OP_RECV, FI_OP_TRECV. */
         public DeferredOperation receive(PreparedMessage message, Counter completion, long token) {
             return message(PreparedMessage.Call.RECEIVE, message, completion, token);
         }
@@ -153,12 +157,12 @@ public final class DeferredWork {
                     message.regionsInUse(), message.peer), () -> message.requirePostable(call));
         }
 
-        /** Writes; FI_OP_WRITE. */
+        /** Queues a write; FI_OP_WRITE. */
         public DeferredOperation write(PreparedRma message, Counter completion, long token) {
             return rma(PreparedRma.Call.WRITE, message, completion, token);
         }
 
-        /** Reads; FI_OP_READ. */
+        /** Queues a read; FI_OP_READ. */
         public DeferredOperation read(PreparedRma message, Counter completion, long token) {
             return rma(PreparedRma.Call.READ, message, completion, token);
         }
@@ -171,19 +175,19 @@ public final class DeferredWork {
                     message.regionsInUse(), message.peer), message::requireOpen);
         }
 
-        /** Changes the target; FI_OP_ATOMIC. */
+        /** Queues an atomic operation; FI_OP_ATOMIC. */
         public DeferredOperation execute(AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
             return atomic(Form.BASE, operation, message, completion, token);
         }
 
-        /** As {@link #execute}, and also brings the previous values; FI_OP_FETCH_ATOMIC. */
+        /** As {@link #execute}, and brings the previous values of the target; FI_OP_FETCH_ATOMIC. */
         public DeferredOperation fetch(AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
             return atomic(Form.FETCH, operation, message, completion, token);
         }
 
-        /** As {@link #fetch}, and also takes comparands; FI_OP_COMPARE_ATOMIC. */
+        /** As {@link #fetch}, with comparands; FI_OP_COMPARE_ATOMIC. */
         public DeferredOperation compare(AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
             return atomic(Form.COMPARE, operation, message, completion, token);
@@ -199,7 +203,7 @@ public final class DeferredWork {
         }
 
         /**
-         * Sets a counter; FI_OP_CNTR_SET.
+         * Queues a change of a counter, which sets it; FI_OP_CNTR_SET.
          *
          * @param target a counter of this domain
          * @param value 0 or more
@@ -244,14 +248,14 @@ public final class DeferredWork {
 
     /** Queues an operation. The checks are made inside the guard of its queue. */
     private DeferredOperation queue(DeferredOperation one, Runnable checks) {
-        one.counted.bind(one); // from now on the domain is open
+        one.counted.bind(one); // from here on the domain stays open
         try {
             one.trigger().bind(one);
             prepare(one);
             if (one.endpoint == null) {
                 one.trigger().locked(() -> tryQueue(one, checks));
             } else {
-                one.queue.dropSilent(); // polls that find nothing see what has ended
+                one.queue.dropSilent(); // polls that find nothing look for operations that have ended
                 check(one.countingStruct.queue(domain.handle()));
                 if (!tryQueueInside(one, checks)) {
                     PostRetry.until(one.endpoint, one.queue, CALL, one.peer, () -> tryQueueInside(one, checks));
@@ -264,7 +268,7 @@ public final class DeferredWork {
         return one;
     }
 
-    /** Makes what says that it has ended. */
+    /** Makes the counter that says when the operation has ended. */
     private void prepare(DeferredOperation one) {
         OpenResult out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         Status.check(out.status(), "fi_cntr_open", domain.info().provider());
@@ -289,7 +293,7 @@ public final class DeferredWork {
         }
     }
 
-    /** Inside the guard of its counter, so that nobody closes that meanwhile. */
+    /** Inside the guard of its counter, so that no thread closes that meanwhile. */
     private boolean tryQueue(DeferredOperation one, Runnable checks) {
         checks.run();
         one.trigger().requireOpen();
@@ -300,7 +304,7 @@ public final class DeferredWork {
             return false;
         }
         check(status);
-        // Starts behind it; if it does not, the operation counts as queued for ever.
+        // Starts after the operation. If it cannot be queued, the operation counts as queued for ever.
         if (one.endpoint == null) { one.countingStruct.queue(domain.handle()); }
         return true;
     }
@@ -323,7 +327,10 @@ public final class DeferredWork {
         if (one.queue != null) { one.queue.contexts.removeExternal(one.struct.context()); }
     }
 
-    /** @throws UnsupportedOperationException if it would, with what is queued, wait for a lock of its own cause */
+    /**
+     * @throws UnsupportedOperationException if the operation, together with those that are queued, would wait for a
+     *         lock of its own cause
+     */
     private void requireTerminates(DeferredOperation one) {
         if (nestedLockRefusal == null || !wouldHang(one)) { return; }
         endFinished();
@@ -344,7 +351,7 @@ public final class DeferredWork {
                 .anyMatch(one -> one.isChange() && one.trigger() == from && reaches(steps, one.counted(), to, seen));
     }
 
-    /** Ends what has ended at the provider. */
+    /** Removes the operations that the provider has ended. */
     synchronized void endFinished() {
         assert LockOrder.taken(LockOrder.Rank.WORK, this);
         for (DeferredOperation one : List.copyOf(queued)) {
@@ -356,7 +363,10 @@ public final class DeferredWork {
         }
     }
 
-    /** The provider refers to it no more. Closing the counter first waits for who is inside. */
+    /**
+     * Removes an operation that the provider no longer refers to. Closing the counter first waits for threads inside
+     * it.
+     */
     private synchronized void end(DeferredOperation one, State outcome) {
         if (one.state != State.QUEUED) { return; }
         one.state = outcome;
@@ -380,12 +390,12 @@ public final class DeferredWork {
 
     synchronized boolean cancel(DeferredOperation one) {
         if (stateOf(one) != State.QUEUED) { return false; }
-        if (one.isReceive && !one.isWaiting()) { // it is as any other receive is
+        if (one.isReceive && !one.isWaiting()) { // it is canceled like any other receive
             EndpointOps.fi_cancel(one.endpoint.handle, one.struct.context());
             return false;
         }
         int status = one.struct.cancel(domain.handle());
-        if (status == -Errno.ENOENT) { return false; } // it is under way
+        if (status == -Errno.ENOENT) { return false; } // it is in flight
         Status.checkOffered(status, "fi_control(FI_CANCEL_WORK)", domain.info().provider());
         end(one, State.CANCELED);
         return true;
@@ -399,7 +409,7 @@ public final class DeferredWork {
     }
 
     /**
-     * Before an endpoint closes: waits for what it has under way, until the deadline.
+     * Waits for operations of an endpoint that are in flight, before it closes.
      *
      * @throws IllegalStateException as {@link #requireNoneWaiting}
      */
@@ -414,7 +424,10 @@ public final class DeferredWork {
         requireNoneWaiting(closing);
     }
 
-    /** @throws IllegalStateException naming what waits for its counter and would start on an endpoint that is closed */
+    /**
+     * @throws IllegalStateException naming the operations that wait for their counters and would start on a closed
+     *         endpoint
+     */
     void requireNoneWaiting(Endpoint closing) {
         List<DeferredOperation> waiting = of(closing).stream().filter(DeferredOperation::isWaiting).toList();
         if (!waiting.isEmpty()) {
@@ -424,7 +437,7 @@ public final class DeferredWork {
         }
     }
 
-    /** Reports what an endpoint had under way that the provider has closed. */
+    /** Reports the operations in flight of an endpoint that the provider has closed. */
     void closed(Endpoint endpoint) {
         for (DeferredOperation one : of(endpoint)) {
             end(one, State.CANCELED);
@@ -434,7 +447,7 @@ public final class DeferredWork {
         }
     }
 
-    /** What an endpoint has queued, or through an alias of it. */
+    /** {@return the operations queued by an endpoint or by an alias of it} */
     private synchronized List<DeferredOperation> of(Endpoint endpoint) {
         if (queued.isEmpty()) { return List.of(); }
         domain.checkThread();

@@ -12,9 +12,10 @@ public interface DetailedCompletionHandler extends CompletionHandler {
      *
      * @param buffer the address of the memory, if the provider reports it
      * @param tag the message's tag
-     * @param source the peer that caused it, as {@link Peer#fabricAddress}; {@link Peer#ADDRESS_NOT_AVAILABLE} if no peer did,
-     *         {@link Capability#SOURCE} was not requested, the provider does not report it, the format is
-     *         {@link CompletionFormat#CONTEXT}, or the completion was first read for a handler of the other kind, which threw
+     * @param source the peer that caused it, as {@link Peer#fabricAddress}; {@link Peer#ADDRESS_NOT_AVAILABLE} if no
+     *         peer did, {@link Capability#SOURCE} was not requested, the provider does not report it, the format is
+     *         {@link CompletionFormat#CONTEXT}, or the completion was first read for a handler of the other kind, which
+     *         threw
      */
     void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source);
 

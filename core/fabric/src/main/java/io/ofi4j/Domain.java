@@ -33,12 +33,15 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, vectors and endpoints, and
- * registers memory. Close what was opened here before it. A region grants the rights named when it is made, at least one, and no other.
+ * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}. It opens queues, counters, vectors
+ * and endpoints, and registers memory. Close these objects before the domain. A region grants the rights that are named
+ * when it is made, at least one, and no others.
  *
  * <p>Its {@link ThreadingModel} decides which threads may call it; others get {@link WrongThreadException}. Except for
- * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException} if
- * libfabric reports an error, such as a size or a wait object that the provider does not support.
+ * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException}
+ * if libfabric reports an error, for example for a size or a wait object that the provider does not support.
+ * {@link UnsupportedOperationException} says that the provider does not have something, or would do it wrong; the table
+ * of refusals in {@code core/guide/PROVIDERS.md} lists such cases.
  */
 public final class Domain implements AutoCloseable {
     final ThreadGuard guard;
@@ -70,7 +73,7 @@ public final class Domain implements AutoCloseable {
         this.regions = new DomainRegions(this);
     }
 
-    /** {@return the info it was opened with} */
+    /** {@return the info that this domain was opened with} */
     public FabricInfo info() { return info; }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
@@ -78,16 +81,20 @@ public final class Domain implements AutoCloseable {
         return openCompletionQueue(CompletionQueueAttributes.defaults());
     }
 
-    /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with room for 1 to 1,048,576 operations in flight. */
+    /**
+     * As {@link #openCompletionQueue(CompletionQueueAttributes)}, with room for 1 to 1,048,576 operations in flight.
+     */
     public CompletionQueue openCompletionQueue(int size) {
         return openCompletionQueue(CompletionQueueAttributes.defaults().size(size));
     }
 
     /**
-     * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
+     * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread
+     * becomes its owner.
      *
      * @param attributes its size, format and wait object
-     * @throws UnsupportedOperationException if the provider does not offer the wait object; {@link FabricInfo#supports} tells
+     * @throws UnsupportedOperationException if the provider does not offer the wait object; {@link FabricInfo#supports}
+     *         tells
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
@@ -100,7 +107,8 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
+     * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its
+     * owner.
      *
      * @param attributes its wait object
      * @throws UnsupportedOperationException if the provider does not offer the wait object
@@ -110,7 +118,7 @@ public final class Domain implements AutoCloseable {
         return adopt(queues.open(attributes));
     }
 
-    /** Whether its close has begun: nothing is open in it. */
+    /** Whether its close has begun. Then nothing is open in it. */
     boolean isClosed() { return !lifeCycle.isOpen(); }
 
     /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
@@ -122,7 +130,7 @@ public final class Domain implements AutoCloseable {
      * Opens an address vector; fi_av_open, fi_av(3).
      *
      * @param attributes its type, and its size and name if it is shared
-     * @throws IllegalArgumentException if it is shared and has no count, or read-only and has no name
+     * @throws IllegalArgumentException if the vector is shared and has no count, or is read-only and has no name
      * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
@@ -136,12 +144,14 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint; fi_endpoint(3). Bind a queue, and a vector or, if it is connected (MSG), an event queue; then enable it.
+     * Opens an endpoint; fi_endpoint(3). Bind a completion queue, and an address vector; if the endpoint is connected
+     * (MSG), bind an event queue instead of the vector. Then enable it.
      *
      * @param endpointInfo an info of the same domain, threading model and data progress
-     * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
-     * @throws IllegalArgumentException if the info is of another provider, fabric or domain, or has other models, or collectives that the
-     *         domain has not; if the provider needs the destination of a MSG endpoint now, as verbs does, and the info has none
+     * @throws UnsupportedOperationException if this release does not know the type of endpoint
+     * @throws IllegalArgumentException if the info is of another provider, fabric or domain, has other models, or has
+     *         collectives and the domain has none; if the provider resolves the route of a MSG endpoint when it is
+     *         opened, and the info has no destination ({@link FabricInfo#withDestination})
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
@@ -149,12 +159,13 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint to accept a connection request; fi_endpoint(3). Bind a completion queue and an event queue, then enable
-     * it. If opening fails natively, the request is rejected.
+     * Opens an endpoint to accept a connection request; fi_endpoint(3). Bind a completion queue and an event queue,
+     * enable the endpoint, and call {@link Connection#accept}. If libfabric cannot open the endpoint, the request is
+     * rejected.
      *
      * @param request a pending request to a passive endpoint of the same fabric
      * @throws IllegalArgumentException if the request came to another fabric
-     * @throws IllegalStateException also if the request is not pending
+     * @throws IllegalStateException if the request is not pending
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
@@ -162,33 +173,45 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * {@return a context that receives for the endpoints that it is bound to: an endpoint that only receives, and has no address;
-     * fi_srx_context, fi_endpoint(3)} Bind a completion queue and enable it, before {@link Endpoint#bind(Endpoint)}.
+     * {@return a shared receive context: an endpoint that only receives, on behalf of the endpoints that it is bound
+     * to, and has no address; fi_srx_context, fi_endpoint(3)} Bind a completion queue to it and enable it. Then bind it
+     * to endpoints with {@link Endpoint#bind(Endpoint)}.
      *
-     * @throws UnsupportedOperationException if the provider has none: {@code sockets} has, and {@code tcp} and {@code net} for MSG
+     * @throws UnsupportedOperationException if the provider has no such contexts for this type of endpoint
      */
     public synchronized Endpoint openSharedReceiveContext() {
         requireOpen();
         return adopt(Endpoints.openSharedReceive(this));
     }
 
-    /** As {@link #openSharedReceiveContext}, of a context that transmits, as {@code sockets} alone has; fi_stx_context. */
+    /**
+     * {@return a shared transmit context, for {@link Endpoint#bind(SharedTransmitContext)}; fi_stx_context,
+     * fi_endpoint(3)}
+     *
+     * @throws UnsupportedOperationException if the provider has no such contexts
+     */
     public synchronized SharedTransmitContext openSharedTransmitContext() {
         requireOpen();
         return adopt(Endpoints.openSharedTransmit(this));
     }
 
-    /** As {@link #openSharedReceiveContext}, of an endpoint of several contexts, as {@code sockets} has without connections and with automatic progress. */
+    /**
+     * {@return an endpoint of several contexts; fi_scalable_ep, fi_endpoint(3)}
+     *
+     * @throws UnsupportedOperationException if the provider has no scalable endpoints for this type of endpoint and
+     *         this progress model
+     */
     public synchronized ScalableEndpoint openScalableEndpoint() {
         requireOpen();
         return adopt(Endpoints.openScalable(this));
     }
 
     /**
-     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). Closing the region frees it. From 2 MiB on
-     * it uses huge pages if available.
+     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). Closing the region frees it. Regions
+     * of 2 MiB or more use huge pages if the system has them.
      *
      * @param length in bytes, at least 1
+     * @param access the rights of the region, at least one
      * @throws IllegalArgumentException if the length is out of range, or no right is named
      * @throws OutOfMemoryError if the system cannot provide the memory
      */
@@ -198,38 +221,41 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Registers native memory of the caller; fi_mr_reg, fi_mr(3). The region keeps the segment reachable. Its arena must stay
-     * open until the region is closed: a provider does not notice that memory is unmapped.
+     * Registers native memory of the caller; fi_mr_reg, fi_mr(3). The region keeps the segment reachable. Its arena
+     * must stay open until the region is closed: a provider does not notice that the memory is unmapped.
      *
-     * @param memory off-heap memory; may be read-only if the rights only read it
-     * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only against the rights, or no right is
-     *         named
-     * @throws IllegalStateException also if the memory's arena is closed
-     * @throws WrongThreadException also if the memory is confined to another thread
+     * @param memory off-heap memory; it may be read-only if the rights only read it
+     * @param access the rights of the region, at least one
+     * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only and a right writes to it, or
+     *         no right is named
+     * @throws IllegalStateException if the memory's arena is closed
+     * @throws WrongThreadException if the memory is confined to another thread
      */
     public MemoryRegion register(MemorySegment memory, Access... access) {
         return register(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE);
     }
 
     /**
-     * Registers several segments as one region for local use, addressed by its {@link MemoryRegion#parts}; fi_mr_regv,
-     * fi_mr(3). As {@link #register(MemorySegment, Access...)} otherwise.
+     * Registers several segments as one region for local use; operations name its {@link MemoryRegion#parts};
+     * fi_mr_regv, fi_mr(3). Memory, ownership and errors are as in {@link #register(MemorySegment, Access...)}.
      *
      * @param segments off-heap memory, at most {@link DomainAttributes#memoryRegionIovLimit} segments
      * @param access at least one local right
-     * @throws UnsupportedOperationException if a right is for peers: every provider lets peers access the first segment only
+     * @throws UnsupportedOperationException if a right is for peers: every provider gives peers access to the first
+     *         segment only
      */
     public MemoryRegion register(List<MemorySegment> segments, Access... access) {
         return register(MemoryRegionAttributes.of(segments).access(access), Registration.Call.VECTOR);
     }
 
     /**
-     * Registers native memory with attributes; fi_mr_regattr, fi_mr(3). As {@link #register(MemorySegment, Access...)}
-     * otherwise.
+     * Registers native memory with attributes; fi_mr_regattr, fi_mr(3). Memory, ownership and errors are as in
+     * {@link #register(MemorySegment, Access...)}.
      *
      * @param attributes the memory, its rights and options
-     * @throws IllegalArgumentException also if there are too many segments, or the requested key has too many bytes
-     * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no such device
+     * @throws IllegalArgumentException if there are too many segments, or the requested key has too many bytes
+     * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no such
+     *         device
      * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
      */
     public MemoryRegion register(MemoryRegionAttributes attributes) {
@@ -242,31 +268,34 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). Closing the region unmaps it. Do not truncate the
-     * file until then: access to a missing page kills the process. So does a write when the disk is full; a writable mapping
-     * therefore reserves disk space for holes now, if the file system supports it.
+     * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). Closing the region unmaps it. Do not
+     * truncate the file before that: access to a missing page ends the process with a signal. A write to a hole of the
+     * file when the disk is full does the same. A writable mapping therefore reserves disk space for holes now, if the
+     * file system supports that.
      *
      * @param file an existing regular file; a writable mapping extends it if needed
-     * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
-     *         whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a file system with DAX
+     * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or
+     *         {@link MapMode#PRIVATE}, whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a
+     *         file system with DAX
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
-     * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes to a read-only mapping, or
-     *         the path is none of the default file system
-     * @throws FabricException with errno {@code EFAULT} (14) if a device shall read a {@link MapMode#READ_ONLY} mapping, before
-     *         Linux 6.2
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes to a read-only
+     *         mapping, or the path does not belong to the default file system
+     * @throws FabricException with errno {@code EFAULT} (14) if a network device must read a {@link MapMode#READ_ONLY}
+     *         mapping and the kernel is older than Linux 6.2
      */
     public MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access) throws IOException {
         return map(mode, access, () -> FileMapping.of(file, mode, offset, length));
     }
 
     /**
-     * As {@link #map(Path, MapMode, long, long, Access...)} with an open channel of the JDK ({@link FileChannel#open}), which
-     * may be closed at once. No disk space is reserved: do not write to holes of a sparse file that the disk cannot hold.
+     * As {@link #map(Path, MapMode, long, long, Access...)}, but with an open channel of the JDK
+     * ({@link FileChannel#open}), which may be closed afterwards. No disk space is reserved: do not write to holes of a
+     * sparse file if the disk cannot hold them.
      *
      * @throws IOException if the file cannot be mapped
-     * @throws IllegalArgumentException also if the channel is of another class than the JDK's
+     * @throws IllegalArgumentException if the channel is of another class than the JDK's
      */
     public MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
             throws IOException {
@@ -275,8 +304,9 @@ public final class Domain implements AutoCloseable {
 
     private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
         requireOpen();
-        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
-        FileMapping mapping = file.map(); // may take long: not under the monitor
+        // before it is touched
+        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access));
+        FileMapping mapping = file.map(); // may take long, therefore not under the monitor
         synchronized (this) {
             if (isClosed()) { mapping.arena().close(); }
             requireOpen();
@@ -285,7 +315,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Turns a peer's raw key into a region that operations can target; fi_mr_map_raw, fi_mr(3). Needed if the provider's
+     * Maps a peer's raw key to a region that operations can target; fi_mr_map_raw, fi_mr(3). Needed if the provider's
      * {@link MemoryRegionMode} has RAW.
      *
      * @param key from the peer's {@link MemoryRegion#rawKey}
@@ -297,7 +327,8 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * {@return what starts once a counter has reached a threshold; fi_trigger(3)}
+     * {@return the deferred work of this domain: operations that start when a counter reaches a threshold;
+     * fi_trigger(3)}
      *
      * @throws UnsupportedOperationException if this domain was opened without {@link Capability#TRIGGER}
      */
@@ -317,18 +348,22 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * As {@link #startProgress(Waiting)}, with the same pause after each round.
+     * As {@link #startProgress(Waiting)}, with the same sleep after each round.
      *
-     * @param pause the sleep between two rounds; zero is fastest, and occupies a processor
+     * @param pause the sleep between two rounds, zero to one second; zero is fastest, and occupies a processor
      * @throws IllegalArgumentException if the pause is negative or above a second
      */
     public ProgressThread startProgress(Duration pause) { return startProgress(ProgressThread.every(pause)); }
 
     /**
-     * Starts a thread that makes progress on all queues of this domain, also those opened later, to serve peers while nobody polls.
+     * Starts a thread that makes progress on all queues of this domain, including those opened later. It serves peers
+     * while the application does not poll.
      *
-     * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a completion
-     * @throws IllegalStateException also if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is running
+     * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a
+     *         completion
+     * @return the thread; the caller closes it before the domain
+     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is
+     *         running
      */
     public synchronized ProgressThread startProgress(Waiting pauses) {
         requireOpen();
@@ -338,15 +373,16 @@ public final class Domain implements AutoCloseable {
     /**
      * Makes progress on every queue of this domain, as {@link CompletionQueue#progress} does.
      *
-     * @return false if a queue keeps so many completions that it makes no progress until it is polled
-     * @throws WrongThreadException also where the threading model gives a queue to another thread; nothing has been done then
+     * @return false if a queue makes no progress until it is polled, because its buffer of completions is full
+     * @throws WrongThreadException if the threading model gives a queue to another thread; then no queue has made
+     *         progress
      */
     public boolean progress() {
         requireOpen();
         return queues.progressAll();
     }
 
-    /** {@return the open region of this domain that peers name by this key} It searches all of them. */
+    /** {@return the open region of this domain that has this key} It searches all regions. */
     public Optional<MemoryRegion> region(long key) {
         return Optional.ofNullable(children.find(MemoryRegion.class, one -> one.hasKey(key)));
     }
@@ -375,7 +411,7 @@ public final class Domain implements AutoCloseable {
         if (child instanceof Endpoint) { closes.close(regions::endpointClosed); }
     }
 
-    /** {@return what is registered now} Any thread may call it, also after close. */
+    /** {@return counts of what is registered now} Any thread may call it. It works after close. */
     public synchronized DomainStatistics statistics() {
         return regions.statistics();
     }
@@ -386,9 +422,10 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Closes the domain; fi_close. Throws {@link IllegalStateException} naming what was opened here and is open, including
-     * regions with operations in flight, and stays open then. After FabricException of fi_close, of the domain or of a
-     * region that was closed before, it is closed; after anything else it takes no calls, and another close goes on.
+     * Closes the domain; fi_close, fi_domain(3). If objects that it opened are open, including closed regions with
+     * operations in flight, it throws {@link IllegalStateException}, which names them, and stays open. After
+     * FabricException of fi_close, of the domain or of a region that was closed before, it is closed. After any other
+     * exception it takes no calls but {@code close}, which continues.
      */
     @Override
     public void close() {
@@ -398,7 +435,8 @@ public final class Domain implements AutoCloseable {
             children.requireNone(this);
             lifeCycle.begin();
         }
-        int closeStatus = lifeCycle.finish(() -> { // outside the monitor: it may close endpoints that were put off
+        int closeStatus = lifeCycle.finish(() -> {
+            // outside the monitor: it may close endpoints whose close was deferred
             if (closes.hasDeferred()) { fabric.closes.defer(this); }
             int status = closes.close(this::closeNatively);
             fabric.forget(this);

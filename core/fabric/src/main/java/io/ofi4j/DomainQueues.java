@@ -39,22 +39,25 @@ final class DomainQueues {
         this.works = new DeferredWork(domain);
     }
 
-    /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
+    /** Whether the provider makes each queue, together with all objects used with it, a domain of its own. */
     boolean areDomains() {
         return domain.quirks.has(Fact.QUEUES_ARE_DOMAINS);
     }
 
-    /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
+    /** Whether polls may be critical calls. A message longer than its receive must not stop the JVM. */
     boolean hasCriticalPolls() {
         return domain.quirks.has(Fact.CRITICAL_POLLS) && !callsMayStop() && !reachesDevices();
     }
 
-    /** Whether receives may be critical calls: one that takes a waiting message which is longer may not return. */
+    /** Whether receives may be critical calls. A receive may never return if a longer message waits for it. */
     boolean hasCriticalReceives() {
         return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop() && !reachesDevices();
     }
 
-    /** Whether other posts may be critical calls: another thread's poll that does not return may hold a lock that they need. */
+    /**
+     * Whether other posts may be critical calls. They may need a lock that another thread's poll holds, which does not
+     * return.
+     */
     boolean hasCriticalPosts() {
         return domain.quirks.has(Fact.CRITICAL_POSTS) && !reachesDevices()
                 && (!callsMayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
@@ -130,8 +133,8 @@ final class DomainQueues {
     }
 
     /**
-     * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, the end without room
-     * may depend on the other end's progress. Returns whether a completion was found.
+     * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, an end without
+     * room may depend on the other end's progress. Returns whether a completion was found.
      */
     boolean progress() {
         boolean found = false;
@@ -141,7 +144,7 @@ final class DomainQueues {
         return found;
     }
 
-    /** As {@link #progress}, of queues that must all be this thread's. Returns false if one is full of completions for polls. */
+    /** As {@link #progress}, of queues that must all be this thread's. Returns false if the buffer of one is full. */
     boolean progressAll() {
         queues.forEach(queue -> queue.guard.checkThread());
         boolean isAnyFull = queues.stream().anyMatch(CompletionQueue::isBufferFull);
@@ -155,8 +158,9 @@ final class DomainQueues {
     }
 
     /**
-     * The result of an action inside the fabric's lock, while no thread uses the endpoint, its vector, or another endpoint of that: a
-     * provider that meets a new peer tells all of them, also one that is half open.
+     * {@return the result of an action inside the fabric's lock, while no thread uses the endpoint, its vector, or
+     * another endpoint of that vector} A provider that meets a new peer tells all endpoints of the vector, even one
+     * that is half open.
      */
     <R> R insideGuards(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {
@@ -165,7 +169,10 @@ final class DomainQueues {
         }
     }
 
-    /** The result of a change of a vector: one at a time in a fabric, since it may enter the guards of many queues. */
+    /**
+     * {@return the result of a change of a vector} A fabric makes one change at a time, since a change may enter the
+     * guards of many queues.
+     */
     <R> R locked(AddressVector vector, Supplier<R> change) {
         return domain.fabric().lock.locked(() -> {
             synchronized (vector) {

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The regions of a domain: opens them, and knows their number and size, those that are closed and wait for their last operation,
- * and those bound to endpoints. Used under the domain's monitor.
+ * The regions of a domain: opens them, counts them and their bytes, and knows which of them are closed but wait for
+ * their last operation, and which are bound to endpoints. Used under the domain's monitor.
  */
 final class DomainRegions {
     final RegionQuarantine quarantine;
@@ -93,7 +93,8 @@ final class DomainRegions {
     /**
      * Finishes regions whose last operation has completed.
      *
-     * @param reporting the region whose caller gets its error, or null; errors of others are reported when the domain closes
+     * @param reporting the region whose caller gets its error, or null; errors of others are reported when the domain
+     *         closes
      */
     void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
@@ -108,7 +109,7 @@ final class DomainRegions {
         }
     }
 
-    /** Notes that the provider has closed an endpoint; any thread may call it. Returns 0. */
+    /** Records that the provider has closed an endpoint; any thread may call it. Returns 0. */
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();

@@ -26,19 +26,21 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
- * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type {@link EndpointType#MSG} needs
- * {@link #bind(EventQueue)} instead of the address vector, and works once its {@link #connection} is established. A context is an
- * endpoint of one direction, without vector and address: what it lacks throws {@link UnsupportedOperationException}.
+ * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}. It takes operations after
+ * {@link #bind(AddressVector)}, {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type
+ * {@link EndpointType#MSG} needs {@link #bind(EventQueue)} instead of the address vector, and takes operations once its
+ * {@link #connection} is established. A context is an endpoint of one direction, without a vector and an address:
+ * methods for what it lacks throw {@link UnsupportedOperationException}.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
- * Except for accessors, every method throws {@link IllegalStateException} once the endpoint is closed, and
- * {@link FabricException} if libfabric reports an error. The {@code bind} methods take effect in {@link #enable}; they throw
- * {@link IllegalArgumentException} for an object of another domain, or an event queue of another fabric, and
- * {@link IllegalStateException} if the endpoint is enabled, already has such an object, or the object is closed.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the
+ * endpoint is closed, and {@link FabricException} if libfabric reports an error. The {@code bind} methods return this
+ * endpoint and take effect in {@link #enable}. They throw {@link IllegalArgumentException} for an object of another
+ * domain, or an event queue of another fabric, and {@link IllegalStateException} if the endpoint is enabled, already
+ * has such an object, or the object is closed. What ofi4j refuses because of the provider is listed in the table of
+ * refusals in {@code core/guide/PROVIDERS.md}.
  *
- * <p><b>Closing</b> completes every operation in flight with {@code ECANCELED} on its queue. On {@code tcp;ofi_rxm}, libfabric
- * then keeps, until the process ends, the sockets of connections that peers have started and this endpoint has not accepted.
+ * <p><b>Closing</b> completes every operation in flight with {@code ECANCELED} (125) on its queue.
  */
 public final class Endpoint implements AutoCloseable {
     /** The {@link #reachableVector} that no peer has. */
@@ -49,7 +51,7 @@ public final class Endpoint implements AutoCloseable {
     final int number;
     final Quirks quirks;
     private final FabricInfo info;
-    /** An alias shares its original's. */
+    /** Shared with the aliases of this endpoint. */
     final EndpointBindings bindings;
     final EndpointLifeCycle lifeCycle;
     /** The endpoint that this is an alias of, or null. */
@@ -57,20 +59,20 @@ public final class Endpoint implements AutoCloseable {
     final OpenChildren aliases = OpenChildren.owned();
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
-     * The {@link Peer#reachableVector} of the peers it reaches, or {@link #NO_VECTOR} unless it is enabled and open: one
-     * comparison tells the data path both. Set by {@link EndpointLifeCycle} alone, inside the transmit queue's guard,
-     * as posting threads read it.
+     * The {@link Peer#reachableVector} of the peers it reaches, or {@link #NO_VECTOR} unless it is enabled and open:
+     * one comparison tells the data path both. Set by {@link EndpointLifeCycle} alone, inside the transmit queue's
+     * guard, as posting threads read it.
      */
     Object reachableVector;
     /**
-     * Whether it takes receives: it is enabled and open, and has receives of its own. Set as {@link #reachableVector}, inside the
-     * guards of both queues.
+     * Whether it takes receives: it is enabled and open, and has receives of its own. Set as {@link #reachableVector},
+     * inside the guards of both queues.
      */
     boolean mayReceive;
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
-    // Made on first use, because enabling may replace the tables of functions.
+    // Made on first use, because enabling may replace the tables of functions
     private Rma rma;
     private Messages messages;
     private Tagged tagged;
@@ -89,7 +91,8 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * An alias, which shares everything but the handle and the life; its operations in flight belong to the original.
+     * An alias, which shares everything with the original but the handle and the life cycle. Its operations in flight
+     * belong to the original.
      */
     private Endpoint(Endpoint original, Handle handle) {
         this.domain = original.domain;
@@ -103,7 +106,7 @@ public final class Endpoint implements AutoCloseable {
         this.lifeCycle = new EndpointLifeCycle(this, bindings, original.lifeCycle);
     }
 
-    /** {@return the info it was opened with} */
+    /** {@return the info that this endpoint was opened with} */
     public FabricInfo info() { return info; }
 
     /**
@@ -127,17 +130,24 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Has this endpoint receive through a context that it shares: its receives are posted there; fi_ep_bind. It closes first.
+     * Has this endpoint receive through a shared context; fi_ep_bind. Receives are posted to the context. Close this
+     * endpoint before the context.
      *
-     * @param context enabled, and opened by {@link Domain#openSharedReceiveContext}; its queue is bound to this endpoint, too
-     * @throws IllegalStateException also if this endpoint's info has no {@link AttributeHints#sharedReceiveContext}
+     * @param context an enabled context from {@link Domain#openSharedReceiveContext}; bind its completion queue to this
+     *         endpoint too
+     * @throws IllegalStateException if this endpoint's info has no {@link AttributeHints#sharedReceiveContext}
      */
     public synchronized Endpoint bind(Endpoint context) {
         bindings.bind(context);
         return this;
     }
 
-    /** As {@link #bind(Endpoint)}, to transmit through a shared context; its operations are posted to this endpoint nevertheless. */
+    /**
+     * Has this endpoint transmit through a shared context; fi_ep_bind. Operations are posted to this endpoint as
+     * before. Close this endpoint before the context.
+     *
+     * @throws IllegalStateException if this endpoint's info has no {@link AttributeHints#sharedTransmitContext}
+     */
     public synchronized Endpoint bind(SharedTransmitContext context) {
         bindings.bind(context);
         return this;
@@ -146,7 +156,8 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Binds the queue that receives a completion of every operation of this endpoint; fi_ep_bind.
      *
-     * @param directions the operations it serves; both directions if omitted
+     * @param queue the queue
+     * @param directions the operations whose completions it receives; both directions if omitted
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
         bindings.bind(queue, directions);
@@ -154,12 +165,13 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Binds a queue for transmit operations that reports only requested completions: those of messages with
-     * {@link OperationFlag#COMPLETION}, or all if the endpoint's default flags have it. Other operations are reported only if
-     * they fail or are canceled. Polling is still needed: it ends operations, frees their places in the queue, and releases
-     * closing regions. FI_SELECTIVE_COMPLETION, fi_endpoint(3).
+     * Binds a queue for transmit operations that reports only requested completions; fi_ep_bind with
+     * FI_SELECTIVE_COMPLETION, fi_endpoint(3). Requested are those of prepared operations with
+     * {@link OperationFlag#COMPLETION}, or all if the endpoint's default flags have it. Other operations are reported
+     * only if they fail or are canceled.
      *
-     * <p>libfabric still reports every completion, and polling drops the others: until then their regions are in use.
+     * <p>The queue must be polled nevertheless: libfabric reports every completion, and a poll drops those that were
+     * not requested. Until then the operation occupies a slot of the queue, and its regions are in use.
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
@@ -176,16 +188,19 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return counts of this endpoint's operations} With SAFE and COMPLETION any thread may call it, also after close.
+     * {@return counts of this endpoint's operations} It works after close. With SAFE and COMPLETION any thread may call
+     * it.
      *
      * @throws IllegalStateException if no transmit queue is bound
      */
     public EndpointStatistics statistics() { return bindings.requireTransmitQueue().statisticsOf(this); }
 
-    /** Begins anew to record how long operations take, or ends that; as {@link #statistics}, but not after close. */
-    public void recordLatencies(boolean on) {
-        bindings.requireTransmitQueue().recordLatencies(this, on);
-    }
+    /**
+     * Starts recording how long operations take, from zero, or stops. {@link #statistics} returns the result.
+     *
+     * @param on whether to record
+     */
+    public void recordLatencies(boolean on) { bindings.requireTransmitQueue().recordLatencies(this, on); }
 
     /**
      * Binds a counter of this endpoint's operations; fi_ep_bind.
@@ -199,13 +214,14 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Enables the endpoint; fi_ep_bind and fi_enable. Needs completion queues for both directions, and an address vector or, if
-     * connected, an event queue. If an object is missing, it can be bound, and this called again. If the provider
-     * refuses, the endpoint is closed.
+     * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs completion queues for both directions,
+     * and an address vector or, if connected, an event queue. If one of them is missing, bind it and call this again.
+     * If libfabric reports an error, the endpoint is closed.
      *
-     * @throws IllegalStateException if an object is missing, or this endpoint is enabled; with {@code tcp} of libfabric 2.x and
-     *         {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or peers were inserted before an
-     *         endpoint with this queue was enabled
+     * @return this endpoint
+     * @throws IllegalStateException if an object is missing, or this endpoint is enabled; where the provider makes each
+     *         queue a domain of its own, also if the two directions have different queues, or if peers were inserted
+     *         before an endpoint with this queue was enabled
      * @throws FabricException if libfabric reports an error, such as an address that is in use
      * @throws UnsupportedOperationException if an address was chosen and the provider does not support that
      */
@@ -227,8 +243,8 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return the address at which peers reach this endpoint; fi_getname, fi_cm(3)} The address of a connected endpoint is
-     * complete once its connection is established.
+     * {@return the address at which peers reach this endpoint; fi_getname, fi_cm(3)} The address of a connected
+     * endpoint is complete once its connection is established.
      *
      * @throws IllegalStateException if the endpoint is not enabled
      */
@@ -238,15 +254,17 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Chooses the address of this endpoint instead of that of the hints or the provider; fi_setname, fi_cm(3). It takes effect
-     * in {@link #enable}; then {@link #address()} returns the actual address: for port 0, the system chooses a port.
+     * Chooses the address of this endpoint instead of that of the hints or the provider; fi_setname, fi_cm(3). It takes
+     * effect in {@link #enable}. After that, {@link #address()} returns the actual address: for port 0, the system
+     * chooses a port.
      *
-     * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or with {@code shm}
-     *         {@link EndpointAddress#ofName}
+     * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or, for a
+     *         provider with named endpoints, {@link EndpointAddress#ofName}
+     * @return this endpoint
      * @throws IllegalArgumentException if the address has another format than the provider's
-     * @throws IllegalStateException also if this endpoint is enabled
-     * @throws UnsupportedOperationException if the provider assigns addresses itself ({@code ofi_rxd}, {@code verbs}). For
-     *         connected endpoints of {@code tcp} and {@code net}, {@link #enable} throws it
+     * @throws IllegalStateException if this endpoint is enabled
+     * @throws UnsupportedOperationException if the provider assigns addresses itself. Some providers notice this only
+     *         in {@link #enable}, which throws it then
      */
     public synchronized Endpoint address(EndpointAddress chosen) {
         requireOpen();
@@ -262,19 +280,20 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Connection connection() { return bindings.requireConnection(); }
 
-    /** The native endpoint stays open while the fabric's lock is held. */
+    /** Called with the fabric's lock: while it is held, the native endpoint stays open. */
     void requireNotClosing() {
         if (isClosed()) { throw closed(); }
     }
 
-    /** Whether a close has begun: nothing else is let through. */
+    /** Whether a close has begun. Then no other call is accepted. */
     boolean isClosed() { return lifeCycle.isClosed(); }
 
     /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
      *
-     * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
-     * @throws UnsupportedOperationException if the provider has none
+     * @throws IllegalStateException if the endpoint is not enabled, or of type MSG and not connected
+     * @throws UnsupportedOperationException if the endpoint was opened without {@link Capability#RMA}, or the provider
+     *         has no one-sided operations
      */
     public synchronized Rma rma() {
         requireFamily(Capability.RMA);
@@ -283,10 +302,12 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return the messages of this endpoint; fi_msg(3)} An endpoint of type MSG that is not connected takes receives already.
+     * {@return the messages of this endpoint; fi_msg(3)} An enabled endpoint of type MSG takes receives before it is
+     * connected.
      *
-     * @throws IllegalStateException also if the endpoint is not enabled
-     * @throws UnsupportedOperationException if it was opened without {@link Capability#MSG}, or the provider has no messages
+     * @throws IllegalStateException if the endpoint is not enabled
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#MSG}, or the provider has no
+     *         messages
      */
     public synchronized Messages messages() {
         requireFamily(Capability.MSG);
@@ -294,7 +315,14 @@ public final class Endpoint implements AutoCloseable {
         return messages;
     }
 
-    /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; refused over connections of tcp 2.x and net; fi_tagged(3). */
+    /**
+     * {@return the messages with tags of this endpoint; fi_tagged(3)}
+     *
+     * @throws IllegalStateException if the endpoint is not enabled
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#TAGGED}, the provider has no
+     *         messages with tags, or would do them wrong over connections or beside collective operations of the same
+     *         endpoint
+     */
     public synchronized Tagged tagged() {
         requireFamily(Capability.TAGGED);
         if (collectives != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
@@ -303,14 +331,26 @@ public final class Endpoint implements AutoCloseable {
         return tagged;
     }
 
-    /** As {@link #rma}, for atomic operations, which need {@link Capability#ATOMIC}; fi_atomic(3). */
+    /**
+     * {@return the atomic operations of this endpoint; fi_atomic(3)}
+     *
+     * @throws IllegalStateException if the endpoint is not enabled, or of type MSG and not connected
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#ATOMIC}, or the provider has no
+     *         atomic operations
+     */
     public synchronized Atomics atomics() {
         requireFamily(Capability.ATOMIC);
         if (atomics == null) { atomics = new Atomics(this); }
         return atomics;
     }
 
-    /** As {@link #atomics}, for collective operations, which need {@link Capability#COLLECTIVE}; fi_collective(3). */
+    /**
+     * {@return the collective operations of this endpoint; fi_collective(3)}
+     *
+     * @throws IllegalStateException if the endpoint is not enabled
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#COLLECTIVE}, or the provider has
+     *         no collective operations
+     */
     public synchronized Collectives collectives() {
         requireFamily(Capability.COLLECTIVE);
         if (tagged != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
@@ -318,7 +358,7 @@ public final class Endpoint implements AutoCloseable {
         return collectives;
     }
 
-    /** Without the capability, providers crash, or do what they like. */
+    /** Requires a capability: without it the behaviour of providers is undefined, and some crash. */
     private void requireFamily(Capability needed) {
         requireEnabled();
         if (needed == Capability.RMA || needed == Capability.ATOMIC) {
@@ -332,27 +372,28 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** Before the endpoint closes. */
+    /** Closes the flush, before the endpoint closes. */
     void closeFlush() { if (rma != null) { rma.closeFlush(); } }
 
-    /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
+    /** {@return the options of this endpoint; fi_getopt and fi_setopt, fi_endpoint(3)} */
     public EndpointOptions options() {
         return new EndpointOptions(this);
     }
 
-    /** {@return the settings of this endpoint that work once it is enabled; fi_control} */
+    /** {@return the settings of this endpoint that can be used once it is enabled; fi_control, fi_endpoint(3)} */
     public EndpointControl control() {
         return new EndpointControl(this);
     }
 
     /**
-     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. The caller closes it before this endpoint. Its operations
-     * use the same queues, and outlast it. Of the software providers only {@code sockets} offers it.
+     * Opens an alias: the same endpoint with other default flags; fi_ep_alias, fi_endpoint(3). Operations posted to the
+     * alias use the same queues, and stay in flight when the alias is closed. Few providers have aliases.
      *
      * @param levels the default flags, as in {@link EndpointControl#defaultFlags(Set)}
+     * @return the alias; the caller closes it before this endpoint
      * @throws IllegalArgumentException if there are other flags
      * @throws UnsupportedOperationException if the provider has no aliases
-     * @throws IllegalStateException also if this endpoint is not enabled
+     * @throws IllegalStateException if this endpoint is not enabled
      */
     public synchronized Endpoint alias(Set<OperationFlag> levels) {
         Endpoint alias = new Endpoint(this, control().alias(levels));
@@ -369,7 +410,8 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Sets the longest time that waiting operations, such as {@link Rma#write}, wait for room; initially 10 seconds.
+     * Sets the longest time that waiting operations, such as {@link Rma#write}, wait for room. The default is 10
+     * seconds.
      *
      * @param timeout above zero
      * @throws IllegalArgumentException if the timeout is not above zero
@@ -384,8 +426,10 @@ public final class Endpoint implements AutoCloseable {
         return postTimeout;
     }
 
-    /** Whether it is enabled, or was when it was closed. */
-    boolean wasEnabled() { return lifeCycle.wasEnabled(); }
+    /** Whether this endpoint is enabled, or was enabled before it was closed. */
+    boolean wasEnabled() {
+        return lifeCycle.wasEnabled();
+    }
 
     void requireOpen() {
         assert LockOrder.takenIfHeld(lifeCycle.rank(), this);
@@ -401,18 +445,18 @@ public final class Endpoint implements AutoCloseable {
     IllegalStateException closed() { return new IllegalStateException(this + " is closed"); }
 
     /**
-     * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
-     * once, and regions that wait for them are deregistered. Does nothing if it is closed, or another thread is closing
-     * it.
+     * Closes the endpoint; fi_close, fi_endpoint(3). Operations in flight complete with {@code ECANCELED} (125) on
+     * their queue, each exactly once, and regions that wait for them are deregistered. Does nothing if the endpoint is
+     * closed, or another thread is closing it.
      *
-     * <p>Closing first waits for operations in flight, two seconds at most: on {@code sockets} for all, which would otherwise
-     * occupy the domain's 128 slots for ever; on {@code tcp} and {@code net} of libfabric 1.x, and {@code ofi_rxm} above them,
-     * for reads, which they would free twice.
+     * <p>Where the provider cannot cancel operations, closing first waits for those in flight, at most two seconds. The
+     * notes in {@code core/guide/PROVIDERS.md} say where that is so, and what libfabric keeps after the close.
      *
-     * <p><b>If it throws.</b> After IllegalStateException that names open aliases or sharers, and WrongThreadException,
-     * the endpoint works on. After FabricException of the operation {@code fi_close(endpoint)} it is closed, and
-     * libfabric keeps what it could not close. After anything else, such as another thread's call that hangs, it takes
-     * no operations any more, and is closed by another call.
+     * <p><b>If it throws.</b> After IllegalStateException, which names open aliases, endpoints that share this context,
+     * or deferred work, and after WrongThreadException, the endpoint is still open. After FabricException of the
+     * operation {@code fi_close(endpoint)} it is closed, and libfabric keeps what it could not close. After any other
+     * exception, such as for another thread's call that hangs, it takes no operations; call {@code close} again, which
+     * continues.
      */
     @Override
     public void close() { lifeCycle.close(); }

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The objects bound to an endpoint, shared with its aliases. Changed under the endpoint's monitor until it is enabled, when
- * {@link EndpointLifeCycle} binds them natively.
+ * The objects bound to an endpoint, shared with its aliases. Changed under the endpoint's monitor until it is enabled,
+ * when {@link EndpointLifeCycle} binds them natively.
  */
 final class EndpointBindings {
     /** libfabric has one struct for endpoints and for their parts, the contexts. */
@@ -64,7 +64,9 @@ final class EndpointBindings {
     private final Endpoint endpoint;
     private final ConnectionRequest request;
     private final ScalableEndpoint scalable;
-    /** A connected endpoint has a private vector without a native one, so that its peer belongs to it alone. */
+    /**
+     * The vector. A connected endpoint has a private one without a native vector, so that its peer belongs to it alone.
+     */
     private AddressVector vector;
     private EventQueue eventQueue;
     private Connection connection;
@@ -76,8 +78,8 @@ final class EndpointBindings {
     private SharedTransmitContext sharedTransmit;
 
     /**
-     * @param request the request that it accepts, or null
-     * @param scalable what it is a context of, or null
+     * @param request the request that the endpoint accepts, or null
+     * @param scalable the endpoint that it is a context of, or null
      */
     EndpointBindings(Endpoint endpoint, Role role, ConnectionRequest request, ScalableEndpoint scalable) {
         this.endpoint = endpoint;
@@ -143,7 +145,7 @@ final class EndpointBindings {
             requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
         }
         queue.bind(endpoint);
-        // A context has the same queue for the direction that it lacks, so that whoever asks for that finds one.
+        // A context has the same queue for the direction that it lacks, so that neither direction is without a queue.
         if (wanted.contains(Direction.TRANSMIT) || !role.canSend()) { transmitQueue = queue; }
         if (wanted.contains(Direction.RECEIVE) || !role.canReceive()) { receiveQueue = queue; }
     }
@@ -179,15 +181,15 @@ final class EndpointBindings {
         }
     }
 
-    /** What the provider transmits or receives with: what endpoints share, or their own. */
+    /** {@return the provider's context for a direction: a shared one, or the endpoint's own} */
     Object context(boolean transmits) {
         return transmits && sharedTransmit != null ? sharedTransmit : this;
     }
 
-    /** Null if it shares none. */
+    /** {@return the shared receive context, or null} */
     Endpoint sharedReceive() { return sharedReceive; }
 
-    /** Passes what is bound beside queues, vectors and counters. */
+    /** Passes the shared contexts. */
     void forEachShared(Consumer<Handle> action) {
         if (sharedReceive != null) { action.accept(sharedReceive.handle); }
         if (sharedTransmit != null) { action.accept(sharedTransmit.handle()); }
@@ -312,7 +314,7 @@ final class EndpointBindings {
         if (transmitQueue != null) { transmitQueue.guard.checkThread(); }
     }
 
-    /** Runs an action while no thread posts: once for each queue, with the thread's posts to the other one under way. */
+    /** Runs an action once for each queue, each time while no thread posts to that queue. */
     void betweenPosts(Runnable action) {
         if (queues().isEmpty()) { action.run(); }
         for (CompletionQueue queue : queues()) {

@@ -12,13 +12,13 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Settings of an enabled endpoint; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3). Handed out by
+ * Settings of an enabled endpoint; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3). Returned by
  * {@link Endpoint#control}.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Every
- * method throws {@link IllegalStateException} unless the endpoint is enabled and open, {@link UnsupportedOperationException} if
- * the provider does not offer the call (of the software providers only {@code sockets} does), and {@link FabricException} if
- * libfabric reports an error.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. Every method throws {@link IllegalStateException} unless the endpoint is enabled and
+ * open, {@link UnsupportedOperationException} if the provider does not offer the call, as most do not, and
+ * {@link FabricException} if libfabric reports an error.
  */
 public final class EndpointControl {
     private static final Set<OperationFlag> LEVELS = EnumSet.of(OperationFlag.INJECT_COMPLETE,
@@ -41,9 +41,10 @@ public final class EndpointControl {
     /**
      * Sets the completion level of operations that are posted without flags; FI_SETOPSFLAG.
      *
-     * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; if empty, the provider
-     *         decides
-     * @throws IllegalArgumentException if there are other flags, which only an {@link PreparedRma} can have
+     * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; if empty, the
+     *         provider decides
+     * @throws IllegalArgumentException if there are other flags, which only a prepared operation such as
+     *         {@link PreparedRma} can have
      */
     public void defaultFlags(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);

@@ -35,33 +35,36 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The life of an endpoint: bound and enabled in one step, and closed once, in ways that are safe with every provider;
- * fi_endpoint(3). {@link #state} says where it is, and {@link #become} alone moves it on. An alias has a life of its
- * own.
+ * The life cycle of an endpoint; fi_endpoint(3). It is bound and enabled in one step, and closed once, in ways that are
+ * safe with every provider. Only {@link #become} changes {@link #state}. An alias has a life cycle of its own.
  *
- * <p>Every step of a close looks at what is left to do. A close that has thrown is therefore called again, and goes on.
+ * <p>Every step of a close looks at what is left to do. A close that has thrown can therefore be called again, and
+ * continues.
  */
 final class EndpointLifeCycle implements EndpointView {
-    /** Where an endpoint is in its life. */
+    /** The states of an endpoint. */
     enum State {
         /** Objects may be bound to it. */
         OPEN,
-        /** Its objects are bound natively, and it is enabled. What fails from here on closes it. */
+        /** It is being bound and enabled natively. A failure from here on closes it. */
         ENABLING,
         /** It takes operations. */
         ENABLED,
-        /** Its connection has ended, and the provider closes it with that: {@code close} is left. */
+        /**
+         * Its connection has ended, and the provider has closed it with the connection. Only {@code close} may be
+         * called.
+         */
         LOST,
-        /** A thread is in {@code close}. Nothing else is let through from here on. */
+        /** A thread is in {@code close}. From here on no other call is accepted. */
         CLOSING,
-        /** {@code close} has thrown, and some of its steps are left: the next call goes on. */
+        /** {@code close} has thrown, and some of its steps are left: the next call continues. */
         CLOSE_INTERRUPTED,
-        /** Closed, but not by the provider yet: other endpoints may still use it. */
+        /** Closed for the program, but not by the provider yet, because other endpoints may still use it. */
         DEFERRED,
         /** Closed. */
         CLOSED;
 
-        /** Whether an endpoint may come here from there. */
+        /** Whether the transition from that state to this one exists. */
         boolean follows(State before) {
             return this == ENABLING && before == OPEN || this == ENABLED && before == ENABLING
                     || this == LOST && before == ENABLED || this == CLOSING && before.mayClose()
@@ -81,7 +84,7 @@ final class EndpointLifeCycle implements EndpointView {
     private static final Duration CONNECTIONS_TIMEOUT = Duration.ofMillis(5);
 
     private final Endpoint endpoint;
-    /** Of the endpoint that this is an alias of; or this. */
+    /** The life cycle of the endpoint that this is an alias of, or this. */
     private final EndpointLifeCycle original;
     private final Domain domain;
     private final Handle handle;
@@ -96,13 +99,16 @@ final class EndpointLifeCycle implements EndpointView {
     private State stateBeforeClose;
     /** Held while a thread closes it. Taken before every other lock. */
     private final ReentrantLock nativeClose = new ReentrantLock();
-    /** The provider's endpoint until fi_close was called, then null; and what is closed after it, the last first. */
+    /**
+     * The provider's endpoint until fi_close was called, then null; and the objects that are closed after it, the last
+     * first.
+     */
     private Handle openHandle;
     private final Deque<Handle> owned = new ArrayDeque<>();
     /** The result of fi_close. */
     private int closeStatus;
     private volatile EndpointAddress address;
-    /** Where the ends of joins are reported, or null. */
+    /** The event queue that reports joins, or null. */
     private Handle joinEvents;
 
     EndpointLifeCycle(Endpoint endpoint, EndpointBindings bindings) { this(endpoint, bindings, null); }
@@ -155,8 +161,8 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Sets what the data path compares, from the state: the one comparison of {@link Endpoint#reachableVector} says that the
-     * endpoint is enabled and that the peer is in its vector.
+     * Sets what the data path compares, from the state: the one comparison of {@link Endpoint#reachableVector} says
+     * that the endpoint is enabled and that the peer is in its vector.
      */
     private void updatePermissions() {
         boolean isEnabled = state == State.ENABLED;
@@ -204,10 +210,10 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Checks that everything is bound, and that nothing else is in the way; under the endpoint's monitor, as
+     * Checks that everything is bound and that the endpoint may be enabled; under the endpoint's monitor, as
      * {@link #enable}.
      *
-     * @throws IllegalStateException if not: then it stays open
+     * @throws IllegalStateException if it may not; the endpoint stays open
      */
     void beginEnable() {
         requireNotLost();
@@ -242,14 +248,14 @@ final class EndpointLifeCycle implements EndpointView {
         }
     }
 
-    /** Whether it has an address vector of its own: it is no context and has no connection. */
+    /** Whether it has an address vector of its own: it is not a context, and not connected. */
     private boolean hasPeers() {
         return bindings.role == Role.WHOLE && !bindings.isConnectionOriented();
     }
 
     /**
-     * In one step: insertions and error texts may visit every bound endpoint, and some providers crash at one that is
-     * not enabled.
+     * Binds and enables in one step: insertions and error texts may visit every bound endpoint, and some providers
+     * crash at one that is not enabled.
      */
     private void bindAndEnable() {
         bindings.forEachShared(context -> bind(context, 0, "fi_ep_bind(shared context)"));
@@ -274,9 +280,10 @@ final class EndpointLifeCycle implements EndpointView {
             case WHOLE -> endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
                     () -> FidOps.fi_enable(handle));
             case TRANSMIT, RECEIVE -> FidOps.fi_enable(handle);
-            case SHARED_RECEIVE -> 0; // it works from the start
+            case SHARED_RECEIVE -> 0; // it takes receives from the start
         }, "fi_enable", info.provider());
-        if (hasPeers()) { address = nativeAddress(); } // others get one with their connection, or have none
+        // other endpoints get an address with their connection, or have none
+        if (hasPeers()) { address = nativeAddress(); }
         bindings.queues().forEach(queue -> queue.enabled(endpoint));
         bindings.counters.enabled(bindings.transmitQueue());
         if (dataReceiveCount > 0) {
@@ -287,7 +294,8 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void bindQueues() {
-        // the first decides for some providers whether there are descriptors; without one they add standard input
+        // With some providers the first bind decides whether there are descriptors; without one they add standard
+        // input.
         List<CompletionQueue> queues = bindings.queues().stream()
                 .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
         for (CompletionQueue queue : queues) {
@@ -324,8 +332,8 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * @throws UnsupportedOperationException if its operations make progress with more than one queue, whose threads
-     * would race
+     * @throws UnsupportedOperationException if more than one queue makes progress for its operations: their threads
+     *         would race
      */
     Handle joinEvents() {
         Handle events = original.joinEvents;
@@ -337,7 +345,7 @@ final class EndpointLifeCycle implements EndpointView {
         return events;
     }
 
-    /** Something native that goes with this endpoint, after it. */
+    /** Adds a native object that is closed after this endpoint. */
     void own(Handle object) {
         original.owned.push(object);
     }
@@ -351,7 +359,7 @@ final class EndpointLifeCycle implements EndpointView {
         Status.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
     }
 
-    /** Where peers reach it, as the provider says it now; after the close, as it was. */
+    /** {@return the address at which peers reach it, as the provider reports it now; after the close, the last one} */
     EndpointAddress currentAddress() {
         bindings.requireWhole("address");
         return original.addressOfOriginal();
@@ -402,7 +410,7 @@ final class EndpointLifeCycle implements EndpointView {
             become(State.CLOSE_INTERRUPTED);
             throw t;
         }
-        if (state == State.DEFERRED) { domain.closes.runDue(); } // what could not happen while this thread was here
+        if (state == State.DEFERRED) { domain.closes.runDue(); } // closes that had to wait until this thread had left
         Status.check(closeStatus, "fi_close(endpoint)", info.provider());
     }
 
@@ -434,7 +442,7 @@ final class EndpointLifeCycle implements EndpointView {
         become(State.CLOSED);
     }
 
-    /** Of a connection that has ended; operations in flight complete. */
+    /** Closes an endpoint whose connection has ended; operations in flight complete. */
     void closeWithConnection() {
         become(State.LOST);
         assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
@@ -450,8 +458,8 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Reads what has completed, and waits two seconds at most for operations that the provider cannot cancel; the
-     * endpoint accepts no new ones.
+     * Reads the completions that are there, and waits at most two seconds for operations that the provider cannot
+     * cancel. The endpoint accepts no new ones.
      */
     private void drain() {
         CompletionQueue queue = bindings.transmitQueue();
@@ -469,13 +477,13 @@ final class EndpointLifeCycle implements EndpointView {
 
     private void progress(Duration timeout, BooleanSupplier isDone) {
         Waiting.YIELD.tryUntil(() -> {
-            domain.queues.progress(); // this thread may own the other end of a transfer, too
-            bindings.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
+            domain.queues.progress(); // this thread may also own the other end of a transfer
+            bindings.transmitQueue().drain(); // even if its buffer is full, so that progress() does nothing
             return isDone.getAsBoolean();
         }, timeout);
     }
 
-    /** Has the provider close it, or puts that off, unless that has happened. */
+    /** Has the provider close it, or defers that, unless one of them has happened. */
     private void closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();
         if (openHandle != null && !domain.closes.isDeferred(this) && isKnownToQuirks
@@ -493,7 +501,7 @@ final class EndpointLifeCycle implements EndpointView {
         }
     }
 
-    /** Its queues and regions learn that it closes. */
+    /** Tells its queues and regions that it closes. */
     private void removeFromDomain() {
         bindings.queues().forEach(queue -> queue.endpoints().disabled(endpoint));
         synchronized (domain) {
@@ -502,7 +510,7 @@ final class EndpointLifeCycle implements EndpointView {
         }
     }
 
-    /** Completes what the provider has not, and gives the places back that it uses no more. */
+    /** Cancels the operations that the provider has not completed, and frees the slots that it no longer uses. */
     private void cancel() {
         boolean isClosedNatively = openHandle == null;
         if (!isClosedNatively && wasEnabled()) { bindings.receiveQueue().cancelReceives(endpoint); }
@@ -512,7 +520,7 @@ final class EndpointLifeCycle implements EndpointView {
         }
     }
 
-    /** On this thread if it may use the endpoint's queues, else with the next close in its domain. */
+    /** Closes on this thread if it may use the endpoint's queues, otherwise with the next close in the domain. */
     @Override
     public void closeDeferred() {
         domain.closes.addDue(this::tryCloseDeferred);
@@ -520,14 +528,14 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Closes it after all. No caller is left to report a failure to.
+     * Closes an endpoint whose close was deferred. No caller is left to report a failure to.
      *
-     * @return false where another thread is in its close, and looks for this afterwards
+     * @return false if another thread is in its close, which does this afterwards
      */
     private boolean tryCloseDeferred() {
         if (!nativeClose.tryLock()) { return false; }
         try {
-            if (openHandle != null && domain.isClosed()) { // nothing else of it is left
+            if (openHandle != null && domain.isClosed()) { // the rest of it is closed
                 closeOpenHandle();
             } else if (openHandle != null) { domain.queues.insideGuards(bindings, this::closeOpenHandle); }
             closeOwned();
@@ -548,7 +556,7 @@ final class EndpointLifeCycle implements EndpointView {
             return bindings.eventQueue().closing(endpoint, handle, false, this::closeOpenHandle);
         }
         if (wasEnabled()) {
-            // some providers make progress meanwhile; other progress would reach parts that are freed already
+            // Some providers make progress during the close. Other progress would reach parts that are already freed.
             return domain.queues.insideGuards(bindings, this::closeBound);
         }
         return domain.fabric().lock.locked(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()

@@ -9,13 +9,14 @@ import io.ofi4j.internal.quirks.Status;
 import java.util.Objects;
 
 /**
- * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Handed out by {@link Endpoint#options}. Set most of them
- * before the endpoint is enabled, which providers check; some have options only after.
+ * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Returned by {@link Endpoint#options}. Providers
+ * want most options to be set before the endpoint is enabled; some have options only after that.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Both
- * methods throw {@link IllegalStateException} if the endpoint is closed, or not enabled and the provider has options only after,
- * {@link UnsupportedOperationException} if the provider does not offer the option or the endpoint is a transmit context, and
- * {@link FabricException} if libfabric reports an error.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. Both methods throw {@link IllegalStateException} if the endpoint is closed, or if it is
+ * not enabled and the provider has options only after that, {@link UnsupportedOperationException} if the provider does
+ * not offer the option or the endpoint is a transmit context, and {@link FabricException} if libfabric reports an
+ * error.
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;
@@ -50,7 +51,7 @@ public final class EndpointOptions {
                 handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
     }
 
-    /** A provider may take a transmit context for one that receives, and write into it. */
+    /** Refuses options of transmit contexts: a provider may treat one as a receive context, and write into it. */
     private void requireOptions() {
         if (!endpoint.bindings.role.canReceive()) {
             throw new UnsupportedOperationException(endpoint + " has no options: receive contexts have");

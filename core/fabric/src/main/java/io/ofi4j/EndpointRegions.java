@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The regions of a domain whose provider binds each to an endpoint (FI_MR_ENDPOINT): those waiting for an endpoint to
- * be enabled, and those bound to one, which close before it. Used under the domain's monitor.
+ * The regions of a domain whose provider binds each region to an endpoint (FI_MR_ENDPOINT): those that wait for an
+ * endpoint to be enabled, and those that are bound to one and are closed before it. Used under the domain's monitor.
  */
 final class EndpointRegions {
     private final Map<MemoryRegion, Endpoint> waiting = new LinkedHashMap<>();
@@ -39,7 +39,7 @@ final class EndpointRegions {
         }
     }
 
-    /** Deregisters the regions of an endpoint that is about to close. Again does nothing. */
+    /** Deregisters the regions of an endpoint that is about to close. A second call does nothing. */
     void closing(Endpoint endpoint) {
         enabled.remove(endpoint);
         bound.forEach((region, its) -> {

@@ -33,16 +33,16 @@ import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
- * Reports events of connections (requested, established, failed, ended) and of the application itself; fi_eq(3). Opened by
- * {@link Fabric#openEventQueue()}, bound to connected and passive endpoints.
+ * Reports events of connections (requested, established, failed, ended) and of the application itself; fi_eq(3). Opened
+ * by {@link Fabric#openEventQueue()}. A program binds it to connected and passive endpoints.
  *
- * <p>With most providers, connections are established only while both ends read their event queues. The {@code tcp} provider of
- * libfabric 1.x notices that a peer has gone only while the endpoint's completion queue is polled.
+ * <p>With most providers, connections are established only while both sides read their event queues. Some providers
+ * notice that a peer has gone only while the endpoint's completion queue is polled.
  *
  * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
  * {@link ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get
- * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue is
- * closed, and {@link FabricException} if the queue itself fails.
+ * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue
+ * is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
     private static final long MIN_PAUSE_NANOS = 20_000;
@@ -52,7 +52,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     private final Handle handle;
     private final EventQueueAttributes attributes;
-    /** Of the fabric: held in every native call, and for all that is kept here. */
+    /** The fabric's lock: held in every native call, and while the fields here are used. */
     private final FabricLock lock;
     private final EventReader reader;
     private final Deque<Event> buffered = new ArrayDeque<>();
@@ -78,10 +78,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     Handle handle() { return handle; }
 
-    /** {@return the attributes it was opened with} */
-    public EventQueueAttributes attributes() { return attributes; }
+    /** {@return the attributes that this queue was opened with} */
+    public EventQueueAttributes attributes() {
+        return attributes;
+    }
 
-    /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
+    /** {@return the next event, if there is one; fi_eq_read and fi_eq_readerr, fi_eq(3)} It never waits. */
     public Optional<Event> read() {
         return lock.locked(() -> {
             progressUntil(() -> !buffered.isEmpty());
@@ -90,13 +92,13 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * As {@link #read()}, but waits for an event: it reads again and again, and sleeps in between, for a millisecond at most. It
-     * does not call fi_eq_sread, which would keep other threads from the fabric's connections meanwhile.
+     * As {@link #read()}, but waits for an event: it reads again and again, and sleeps between reads, a millisecond at
+     * most. It does not call fi_eq_sread, which would block the fabric's other connections for the whole wait.
      *
      * @param deadline the longest time to wait
      * @throws FabricTimeoutException if there is no event in that time
-     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
-     *         interrupt status still set
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with
+     *         the interrupt status still set
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];
@@ -106,7 +108,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return next[0];
     }
 
-    /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
+    /** Makes progress on connections, and buffers events for the next {@link #read()}. */
     public void progress() {
         lock.locked(this::readNext);
     }
@@ -123,12 +125,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Adds an event of the application, which is read as {@link Event.Notification}; fi_eq_write.
+     * Adds an event of the application, which is read as {@link Event.Notification}; fi_eq_write, fi_eq(3).
      *
      * @param context any number
      * @param data any number
-     * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or the
-     *         provider does not offer it
+     * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or
+     *         the provider does not offer it
      */
     public void write(long context, long data) {
         lock.locked(() -> {
@@ -142,10 +144,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * {@return the file descriptor that is readable when there may be an event; fi_control with FI_GETWAIT} For an
-     * application's own epoll or poll; call {@link #tryWait} before each wait. The queue owns the descriptor.
+     * {@return the file descriptor that is readable when there may be an event; fi_control with FI_GETWAIT, fi_eq(3)}
+     * It is for an application's own epoll or poll. Call {@link #tryWait} before each wait. The queue owns the
+     * descriptor.
      *
-     * @throws IllegalStateException also if this queue was not opened with {@link WaitObject#FD}
+     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}
      */
     @Override
     public int waitDescriptor() {
@@ -158,9 +161,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * {@return whether a thread may block on the wait descriptor now; if not, read; fi_trywait}
+     * {@return whether a thread may block on the wait descriptor now; fi_trywait, fi_poll(3)} If not, read this queue
+     * first.
      *
-     * @throws IllegalStateException also if this queue was not opened with {@link WaitObject#FD}
+     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}
      */
     @Override
     public boolean tryWait() {
@@ -177,7 +181,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Reads and keeps events until a condition holds that they change; returns whether it held in time. */
+    /** Reads and buffers events until a condition holds, which they change. Returns whether it held in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
         Object recording = RECORDER.waiting();
         long start = System.nanoTime();
@@ -197,7 +201,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Reads events until the condition holds; returns whether it does. */
+    /** Reads and buffers events until the condition holds or there are no more. Returns whether it holds. */
     private boolean progressUntil(BooleanSupplier condition) {
         return lock.locked(() -> {
             while (!condition.getAsBoolean()) {
@@ -207,7 +211,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         });
     }
 
-    /** Reads one event and keeps it, inside the lock; returns whether there was one. */
+    /** Reads one event and buffers it, inside the lock. Returns whether there was one. */
     private boolean readNext() {
         requireOpen();
         return reader.read(buffered::add);
@@ -218,12 +222,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
         lock.locked(() -> buffered.add(event));
     }
 
-    /** Removes kept events whose outcome the caller learned otherwise. */
+    /** Removes buffered events whose outcome the caller knows already. */
     void discard(Predicate<Event> which) {
         lock.locked(() -> buffered.removeIf(which));
     }
 
-    /** Adds an endpoint, active or passive, which notes it in the same step. */
+    /** Adds an endpoint, active or passive, which records the queue in the same step. */
     void bind(Object endpoint, Handle object, Runnable onBound) {
         lock.locked(() -> {
             requireOpen();
@@ -234,8 +238,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Closes an endpoint natively while no thread reads, then forgets it and its unread events: a new one may get the same
-     * native address at once. If it is only retired, late requests still find it.
+     * Closes an endpoint natively while no thread reads, and then removes it and its unread events: a new endpoint may
+     * get the same native address at once. A retired endpoint stays, so that late requests find it.
      */
     int closing(Object endpoint, Handle object, boolean retires, IntSupplier close) {
         return lock.locked(() -> {
@@ -264,8 +268,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Closes the queue; fi_close. Unread events are discarded. Throws {@link IllegalStateException} naming the endpoints bound
-     * to it that are open, and stays open then. After FabricException it is closed.
+     * Closes the queue; fi_close, fi_eq(3). Unread events are discarded. If endpoints bound to it are open, it throws
+     * {@link IllegalStateException}, which names them, and stays open. After FabricException it is closed.
      */
     @Override
     public void close() {
@@ -288,7 +292,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
     @Override
     public String toString() { return "EventQueue of " + handle.provider(); }
 
-    /** Converts native events to {@link Event}s and updates the connections concerned. Used inside the fabric's lock. */
+    /**
+     * Converts native events to {@link Event}s and updates the connections concerned. Used inside the fabric's lock.
+     */
     private static final class EventReader {
         private final EqOps ops;
         private final String provider;
@@ -302,14 +308,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
         void add(Object endpoint, Handle object) { bound.put(object.address(), endpoint); }
 
-        /** A new endpoint may have the same native address by now. */
+        /** Removes an endpoint, unless a new one has the same native address by now. */
         void remove(Object endpoint, Handle object) {
             bound.remove(object.address(), endpoint);
         }
 
         long write(long context, long data) { return ops.fi_eq_write(context, data); }
 
-        /** Reads one event; returns whether there was one, even if its object is closed. */
+        /** Reads one event. Returns whether there was one, even if its object is closed. */
         boolean read(Consumer<Event> taker) {
             for (Object one : bound.values()) {
                 if (one instanceof Endpoint endpoint) { endpoint.bindings.checkThread(); }

@@ -25,15 +25,19 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A network, or its software substitute; fi_fabric(3). Opened by {@link Libfabric#openFabric}; opens domains, event queues and
- * passive endpoints, which the caller closes before this fabric. Any thread may call any method. Methods that make a C call throw
- * IllegalStateException once this is closed, and FabricException if libfabric reports an error.
+ * A network, or its software substitute; fi_fabric(3). Opened by {@link Libfabric#openFabric}. It opens domains, event
+ * queues and passive endpoints, which the caller closes before this fabric. Any thread may call any method. Methods
+ * that make a C call throw IllegalStateException once this is closed, and FabricException if libfabric reports an
+ * error.
  */
 public final class Fabric implements AutoCloseable {
     /** Runs the closes of this fabric's children in a safe order. */
     final CloseOrder closes = new CloseOrder();
     final FabricLock lock = new FabricLock();
-    /** Closed in Java, and in libfabric only with this fabric: passive endpoints, and behind them their queues. */
+    /**
+     * Objects that are closed in Java, and in libfabric only with this fabric: passive endpoints, each followed by its
+     * queue.
+     */
     final Deque<Handle> retired = new ConcurrentLinkedDeque<>();
 
     private final Handle handle;
@@ -47,7 +51,7 @@ public final class Fabric implements AutoCloseable {
         this.info = info;
     }
 
-    /** {@return the info that it was opened with} */
+    /** {@return the info that this fabric was opened with} */
     public FabricInfo info() { return info; }
 
     /** As {@link #openDomain(FabricInfo)}, with the info that this fabric was opened with. */
@@ -56,13 +60,14 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Opens a domain: the resources of one device; fi_domain(3). With {@link ThreadingModel#DOMAIN} the calling thread becomes its
-     * owner.
+     * Opens a domain: the resources of one device; fi_domain(3). With {@link ThreadingModel#DOMAIN} the calling thread
+     * becomes its owner.
      *
      * @param domainInfo an info of the same fabric
      * @throws IllegalArgumentException if the info is of another provider or fabric
-     * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not handle, or is
-     *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
+     * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not
+     *         handle, or the info has automatic data progress and the provider would end the process with it; see the
+     *         table of refusals in {@code core/guide/PROVIDERS.md}
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
@@ -103,7 +108,10 @@ public final class Fabric implements AutoCloseable {
         }
     }
 
-    /** Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs progress on both. */
+    /**
+     * Makes progress on the other event queues: if one thread has both ends of a connection, a provider may need
+     * progress on both.
+     */
     void progressOthers(EventQueue waiting) {
         eventQueues.stream().filter(queue -> queue != waiting).forEach(EventQueue::tryProgress);
     }
@@ -111,7 +119,8 @@ public final class Fabric implements AutoCloseable {
     /**
      * Opens an endpoint that listens for connections; fi_passive_ep, fi_endpoint(3).
      *
-     * @param endpointInfo an info of the same fabric, of type {@link EndpointType#MSG}, with the address to listen at as its source
+     * @param endpointInfo an info of the same fabric, of type {@link EndpointType#MSG}, with the address to listen at
+     *         as its source
      * @throws IllegalArgumentException if the info is of another type, provider or fabric
      * @throws UnsupportedOperationException if the provider has no passive endpoints
      */
@@ -127,8 +136,8 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * {@return whether a thread may block on the wait descriptors of all these objects now; if not, read them first} fi_trywait,
-     * fi_poll(3). Call it each time before blocking. See {@link Waitable#tryWait}.
+     * {@return whether a thread may block on the wait descriptors of all these objects now; fi_trywait, fi_poll(3)} If
+     * not, read the objects first. Call it before each wait; see {@link Waitable#tryWait}.
      */
     public boolean tryWait(Waitable... objects) {
         boolean all = true;
@@ -151,10 +160,10 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Closes the fabric; fi_close. After FabricException it is closed. EBUSY of a provider that is known to
-     * miscount ({@code tcp} of libfabric 2.6 with COMPLETION) is not reported: it keeps the fabric until the process ends.
+     * Closes the fabric; fi_close, fi_fabric(3). After FabricException it is closed. EBUSY of a provider that is known
+     * to miscount its regions is not reported: libfabric then keeps the fabric until the process ends.
      *
-     * @throws IllegalStateException if an object opened from it is open; the message names it, and this stays open
+     * @throws IllegalStateException if an object opened by it is open; the message names it, and the fabric stays open
      */
     @Override
     public void close() {

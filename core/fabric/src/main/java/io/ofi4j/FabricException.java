@@ -4,9 +4,9 @@ import io.ofi4j.internal.observe.EventRecorder;
 import java.util.Objects;
 
 /**
- * A call of libfabric failed. The message names the call, the provider, libfabric's text for the error, and what to try. Programs
- * tell errors apart by {@link #errno}; unknown numbers are passed on unchanged. If the process cannot open more files, it is
- * {@code EMFILE} (24), even where the provider returns another number.
+ * A call of libfabric failed. The message names the call, the provider, libfabric's text for the error, and what to
+ * try. Programs tell errors apart by {@link #errno}; unknown numbers are passed on unchanged. If the process cannot
+ * open more files, the number is {@code EMFILE} (24), even where the provider returns another one.
  */
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -11,11 +11,11 @@ public final class FabricTimeoutException extends FabricException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Says what did not happen in time, and why.
+     * Describes a deadline that has passed.
      *
      * @param operation what did not happen in time
      * @param deadline the time
-     * @param why what may be the cause, and what to try: a sentence
+     * @param why a sentence with the likely cause and what to try
      */
     public FabricTimeoutException(String operation, Duration deadline, String why) {
         super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + Objects.requireNonNull(why)

@@ -13,8 +13,8 @@ import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
 
 /**
- * How an endpoint learns that what it has posted to a peer is there: by one operation that the peer answers behind all
- * that. The struct is used inside the guard of the endpoint's transmit queue.
+ * The flush of an endpoint: one operation that the peer answers after everything that the endpoint has posted to it
+ * before. The struct is used inside the guard of the endpoint's transmit queue.
  */
 final class Flush implements AutoCloseable {
     private static final int LENGTH = Long.BYTES;
@@ -22,11 +22,11 @@ final class Flush implements AutoCloseable {
     private static final long FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
 
     final Mechanism mechanism;
-    /** What it reads into. */
+    /** The target of the read, or the source of the write. */
     final MemoryRegion scratch;
     /** What does it, if that is {@link Mechanism#FETCH}; or null. */
     final Atomics atomics;
-    /** The endpoint's, of an operation that is reported. */
+    /** The endpoint's number, for an operation that is reported. */
     final long number;
     private final RmaMessageStruct struct = new RmaMessageStruct(1, 1);
 
@@ -34,9 +34,9 @@ final class Flush implements AutoCloseable {
     enum Mechanism {
         /** A write of no bytes with DELIVERY_COMPLETE. */
         WRITE(0, Access.WRITE, Access.REMOTE_WRITE),
-        /** A read of one byte, with DELIVERY_COMPLETE, so that no shorter way is taken. */
+        /** A read of one byte, with DELIVERY_COMPLETE, so that the provider takes no shorter way. */
         READ(1, Access.READ, Access.REMOTE_READ),
-        /** An atomic read, which comes behind writes and atomic operations. */
+        /** An atomic read, which comes after writes and atomic operations. */
         FETCH(LENGTH, Access.READ, Access.REMOTE_READ);
 
         final long length;
@@ -84,12 +84,12 @@ final class Flush implements AutoCloseable {
                         info.endpoint().maximumMessageSize()) >= 0;
         if (!isOrdered) {
             throw new UnsupportedOperationException("the provider " + info.provider()
-                    + " does not promise that a read comes behind earlier writes of any length, so that nothing says"
-                    + " when those have arrived: give each write DELIVERY_COMPLETE, and await its completion");
+                    + " does not promise that a read comes after earlier writes of any length, so a flush cannot tell"
+                    + " that these have arrived: give each write DELIVERY_COMPLETE, and await its completion");
         }
     }
 
-    /** Posts it: a status. */
+    /** Posts the flush. Returns a status. */
     long post(RmaOps ops, Peer peer, RemoteRegion remote, long context) {
         struct.remote.set(0, remote.base(), mechanism.length, remote.key());
         struct.peer(peer.fabricAddress);

@@ -29,15 +29,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The libfabric of this process: loaded once, never unloaded. Any thread may call any method. Methods throw FabricException if
- * libfabric reports an error.
+ * The libfabric of this process: loaded once, never unloaded. Any thread may call any method. Methods throw
+ * FabricException if libfabric reports an error.
  *
- * <p>Loading makes the process safe for the JVM first. Libraries that come with libfabric, and some of its providers, replace
- * signal handlers that HotSpot needs; ofi4j keeps HotSpot's in force. It sets the registration cache's memory monitor to
- * {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} is set.
+ * <p>Loading first makes the process safe for the JVM. Some providers, and libraries that libfabric loads, replace
+ * signal handlers that HotSpot needs; ofi4j restores HotSpot's handlers. It sets the memory monitor of libfabric's
+ * registration cache to {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} is set.
  *
- * <p>The dynamic linker searches for {@code libfabric.so.1}; a few usual places come next. The system property
- * {@code io.ofi4j.library} names another file.
+ * <p>The dynamic linker searches for {@code libfabric.so.1}. If it finds none, a few usual places are tried. The system
+ * property {@code io.ofi4j.library} names another file.
  */
 public final class Libfabric {
     /** The newest interface that ofi4j was written for. */
@@ -54,7 +54,8 @@ public final class Libfabric {
     /**
      * {@return the library, loaded on the first call}
      *
-     * @throws LibfabricNotFoundException if it is not found; the message names the searched places and the package to install
+     * @throws LibfabricNotFoundException if it is not found; the message names the searched places and the package to
+     *         install
      * @throws IllegalCallerException if the JVM refuses native access; the message names the option to set
      */
     public static Libfabric load() {
@@ -64,10 +65,11 @@ public final class Libfabric {
     }
 
     /**
-     * As {@link #load()}, with environment variables set first. libfabric reads them once, so they cannot be changed later.
-     * {@link #parameters} lists them.
+     * As {@link #load()}, but sets environment variables first. libfabric reads them once, so they cannot be changed
+     * later. {@link #parameters} lists them.
      *
-     * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace those that are set
+     * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace those that are
+     *         set
      * @throws IllegalArgumentException if a name is empty or has a {@code =}, or a name or a value has a NUL
      * @throws IllegalStateException if the library is loaded already, so that the variables would be ignored
      */
@@ -82,10 +84,12 @@ public final class Libfabric {
     }
 
     /**
-     * As {@link #load(Map)}, with hooking providers between the program and every provider; FI_HOOK, fi_hook(7). What they print is
-     * logged: {@code FI_LOG_LEVEL} must be set in the environment. libfabric passes over those that it was built without.
+     * As {@link #load()}, but with hooking providers between the program and every provider; FI_HOOK, fi_hook(7). They
+     * write to libfabric's log: set {@code FI_LOG_LEVEL} in the environment. libfabric ignores hooks that it was built
+     * without.
      *
-     * @param hooks the first is the closest to the provider
+     * @param hooks the hooks; the first is the closest to the provider
+     * @throws IllegalStateException if the library is loaded already
      */
     public static Libfabric load(List<Hook> hooks) { return load(NativeLibrary.hooked(hooks)); }
 
@@ -143,10 +147,14 @@ public final class Libfabric {
         return !infos(find(hints, HANDLED_MODES | FabricConstants.FI_MSG_PREFIX), hints).isEmpty();
     }
 
-    /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
+    /**
+     * Filters by the names of domain and fabric, which some providers ignore. A provider named in full comes before
+     * those layered on it.
+     */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> (FabricInfo) new NativeFabricInfo(handle, version))
-                .filter(info -> !DataReceiveCount.isUnsupported(info)) // FI_RX_CQ_DATA holds only for endpoints with receives
+                // FI_RX_CQ_DATA holds only for endpoints with receives
+                .filter(info -> !DataReceiveCount.isUnsupported(info))
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
                         & ~info.transmit().operationFlags()) == 0)
@@ -167,7 +175,7 @@ public final class Libfabric {
                 Hints.of(hints, modes, handledModes(hints)));
     }
 
-    /** HMEM only where it is asked for: it may make transfers of other memory slower. */
+    /** Has HMEM only where it is asked for: it may make transfers of other memory slower. */
     private static int handledModes(FabricHints hints) {
         return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled)
                 .filter(mode -> mode != MemoryRegionMode.HMEM || hints.capabilities().contains(Capability.HMEM))
@@ -188,9 +196,9 @@ public final class Libfabric {
     }
 
     /**
-     * {@return the signals among SIGILL, SIGBUS, SIGFPE and SIGSEGV whose handler is no longer the JVM's} The JVM depends on them:
-     * with another handler for SIGSEGV, the next null check in compiled code ends the process. ofi4j restores those that libfabric
-     * replaces, so other native code replaced the ones named here.
+     * {@return the signals among SIGILL, SIGBUS, SIGFPE and SIGSEGV whose handler is no longer the JVM's} The JVM needs
+     * these handlers: with another handler for SIGSEGV, the next null check in compiled code ends the process. ofi4j
+     * restores those that libfabric replaces; other native code has replaced those named here.
      */
     public List<String> replacedSignalHandlers() { return SignalGuard.replacedHandlers(); }
 

@@ -3,7 +3,10 @@ package io.ofi4j;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.quirks.Status;
 
-/** A raw key that the provider mapped to a key for operations; fi_mr_map_raw, fi_mr(3). Made by {@link Domain#mapRawKey}. */
+/**
+ * A raw key that the provider mapped to a key for operations; fi_mr_map_raw, fi_mr(3). Made by
+ * {@link Domain#mapRawKey}.
+ */
 public final class MappedKey implements AutoCloseable {
     private final Domain domain;
     private final RemoteRegion remote;
@@ -26,7 +29,7 @@ public final class MappedKey implements AutoCloseable {
     }
 
     /**
-     * Gives the key back; fi_mr_unmap_key. Operations that use it must have completed. The key counts as given back even if
+     * Unmaps the key; fi_mr_unmap_key, fi_mr(3). Operations that use it must have completed. It is closed even if
      * libfabric reports an error.
      *
      * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread

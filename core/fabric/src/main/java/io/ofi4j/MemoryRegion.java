@@ -28,28 +28,31 @@ import java.util.Set;
 
 /**
  * Registered off-heap memory that providers read and write; fi_mr(3). Made by {@link Domain#allocate},
- * {@link Domain#register(MemorySegment, Access...) Domain.register} and {@link Domain#map Domain.map}, which meet the provider's
- * demands for registration. Any thread may touch the memory itself. Methods that make a C call throw IllegalStateException once
- * this is closed, WrongThreadException where the domain's {@link ThreadingModel} gives it to another thread, and FabricException if
- * libfabric reports an error.
+ * {@link Domain#register(MemorySegment, Access...) Domain.register} and {@link Domain#map Domain.map}, which do what
+ * the provider demands of a registration. Any thread may read and write the memory itself. Methods that make a C call
+ * throw IllegalStateException once this is closed, WrongThreadException where the domain's {@link ThreadingModel} gives
+ * it to another thread, and FabricException if libfabric reports an error.
  *
- * <p><b>Closing</b> with operations in flight is safe. New operations are refused at once. The memory is deregistered, and freed if
- * it was allocated here, when the last operation has completed or its endpoint was closed. A peer's operation may still go on after
- * that, because software providers check a region's key when a transfer begins. Memory that ofi4j allocated and peers may use
- * therefore keeps its addresses, without pages, in a quarantine: the latest 1 GiB and 4,096 regions of a domain, until its last
- * endpoint is closed. Keep memory of your own as long. {@code shm} of libfabric 2.x may honour the key of a region in quarantine.
+ * <p><b>Closing</b> with operations in flight is safe. New operations are refused at once. When the last operation has
+ * completed, or its endpoint was closed, the memory is deregistered, and freed if ofi4j allocated it.
  *
- * <p>Memory in use by JDK code while the region is closed, such as a channel that writes it, is freed with the next progress on a
- * queue of the domain, or with the next close of a region. Bytes of a file that are read in that time may be zeros.
+ * <p><b>Quarantine.</b> A peer's operation may still run after that, because software providers check a region's key
+ * only when a transfer begins; some still honour the key of a closed region. Memory that ofi4j allocated and peers may
+ * use therefore keeps its addresses, without pages, in a quarantine: at most the latest 1 GiB and 4,096 regions of a
+ * domain, until its last endpoint is closed. Keep memory that you allocated for as long.
+ *
+ * <p>If JDK code uses the memory while the region is closed, such as a channel that writes it, the memory is freed
+ * later: with the next progress on a queue of the domain, or the next close of a region. Bytes of a file that are read
+ * in that time may be zeros.
  */
 public final class MemoryRegion implements AutoCloseable {
-    /** Where a region is in its life. */
+    /** The states of a region. */
     private enum State {
         /** It takes operations. */
         OPEN,
-        /** It takes no operations, and waits for those in flight. */
+        /** It takes no operations, and waits for those in flight. Its memory is registered. */
         CLOSING,
-        /** As CLOSING, and deregistered already, because its endpoint closes. */
+        /** As CLOSING, but deregistered already, because its endpoint closes. */
         DEREGISTERED,
         /** Closed. */
         CLOSED
@@ -68,8 +71,8 @@ public final class MemoryRegion implements AutoCloseable {
     /** Written by the domain's thread or under its monitor, as are the fields below. */
     private State state = State.OPEN;
     /**
-     * Set by {@link #become}: {@link #accessBits} while open, then 0. One comparison tells posting threads, inside a
-     * queue's guard, both.
+     * Set by {@link #become}: {@link #accessBits} while open, then 0. Posting threads, inside a queue's guard,
+     * therefore need one comparison to know that the region is open and has the right.
      */
     long rights;
 
@@ -129,17 +132,17 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return the memory; if ofi4j allocated it, access throws after the region is closed}
+     * {@return the memory} If ofi4j allocated it, access to the segment throws after the region is closed.
      *
-     * @throws IllegalStateException if there are several segments, or a file's mapping was closed
-     * @throws UnsupportedOperationException if it is a device's
+     * @throws IllegalStateException if the region has several segments, or is a file's mapping that was closed
+     * @throws UnsupportedOperationException if it is memory of a device
      */
     public MemorySegment segment() {
         if (memory == null) { throw severalSegments(); }
         if (kind == MemoryKind.DEVICE) {
             throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
         }
-        if (state == State.CLOSED && arena != null && memory.isMapped()) { // its mapping may linger
+        if (state == State.CLOSED && arena != null && memory.isMapped()) { // its mapping may still exist
             throw new IllegalStateException(this + " is closed");
         }
         return memory;
@@ -151,8 +154,8 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return a region for each segment, for use in operations} The only part of a region of one segment is itself. Parts share
-     * one descriptor, and closing one closes all. One operation cannot span two parts.
+     * {@return a region for each segment, for use in operations} A region of one segment is its own only part. Parts
+     * share one descriptor, and closing one closes all. One operation cannot span two parts.
      */
     public List<MemoryRegion> parts() { return parts; }
 
@@ -168,7 +171,8 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Some bytes of a region, for operations that take them as one argument. It allocates: make it once, and use it often.
+     * A range of bytes of a region, for operations that take it as one argument. Making one allocates: make it once,
+     * and use it often.
      *
      * @param region the region
      * @param offset the start, in bytes
@@ -180,23 +184,26 @@ public final class MemoryRegion implements AutoCloseable {
             Objects.checkFromIndexSize(offset, length, region.length());
         }
 
-        /** {@return the memory of these bytes} As {@link MemoryRegion#segment}. */
+        /** {@return the memory of these bytes, as {@link MemoryRegion#segment}} */
         public MemorySegment segment() {
             return region.segment().asSlice(offset, length);
         }
     }
 
     /**
-     * {@return these bytes of this region}
+     * {@return a range of bytes of this region}
      *
-     * @throws IndexOutOfBoundsException if they are not all inside
+     * @param offset the start, in bytes
+     * @param length the number of bytes
+     * @throws IndexOutOfBoundsException if they are not all inside the region
      */
     public Slice slice(long offset, long length) { return new Slice(this, offset, length); }
 
     /**
-     * {@return the memory as a buffer of the machine's byte order} As {@link #segment}.
+     * {@return the memory as a buffer in the machine's byte order, as {@link #segment}}
      *
-     * @throws IllegalStateException also if the region has more bytes than a buffer can have, 2^31 - 1
+     * @throws IllegalStateException if the region has more bytes than a buffer can have, 2^31 - 1, or as
+     *         {@link #segment}
      */
     public ByteBuffer asByteBuffer() {
         if (length() > Integer.MAX_VALUE) {
@@ -207,23 +214,28 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return the number at an offset, in the machine's byte order; what was written before it, as by
-     * {@link #setLongRelease}, is seen after this} For flags that a peer or another thread sets.
+     * {@return the number at an offset, in the machine's byte order, read with acquire semantics} Bytes that were
+     * written before the number, for example by {@link #setLongRelease}, are visible after this call. It is for flags
+     * that a peer or another thread sets.
      *
      * @param offset in bytes, a multiple of 8
-     * @throws IllegalArgumentException if it is not, and IndexOutOfBoundsException if the number is not all inside
+     * @throws IllegalArgumentException if the offset is not a multiple of 8
+     * @throws IndexOutOfBoundsException if the 8 bytes are not all inside the region
      */
     public long getLongAcquire(long offset) { return (long) LONG.getAcquire(segment(), offset); }
 
     /**
-     * Sets the number at an offset, in the machine's byte order, after all that this thread has written before.
+     * Sets the number at an offset, in the machine's byte order, with release semantics: after everything that this
+     * thread has written before.
      *
      * @param offset in bytes, a multiple of 8
-     * @throws IllegalArgumentException if it is not, and IndexOutOfBoundsException if the number is not all inside
+     * @param value the number
+     * @throws IllegalArgumentException if the offset is not a multiple of 8
+     * @throws IndexOutOfBoundsException if the 8 bytes are not all inside the region
      */
     public void setLongRelease(long offset, long value) { LONG.setRelease(segment(), offset, value); }
 
-    /** {@return where its bytes are, as it was when they were registered} It says how long they can last. */
+    /** {@return where the bytes of this region were when they were registered} It says how long they can last. */
     public MemoryKind kind() {
         return kind;
     }
@@ -238,7 +250,8 @@ public final class MemoryRegion implements AutoCloseable {
     /**
      * {@return the address and key that peers need; send it only to peers that may use the region}
      *
-     * @throws IllegalStateException if the provider ties regions to endpoints, and this region's endpoint is not enabled yet
+     * @throws IllegalStateException if the provider ties regions to endpoints, and this region's endpoint is not
+     *         enabled yet
      * @throws UnsupportedOperationException if the provider has raw keys; use {@link #rawKey}
      */
     public RemoteRegion remote() {
@@ -248,8 +261,8 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return the address and raw key that peers pass to {@link Domain#mapRawKey}; fi_mr_raw_attr} Needed only where the
-     * provider's {@link MemoryRegionMode} has RAW.
+     * {@return the address and raw key that peers pass to {@link Domain#mapRawKey}; fi_mr_raw_attr} Needed only where
+     * the provider's {@link MemoryRegionMode} has RAW.
      *
      * @throws UnsupportedOperationException if the provider has no raw keys
      */
@@ -263,16 +276,19 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Tells the provider that the pages behind the region may have changed; fi_mr_refresh.
+     * Tells the provider that the pages of the region may have changed; fi_mr_refresh, fi_mr(3).
      *
      * @throws UnsupportedOperationException if the provider does not offer it
      */
     public void refresh() { refresh(segments()); }
 
-    /** As {@link #refresh()}, for this range, in bytes. */
-    public void refresh(long offset, long bytes) {
-        refresh(List.of(segment().asSlice(offset, bytes)));
-    }
+    /**
+     * As {@link #refresh()}, for a range.
+     *
+     * @param offset the start of the range, in bytes
+     * @param bytes the number of bytes
+     */
+    public void refresh(long offset, long bytes) { refresh(List.of(segment().asSlice(offset, bytes))); }
 
     private void refresh(List<MemorySegment> ranges) {
         synchronized (domain) {
@@ -285,15 +301,20 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Makes the contents durable in their file; {@link MemorySegment#force}. Writes by peers must have arrived. Of persistent
-     * memory, msync(2) does it: the JDK's way ends a process of JDK 25 that has not compiled it yet.
+     * Makes the contents durable in their file; {@link MemorySegment#force}, msync(2). Wait first until writes by peers
+     * have arrived.
      *
      * @throws UnsupportedOperationException if the memory is not mapped from a file
      * @throws UncheckedIOException if the system cannot write it
      */
     public void force() { parts.forEach(part -> part.force(0, part.length)); }
 
-    /** As {@link #force()}, for this range, in bytes. */
+    /**
+     * As {@link #force()}, for a range.
+     *
+     * @param offset the start of the range, in bytes
+     * @param bytes the number of bytes
+     */
     public void force(long offset, long bytes) {
         if (memory != null && !memory.isMapped()) {
             throw new UnsupportedOperationException(this + " is not mapped from a file: map one with Domain.map");
@@ -304,9 +325,9 @@ public final class MemoryRegion implements AutoCloseable {
             int error = NativeMemory.sync(range.address(), bytes);
             if (error != 0) { throw new UncheckedIOException(new IOException("msync: errno " + error)); }
         } else {
-            range.force(); // may take long: not under the monitor
+            range.force(); // may take long, therefore not under the monitor
         }
-        requireOpen(); // a close meanwhile may have dropped the pages before they were written
+        requireOpen(); // a close meanwhile may have dropped pages before they were written
     }
 
     private void requireOpen() {
@@ -317,7 +338,7 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
-    /** {@return the number of its operations in flight} */
+    /** {@return the number of operations in flight that use this region} */
     public int operationsInFlight() {
         domain.checkThread();
         return domain.queues.inFlight(this);
@@ -327,9 +348,9 @@ public final class MemoryRegion implements AutoCloseable {
     public boolean isOpen() { return state == State.OPEN; }
 
     /**
-     * Refuses new operations, and deregisters the memory when none is in flight; fi_close. Returns at once. If it
-     * throws FabricException, because libfabric could not deregister the memory, the region is closed all the same, and
-     * memory allocated here is not freed.
+     * Refuses new operations, and deregisters the memory when none is in flight; fi_close, fi_mr(3). It does not wait
+     * for operations. If it throws FabricException, because libfabric could not deregister the memory, the region is
+     * closed nevertheless, and memory that ofi4j allocated is not freed.
      */
     @Override
     public void close() {
@@ -350,14 +371,16 @@ public final class MemoryRegion implements AutoCloseable {
 
     private void checkClosed() { Status.check(closeStatus, "fi_close(memory region)", handle.provider()); }
 
-    /** Moves it on, and its parts; the only way. */
+    /** Changes the state of this region and its parts. Nothing else changes it. */
     private void become(State next) {
         state = next;
         rights = 0;
         if (hasSeveralSegments()) { parts.forEach(part -> part.become(next)); }
     }
 
-    /** Deregisters the region before its endpoint closes, even with operations in flight. Again does nothing. */
+    /**
+     * Deregisters the region before its endpoint closes, even with operations in flight. A second call does nothing.
+     */
     void leaveEndpoint() {
         if (isOpen()) {
             become(State.CLOSING);
@@ -369,10 +392,12 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Closes the region and waits until it is deregistered. Another thread must poll the queues meanwhile.
+     * Closes the region and waits until it is deregistered. It does not poll: another thread must poll the queues of
+     * the operations in flight.
      *
      * @param deadline the longest wait
-     * @throws FabricTimeoutException if operations are still in flight then; the region is deregistered after them
+     * @throws FabricTimeoutException if operations are still in flight at the deadline; the region is deregistered when
+     *         they complete
      */
     public void close(Duration deadline) {
         close();
@@ -383,7 +408,10 @@ public final class MemoryRegion implements AutoCloseable {
         checkClosed();
     }
 
-    /** Of a device's memory the driver is asked each time: who transfers memory that was freed ends the process. */
+    /**
+     * Whether the memory is still allocated. For device memory the driver is asked each time: a transfer of freed
+     * memory ends the process.
+     */
     boolean isMemoryAlive() {
         return scope == null
                 || scope.isAlive() && (kind != MemoryKind.DEVICE || DeviceDrivers.hasMemory(deviceInterface, address));
@@ -414,7 +442,7 @@ public final class MemoryRegion implements AutoCloseable {
     private int deregister() {
         return counter == null
                 ? domain.regions.quarantine.deregister(handle, memory == null ? 0 : memory.address(), accessBits)
-                : FidOps.fi_close(handle); // now, since its counter may be closed next
+                : FidOps.fi_close(handle); // now, because its counter may be closed next
     }
 
     @Override

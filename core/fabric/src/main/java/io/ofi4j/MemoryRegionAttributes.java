@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 
 /**
  * What to register, and how; {@code struct fi_mr_attr}, fi_mr(3), for {@link Domain#register(MemoryRegionAttributes)}.
- * Immutable: each method returns a changed copy. The default key is random. The field {@code offset} is left out
- * because libfabric requires it to be 0: register a slice instead.
+ * Immutable: each method returns a changed copy. The default key is random. There is no {@code offset}, because
+ * libfabric requires 0: register a slice of the memory instead.
  */
 public final class MemoryRegionAttributes implements Cloneable {
     private List<MemorySegment> segments;
@@ -48,25 +48,25 @@ public final class MemoryRegionAttributes implements Cloneable {
      * @param segments off-heap memory, at least one segment. Several segments, up to {@link
      *         DomainAttributes#memoryRegionIovLimit}, make one region with one descriptor for local use; see {@link
      *         MemoryRegion#parts}
-     * @throws IllegalArgumentException if there is none
-     * @throws NullPointerException if one of them is null
+     * @throws IllegalArgumentException if the list is empty
+     * @throws NullPointerException if a segment is null
      */
     public static MemoryRegionAttributes of(List<MemorySegment> segments) {
-        List<MemorySegment> all = new ArrayList<>(segments); // a foreign list may say something else each time
+        List<MemorySegment> all = new ArrayList<>(segments); // a foreign list may return other elements each time
         if (all.isEmpty()) { throw new IllegalArgumentException("a memory region has at least one segment"); }
         all.forEach(segment -> Objects.requireNonNull(segment, "one of the segments is null"));
         return new MemoryRegionAttributes(List.copyOf(all));
     }
 
     /**
-     * {@return attributes of a region of a device's memory} The program allocates it with the device's own calls, and
-     * frees it after the region is closed. It is named by its address: this process does not read or write it, so that
-     * the region has no {@link MemoryRegion#segment}. Needs {@link Capability#HMEM}.
+     * {@return attributes of a region of a device's memory} The program allocates the memory with the device's own
+     * calls, and frees it after the region is closed. This process does not read or write it, so the region has no
+     * {@link MemoryRegion#segment}. Needs {@link Capability#HMEM}.
      *
-     * <p>An operation on memory that was freed throws IllegalStateException, where the driver can be asked, as that of
-     * CUDA can. If a peer uses memory that was freed, this process ends with a signal, as a C program does. Registering
-     * throws UnsupportedOperationException if device or driver are missing, and IllegalArgumentException if the address
-     * is not that device's memory, or there is less of it.
+     * <p>Registering throws UnsupportedOperationException if the device or its driver is missing, and
+     * IllegalArgumentException if the memory at the address is not that device's, or has fewer bytes. If the program
+     * frees the memory too early, its own operations throw IllegalStateException where the driver can be asked, as that
+     * of CUDA can. If a peer uses freed memory, this process ends with a signal, as a C program does.
      *
      * @param whose the device's interface, not {@link DeviceInterface#SYSTEM}
      * @param device the number of the device, 0 or more, as its interface counts them
@@ -89,15 +89,16 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy that tells the provider of the memory as part of a DMA-buf, as some network devices want it of a
-     * device's memory; FI_MR_DMABUF} The memory of these attributes is where that part is mapped: the device's pointer,
-     * or a segment of the system's. Needs {@link Capability#HMEM} and libfabric 2; registering throws
-     * UnsupportedOperationException where one is missing, or the provider takes no DMA-bufs, IllegalArgumentException
-     * if the descriptor is not open, or is no DMA-buf, and IndexOutOfBoundsException if the DMA-buf has fewer bytes.
-     * Descriptor and mapping stay yours: keep them until the region is closed.
+     * {@return a copy that names the memory as part of a DMA-buf, which some network devices need for device memory;
+     * FI_MR_DMABUF, fi_mr(3)} The memory of these attributes is the mapping of that part: the device's pointer, or a
+     * segment in this process. The caller owns descriptor and mapping, and keeps them until the region is closed.
+     *
+     * <p>It needs {@link Capability#HMEM} and libfabric 2. Registering throws UnsupportedOperationException if one of
+     * these is missing or the provider takes no DMA-bufs, IllegalArgumentException if the descriptor is not open or is
+     * not a DMA-buf, and IndexOutOfBoundsException if the DMA-buf has fewer bytes.
      *
      * @param descriptor the file descriptor, as a device's driver or {@code /dev/udmabuf} exports it
-     * @param offset where in the DMA-buf the memory begins, in bytes
+     * @param offset the start of the memory in the DMA-buf, in bytes
      * @throws IllegalArgumentException if a number is below 0, or the memory has several segments
      */
     public MemoryRegionAttributes dmaBuf(int descriptor, long offset) {
@@ -114,13 +115,13 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy that says that the host can never touch this memory of a device; FI_HMEM_DEVICE_ONLY} True of
-     * memory from {@code cuMemAlloc}, not of managed memory. The provider may then have another process map the memory
-     * and copy directly, and not through memory of the host. It counts at the end that posts an operation, for the
-     * local region. An operation between two endpoints of one process may fail with {@code EIO} then: a process cannot
-     * map its own memory.
+     * {@return a copy that says that the host can never access this memory of a device; FI_HMEM_DEVICE_ONLY, fi_mr(3)}
+     * That is true of memory from {@code cuMemAlloc}, and not of managed memory. The provider may then have another
+     * process map the memory and copy directly, instead of through memory of the host. It matters for the local region
+     * of the process that posts an operation. An operation between two endpoints of one process may then fail with
+     * {@code EIO} (5): a process cannot map its own memory.
      *
-     * @throws IllegalArgumentException if it is no memory of a device
+     * @throws IllegalArgumentException if the memory is not a device's
      */
     public MemoryRegionAttributes deviceOnly() {
         if (!isOnDevice()) {
@@ -137,9 +138,11 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy that asks for this key, where the provider leaves keys to the application} A peer that guesses it
-     * can use the region. It has up to {@link DomainAttributes#keySize} bytes, and is not -1, libfabric's value for no
-     * key (FI_KEY_NOTAVAIL).
+     * {@return a copy that asks for this key, where the provider lets the application choose keys} A peer that guesses
+     * the key can use the region.
+     *
+     * @param key up to {@link DomainAttributes#keySize} bytes
+     * @throws IllegalArgumentException if it is -1, libfabric's value for no key (FI_KEY_NOTAVAIL)
      */
     public MemoryRegionAttributes requestedKey(long key) {
         if (key == Registration.NO_KEY) {
@@ -160,7 +163,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     public MemoryRegionAttributes persistent() { return with(copy -> copy.persistent = true); }
 
     /**
-     * {@return a copy that binds the region to this endpoint of the same domain, where the provider demands one
+     * {@return a copy that binds the region to this endpoint of the same domain, where the provider demands an endpoint
      * (FI_MR_ENDPOINT)} The default is the domain's first enabled endpoint. Other providers ignore it.
      */
     public MemoryRegionAttributes endpoint(Endpoint owner) {
@@ -168,8 +171,9 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return a copy with a counter of peers' writes; fi_mr_bind with FI_REMOTE_WRITE} Of the software providers only
-     * {@code sockets} offers it. The counter belongs to the same domain, and is closed after the region.
+     * {@return a copy with a counter of peers' writes; fi_mr_bind with FI_REMOTE_WRITE, fi_mr(3)} Few providers offer
+     * it; others refuse the registration with UnsupportedOperationException. The counter must be of the same domain,
+     * and is closed after the region.
      */
     public MemoryRegionAttributes countedBy(Counter openCounter) {
         return with(copy -> copy.counter = Optional.of(openCounter));
@@ -178,30 +182,34 @@ public final class MemoryRegionAttributes implements Cloneable {
     /** {@return the counter of peers' writes, if there is one} */
     public Optional<Counter> counter() { return counter; }
 
-    /** {@return the memory; of a device's, one segment of no bytes} */
+    /** {@return the memory; for device memory, one segment of no bytes} */
     public List<MemorySegment> segments() {
         return segments;
     }
 
-    /** {@return whose memory it is} */
-    public DeviceInterface deviceInterface() { return deviceInterface; }
+    /** {@return the kind of device that the memory belongs to} */
+    public DeviceInterface deviceInterface() {
+        return deviceInterface;
+    }
 
     /** {@return the number of the device; 0 for the system's memory} */
     public int device() { return device; }
 
-    /** {@return whether the host can never touch the memory} */
+    /** {@return whether the host can never access the memory} */
     public boolean isDeviceOnly() { return deviceOnly; }
 
     /** {@return the descriptor of the DMA-buf, if there is one} */
     public OptionalInt dmaBuf() { return dmaBuf; }
 
-    /** {@return where in the DMA-buf the memory begins, in bytes} */
+    /** {@return the start of the memory in the DMA-buf, in bytes} */
     public long dmaBufOffset() { return dmaBufOffset; }
 
     boolean isOnDevice() { return deviceInterface != DeviceInterface.SYSTEM; }
 
-    /** Of the first segment. */
-    long length() { return isOnDevice() ? deviceLength : segments.getFirst().byteSize(); }
+    /** {@return the length of the first segment} */
+    long length() {
+        return isOnDevice() ? deviceLength : segments.getFirst().byteSize();
+    }
 
     /** {@return the granted rights} */
     public Set<Access> access() {
@@ -210,7 +218,7 @@ public final class MemoryRegionAttributes implements Cloneable {
 
     long accessBits() { return accessBits; }
 
-    /** Of one segment of several. */
+    /** {@return the attributes of one segment of several} */
     MemoryRegionAttributes part(MemorySegment segment) {
         return with(copy -> copy.segments = List.of(segment));
     }
@@ -224,7 +232,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     /** {@return the named endpoint, if there is one} */
     public Optional<Endpoint> endpoint() { return endpoint; }
 
-    /** Leaves out the key, which is a secret. */
+    /** {@return a description without the key, which is a secret} */
     @Override
     public String toString() {
         return "MemoryRegionAttributes[" + segments.size() + " segments, access=" + access() + "]";

@@ -16,37 +16,39 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 
 /**
- * Messages that are matched with posted receives in order; fi_msg(3). Returned by {@link Endpoint#messages}. Offsets and lengths are
- * in bytes. Posting allocates nothing.
+ * Messages without tags, which are matched with posted receives in order; fi_msg(3). Returned by
+ * {@link Endpoint#messages}. Offsets and lengths are in bytes. Posting allocates nothing.
  *
- * <p><b>Completions.</b> A send gives one completion on the transmit queue, except an inject; a receive gives one on the receive
- * queue, with the length of the message. Both return the token that they were posted with. Do not change the bytes of a send, nor
- * look at those of a receive, before. A posted receive is an operation in flight: its region is not freed before it completes, it
- * takes one of the places of its queue ({@link CompletionQueue#size}), and when the endpoint closes, it completes with
- * {@code ECANCELED}.
+ * <p><b>Completions.</b> A send gives one completion on the transmit queue, except an inject; a receive gives one on
+ * the receive queue, with the length of the message. Both return the token that they were posted with. Before the
+ * completion, do not change the bytes of a send, and do not read those of a receive. A posted receive is an operation
+ * in flight: its region is not freed before it completes, it takes one of the slots of its queue
+ * ({@link CompletionQueue#size}), and when the endpoint closes, it completes with {@code ECANCELED} (125).
  *
- * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the provider notices.
- * What follows depends on it: some go on, some end the connection and may lose the next message, some report success and drop the
- * rest, and over some, polls may never return; {@code core/guide/MESSAGES.md} says which. Agree on a largest message, and post
- * receives of that length.
+ * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the
+ * provider notices. What happens otherwise depends on the provider: it may continue, end the connection and lose the
+ * next message, report success and drop the rest, or never return from a poll; {@code core/guide/MESSAGES.md} has a
+ * table. Agree on a largest message, and post receives of that length.
  *
- * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room or the queue's limit of operations in flight is
- * reached: poll, and try again. The form without {@code try} makes progress on the domain's queues until there is room, for
- * {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then. A send to a peer without
- * a posted receive is accepted, and waits at either end, but connections of some providers report an error.
+ * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room or the queue's limit of
+ * operations in flight is reached: poll, and try again. The form without {@code try} makes progress on the domain's
+ * queues until there is room, for {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException;
+ * nothing was posted then. A send to a peer without a posted receive is accepted, and waits at this side or at the
+ * peer; over connections some providers report an error instead.
  *
- * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws IndexOutOfBoundsException if the bytes
- * are not all inside the region; IllegalArgumentException if the region lacks the right or belongs to another domain, the peer
- * belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the region is closed, or the peer
- * was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException
- * if the provider reports an error; UnsupportedOperationException if the provider would get it wrong, which
- * the table of refusals in {@code core/guide/PROVIDERS.md} lists.
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
+ * IndexOutOfBoundsException if the bytes are not all inside the region; IllegalArgumentException if the region lacks
+ * the right or belongs to another domain, the peer belongs to another vector, or there are too many bytes;
+ * IllegalStateException if the endpoint or the region is closed, or the peer was removed; WrongThreadException where
+ * the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException if the provider reports an
+ * error; UnsupportedOperationException if the provider would get it wrong, which the table of refusals in
+ * {@code core/guide/PROVIDERS.md} lists.
  */
 public final class Messages extends TwoSided {
     private final MsgOps ops;
-    /** For receives of many messages; used inside the guard of receives. */
+    /** The struct of receives of many messages; used inside the guard of receives. */
     private final MessageStruct multiReceiveStruct = new MessageStruct(false, 1);
-    /** Why they are refused, or null. */
+    /** Why receives of many messages are refused, or null. */
     private final String multiReceiveRefusal;
     private final boolean reportsBuffers;
 
@@ -68,16 +70,16 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * Starts sending a message if there is room; fi_send.
+     * Starts sending a message if there is room; fi_send, fi_msg(3).
      *
      * @param local the bytes to send; needs {@link Access#SEND}
-     * @param offset the start of the message in the region
+     * @param offset the start of the message in the region, in bytes
      * @param length the number of bytes, 0 to {@link #maximumMessageSize}
-     * @param peer who is to receive it
+     * @param peer the receiver
      * @param token comes back with the completion
      * @return whether the message was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, and the provider
-     *         would never complete it
+     * @throws UnsupportedOperationException if the message has no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is a
+     *         default flag, and the provider would never complete the send
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
@@ -101,8 +103,8 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes may be changed
-     * at once.
+     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes
+     * may be changed when this returns.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
         requireInjectable(length);
@@ -126,7 +128,7 @@ public final class Messages extends TwoSided {
      * As {@link #trySend}, with data for the peer's completion; fi_senddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider carries no data or may lose it, or as for {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data or may lose it, or as {@link #trySend}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         requireData(data);
@@ -171,11 +173,12 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * Posts a receive for the next message of any peer if there is room; fi_recv. An endpoint with a connection takes receives as
-     * soon as it is enabled: post them before the connection is made, so that no message comes too early.
+     * Posts a receive for the next message of any peer if there is room; fi_recv, fi_msg(3). A connected endpoint takes
+     * receives as soon as it is enabled: post them before the connection is established, so that no message comes too
+     * early.
      *
-     * @param local where the message goes; needs {@link Access#RECEIVE}
-     * @param offset where it begins in the region
+     * @param local the region that receives the message; needs {@link Access#RECEIVE}
+     * @param offset the start of the message in the region, in bytes
      * @param length the number of bytes of the longest message
      * @param token comes back with the completion
      * @return whether the receive was accepted
@@ -198,11 +201,11 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * As {@link #tryReceive(MemoryRegion, long, long, long)}, for the messages of one peer only.
+     * As {@link #tryReceive(MemoryRegion, long, long, long)}, but takes a message of one peer only.
      *
      * @param peer the sender
-     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider takes messages of
-     *         other peers all the same, or might end the process
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider
+     *         would take messages of other peers or might end the process
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
@@ -228,20 +231,21 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * Posts a region for many messages, one behind the other, until less is left than
-     * {@link EndpointOption#MINIMUM_MULTI_RECEIVE} says, which should be the longest message: one that does not fit waits, or is an
-     * error; fi_recvmsg with FI_MULTI_RECV. Each message completes with this token, its
-     * length, and as {@link DetailedCompletionHandler} is told the address of its first byte. The completion whose flags have
-     * {@link CompletionFlags#MULTI_RECV} is the last: then the region is the application's again.
+     * Posts a region for many messages if there is room; fi_recvmsg with FI_MULTI_RECV, fi_msg(3). The provider puts
+     * the messages next to each other, until fewer bytes are left than {@link EndpointOption#MINIMUM_MULTI_RECEIVE}.
+     * Set that option to the length of the longest message: a message that does not fit waits, or is an error. Each
+     * message gives a completion with this token and the message's length; a {@link DetailedCompletionHandler} also
+     * gets the address of its first byte. The completion whose flags have {@link CompletionFlags#MULTI_RECV} is the
+     * last one. Then the region is the application's again.
      *
-     * @param local the target; needs {@link Access#RECEIVE}
-     * @param offset the start of the target in the region
+     * @param local the region that receives the messages; needs {@link Access#RECEIVE}
+     * @param offset the start of the messages in the region, in bytes
      * @param length the number of bytes
      * @param token comes back with every message
      * @return whether the receive was accepted
-     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or a long message would be written
-     *         beyond the region
-     * @throws IllegalStateException also if the receive queue's {@link CompletionFormat} has no addresses
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or the provider would
+     *         write a long message beyond the end of the region
+     * @throws IllegalStateException if the receive queue's {@link CompletionFormat} has no addresses
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
         requireMultiReceive();
@@ -280,11 +284,12 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * Limits the messages to a peer, with tags or without: a longer one is refused here, with IllegalArgumentException, for a message
-     * longer than its receive breaks more than itself. What the peer's receives have room for, both sides must agree on. Off at first.
+     * Limits the length of messages to a peer, with tags or without. Sending a longer one throws
+     * IllegalArgumentException, because a message longer than its receive can harm more than itself. Both sides must
+     * agree on the length. By default there is no limit.
      *
-     * @param peer as this endpoint sends to
-     * @param bytes the longest message, 0 or more; Long.MAX_VALUE for no limit
+     * @param peer a peer of this endpoint's vector
+     * @param bytes the length of the longest message, 0 or more; Long.MAX_VALUE for no limit
      */
     public void maximumMessageSize(Peer peer, long bytes) {
         if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
@@ -297,7 +302,7 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, of a slice. */
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but sends a slice. */
     public boolean trySend(MemoryRegion.Slice local, Peer peer, long token) {
         return trySend(local.region(), local.offset(), local.length(), peer, token);
     }
@@ -307,7 +312,7 @@ public final class Messages extends TwoSided {
         send(local.region(), local.offset(), local.length(), peer, token);
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, into a slice. */
+    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but receives into a slice. */
     public boolean tryReceive(MemoryRegion.Slice local, long token) {
         return tryReceive(local.region(), local.offset(), local.length(), token);
     }
@@ -317,10 +322,11 @@ public final class Messages extends TwoSided {
         receive(local.region(), local.offset(), local.length(), token);
     }
 
-    /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_sendmsg and fi_recvmsg} */
-    public PreparedMessage message() {
-        return prepare(false);
-    }
+    /**
+     * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;
+     * fi_sendmsg and fi_recvmsg}
+     */
+    public PreparedMessage message() { return prepare(false); }
 
     @Override
     long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {

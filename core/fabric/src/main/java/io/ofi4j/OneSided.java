@@ -13,7 +13,7 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
     public final long injectSize() { return injectSize; }
 
     /**
-     * Checks an operation. One comparison says that the peer is there and in the endpoint's vector, and that the endpoint is open; one
+     * Checks an operation. One comparison says that the endpoint is enabled and that the peer is in its vector; one
      * says that the region is open and has the right.
      */
     final void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
@@ -29,7 +29,7 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
         }
     }
 
-    /** Of a segment of a prepared operation. */
+    /** Checks a remote segment of a prepared operation. */
     final void requireInside(RemoteRegion remote, long offset, long length) {
         if ((offset | length) < 0 || offset > remote.length() - length) {
             throw outOfBounds("remote ", offset, length, remote.length());

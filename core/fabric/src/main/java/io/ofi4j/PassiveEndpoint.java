@@ -24,21 +24,21 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Listens for connections; fi_passive_ep, fi_endpoint(3). Opened by {@link Fabric#openPassiveEndpoint}. After {@link #bind} and
- * {@link #listen} its event queue reports each {@link ConnectionRequest}. Any thread may call any method. Methods that make a C
- * call throw IllegalStateException once this is closed, and FabricException if libfabric reports an error. Setters return this
- * endpoint.
+ * An endpoint that listens for connections; fi_passive_ep, fi_endpoint(3). Opened by
+ * {@link Fabric#openPassiveEndpoint}. After {@link #bind} and {@link #listen} its event queue reports each
+ * {@link ConnectionRequest}. Any thread may call any method. Methods that make a C call throw IllegalStateException
+ * once this is closed, and FabricException if libfabric reports an error. Setters return this endpoint.
  */
 public final class PassiveEndpoint implements AutoCloseable {
     private enum State {
         OPEN, LISTENING, CLOSED
     }
 
-    /** Keeps infos alive: threads of the sockets provider read them as long as the endpoint is open. */
+    /** Keeps infos reachable: threads of a provider may read them as long as the endpoint is open. */
     private static final Set<PassiveEndpoint> OPEN = ConcurrentHashMap.newKeySet();
     private static final byte[] NO_REASON = {};
 
-    /** Of the fabric: held wherever the state is used, and in every native call. */
+    /** The fabric's lock: held wherever the state is used, and in every native call. */
     final FabricLock lock;
     final Fabric fabric;
 
@@ -46,7 +46,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final FabricInfo info;
     private final int maximumDataSize;
     private final ChosenAddress chosen;
-    /** Whether the provider uses it after its close, so that it is freed with the fabric. */
+    /** Whether the provider uses the endpoint after its close, so that it is freed with the fabric. */
     private final boolean staysAfterClose;
     private final Set<ConnectionRequest> requests = new HashSet<>();
     private EventQueue queue;
@@ -75,10 +75,10 @@ public final class PassiveEndpoint implements AutoCloseable {
     /** {@return the info that it was opened with} */
     public FabricInfo info() { return info; }
 
-    /** {@return the largest data of a rejection, in bytes; fi_getopt of FI_OPT_CM_DATA_SIZE} */
-    public int maximumDataSize() {
-        return maximumDataSize;
-    }
+    /**
+     * {@return the largest number of bytes of data for a rejection; fi_getopt with FI_OPT_CM_DATA_SIZE, fi_endpoint(3)}
+     */
+    public int maximumDataSize() { return maximumDataSize; }
 
     /**
      * Binds the queue that reports connection requests; fi_pep_bind.
@@ -105,7 +105,11 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Sets the largest number of pending connections, at least 1, before {@link #listen}; fi_control with FI_BACKLOG.
+     * Sets the largest number of pending connections; fi_control with FI_BACKLOG, fi_endpoint(3). Call it before
+     * {@link #listen}.
+     *
+     * @param connections at least 1
+     * @throws IllegalArgumentException if the number is below 1
      *
      * @throws IllegalStateException if this endpoint listens already
      * @throws UnsupportedOperationException if the provider does not offer it
@@ -125,12 +129,12 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Chooses the address to listen at, instead of the one of the hints or the provider; fi_setname, fi_cm(3). {@link #listen} sets
-     * it; {@link #address()} then has the port that the system chose for port 0.
+     * Chooses the address to listen at, instead of that of the hints or the provider; fi_setname, fi_cm(3).
+     * {@link #listen} sets it. For port 0 the system chooses a port, which {@link #address()} then has.
      *
-     * @param address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}
+     * @param address an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}
      * @throws IllegalStateException if this endpoint listens already
-     * @throws UnsupportedOperationException if the provider is {@code verbs}, whose endpoints have an address from the start
+     * @throws UnsupportedOperationException if the provider gives its endpoints an address when they are opened
      */
     public PassiveEndpoint address(EndpointAddress address) {
         return lock.locked(() -> {
@@ -144,7 +148,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Lets peers connect from now on; fi_listen. If the provider refuses, for example an address in use, close this endpoint.
+     * Starts listening: from now on peers can connect; fi_listen, fi_cm(3). If it throws FabricException, for example
+     * because the address is in use, close this endpoint.
      *
      * @throws IllegalStateException if no event queue is bound, or this endpoint listens already
      */
@@ -180,7 +185,10 @@ public final class PassiveEndpoint implements AutoCloseable {
         });
     }
 
-    /** Adds a request that arrived, or rejects it if this endpoint is closed; inside the lock, like all that follow. */
+    /**
+     * Adds a request that has arrived, or rejects it if this endpoint is closed; inside the lock, like the methods
+     * below.
+     */
     boolean admit(ConnectionRequest request) {
         if (isClosed()) {
             fi_reject(request, NO_REASON);
@@ -199,15 +207,15 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Rejects a request without an endpoint, or whose endpoint was closed before it accepted. Closing that endpoint ended the
-     * connection, and with most providers freed the request.
+     * Rejects a request that has no endpoint, or whose endpoint was closed before it accepted. Closing that endpoint
+     * has ended the connection, and with most providers has freed the request.
      */
     void abandon(ConnectionRequest request, boolean owned) {
         forget(request);
         if (!owned || staysAfterClose) { fi_reject(request, NO_REASON); }
     }
 
-    /** While the native endpoint is there: closing it ended the request otherwise. */
+    /** Rejects a request while the native endpoint exists: closing that has ended the request otherwise. */
     private int fi_reject(ConnectionRequest request, byte[] reason) {
         return isClosed() && !staysAfterClose ? 0 : CmOps.fi_reject(handle, request.identity(), reason);
     }
@@ -219,11 +227,11 @@ public final class PassiveEndpoint implements AutoCloseable {
     private void requireOpen() { if (isClosed()) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close. Accepted connections
-     * stay. After FabricException it is closed.
+     * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close, fi_endpoint(3).
+     * Accepted connections stay. After FabricException it is closed.
      *
-     * @throws IllegalStateException if an endpoint opened for a request has neither accepted nor is closed; the message
-     *         names it, and this stays open
+     * @throws IllegalStateException if an endpoint that was opened for a request is open and has not accepted; the
+     *         message names it, and the passive endpoint stays open
      */
     @Override
     public void close() {
@@ -249,7 +257,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         return queue.closing(this, handle, retires, () -> retires ? retire() : FidOps.fi_close(handle));
     }
 
-    /** Only stops listening, and is freed with the fabric: connections without a request yet may use it. */
+    /** Stops listening. The native endpoint is freed with the fabric: connections without a request yet may use it. */
     private int retire() {
         ListeningSocket.close(fabric.handle(), handle, queue.handle(), info);
         fabric.retired.addFirst(handle);

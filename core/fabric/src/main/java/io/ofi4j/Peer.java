@@ -5,21 +5,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A peer in an address vector: the target of operations. Stands for an {@code fi_addr_t}, and is valid only for endpoints bound to
- * the same vector.
+ * A peer in an address vector: the target of operations. Stands for an {@code fi_addr_t}, and is valid only for
+ * endpoints bound to the same vector.
  */
 public final class Peer {
     /** The source of a completion without a source, or from outside the address vector; FI_ADDR_NOTAVAIL. */
     public static final long ADDRESS_NOT_AVAILABLE = -1;
 
     /**
-     * An address known to libfabric. It is inserted natively once, however often the application inserts it: providers differ
-     * in what a second insertion returns, and some miscount their peers after a second removal.
+     * An address known to libfabric. It is inserted natively once, however often the application inserts it: providers
+     * differ in what a second insertion returns, and some miscount their peers after a second removal.
      */
     static final class Entry {
         final long fabricAddress;
         final EndpointAddress address;
-        /** Whether the provider was given it in another spelling. */
+        /** Whether the provider got the address in another spelling. */
         final boolean isRespelled;
         /** The number of peers that share the entry; guarded by the vector's monitor. */
         int peers;
@@ -35,8 +35,8 @@ public final class Peer {
     final Entry entry;
     final long fabricAddress;
     /**
-     * The same object as the {@link Endpoint#reachableVector} of each endpoint that may reach it; null once it is removed. Read
-     * by posting threads inside a queue's guard.
+     * The same object as the {@link Endpoint#reachableVector} of each endpoint that may reach it; null once it is
+     * removed. Read by posting threads inside a queue's guard.
      */
     Object reachableVector;
     /**
@@ -45,7 +45,7 @@ public final class Peer {
      */
     long maxMessageSize = Long.MAX_VALUE;
 
-    /** Whether it is one of several receive contexts of a peer. */
+    /** Whether this is one of several receive contexts of a peer. */
     final boolean isContext;
     private final List<Peer> contexts = new ArrayList<>();
 
@@ -59,19 +59,19 @@ public final class Peer {
         this.reachableVector = vector;
     }
 
-    /** The context of this peer whose number has these bits. */
+    /** {@return the context of this peer whose number has these bits} */
     synchronized Peer context(long bits) {
         Peer context = new Peer(vector, entry, entry.fabricAddress | bits, true);
         contexts.add(context);
         return context;
     }
 
-    /** {@return libfabric's number for it, an {@code fi_addr_t}} */
+    /** {@return libfabric's number for this peer, an {@code fi_addr_t}; a completion's source} */
     public long fabricAddress() {
         return fabricAddress;
     }
 
-    /** From now on, a thread that enters a queue's guard refuses operations to this peer. */
+    /** Has threads that enter a queue's guard from now on refuse operations to this peer. */
     synchronized void refuse() {
         reachableVector = null;
         contexts.forEach(Peer::refuse);

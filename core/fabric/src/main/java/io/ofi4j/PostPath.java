@@ -14,11 +14,11 @@ import io.ofi4j.internal.quirks.Status;
 import java.util.function.BooleanSupplier;
 
 /**
- * The way of an operation from the call to the provider, which every family inherits: the checks before native code is reached, the
- * slot of the queue, what happens if the provider refuses, and the wait for room. What a post needs is in final fields.
+ * The path of an operation from the call to the provider, which every family inherits: the checks before native code is
+ * reached, the slot of the queue, a refused post, and the wait for room. A post reads final fields only.
  *
- * <p>Each {@code try} form enters the guard, checks, acquires a slot, makes the call, and exits the guard. Checks are called inside the
- * guard, since other threads may close regions and endpoints and remove peers.
+ * <p>Each {@code try} form enters the guard, checks, acquires a slot, makes the call, and exits the guard. Checks are
+ * called inside the guard, since other threads may close regions and endpoints and remove peers.
  */
 abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     private static final long DELIVERY_COMPLETE = OperationFlag.DELIVERY_COMPLETE.bit();
@@ -33,7 +33,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     final ContextSlab contexts;
     final ThreadGuard guard;
     final Thread unlockedThread;
-    /** Of operations without flags of their own, as is {@link #number}. */
+    /** The flags of operations without flags of their own. */
     final long defaultFlags;
     /** The endpoint's number, with {@link ContextSlab#SILENT} if successful operations are not reported. */
     final long number;
@@ -42,7 +42,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     private final long reported;
     private final long unreported;
     private final long completionDataSize;
-    /** Why an operation of no bytes that is to be delivered is refused, or null. */
+    /** Why an operation of no bytes with DELIVERY_COMPLETE is refused, or null. */
     private final String emptyDeliveryRefusal;
     /** Whether reads of no bytes are completed by {@link #completeEmptyRead}. */
     final boolean emptyReadsHang;
@@ -67,30 +67,33 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
     }
 
-    /** As {@link #number}, of an operation with these flags. */
+    /** As {@link #number}, for an operation with these flags. */
     final long numberFor(long flags) {
         return (flags & COMPLETION) == 0 ? unreported : reported;
     }
 
-    /** Whether the provider has accepted the operation with this context; if not, its slot is given back. The peer may be null. */
+    /**
+     * Whether the provider has accepted the operation with this context. If not, its slot is freed. The peer may be
+     * null.
+     */
     final boolean accepted(long context, long status, String operation, Peer peer) {
         if (status != 0) { refused(contexts, context, status, operation, peer); }
         return status == 0;
     }
 
-    /** As the other, of an operation without a context. */
+    /** As {@link #accepted(long, long, String, Peer)}, for an operation without a context. */
     final boolean accepted(long status, String operation, Peer peer) {
         if (status != 0) { requireFull(status, operation, peer); }
         return status == 0;
     }
 
-    /** Gives the slot back. */
+    /** Frees the slot of an operation that the provider has refused. */
     final void refused(ContextSlab slots, long context, long status, String operation, Peer peer) {
         slots.release(context);
         requireFull(status, operation, peer);
     }
 
-    /** Counts an operation that found no room; any other status is thrown. */
+    /** Counts an operation that found no room. Any other status is thrown as an exception. */
     private void requireFull(long status, String operation, Peer peer) {
         if (status != -Errno.EAGAIN) {
             throw Status.exception(status, operation, peer == null ? "" : " to " + peer, provider);
@@ -103,12 +106,12 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         PostRetry.until(endpoint, queue, operation, peer, attempt);
     }
 
-    /** Completes a read of no bytes, which the provider never would; false if there is no room. */
+    /** Completes a read of no bytes, which the provider would never complete. Returns false if there is no room. */
     final boolean completeEmptyRead(long number, long token) {
         return (number & ContextSlab.SILENT) != 0 || queue.buffer(token, READ_COMPLETION, 0);
     }
 
-    /** Called for an operation of no bytes with these flags. */
+    /** Refuses an operation of no bytes with these flags if the provider would never complete it. */
     final void requireEmptyCompletes(long flags) {
         if ((flags & DELIVERY_COMPLETE) != 0) { Quirks.require(emptyDeliveryRefusal); }
     }
@@ -148,7 +151,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         }
     }
 
-    /** Of a peer to receive from, or to join with. */
+    /** Checks a peer to receive from, or to join with. */
     final void requireReachable(Peer peer) {
         if (peer.reachableVector != endpoint.bindings.vector() || endpoint.isClosed()) {
             requireVector(peer);
@@ -156,7 +159,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         }
     }
 
-    /** Of a prepared operation to a peer. */
+    /** Checks that a prepared operation to a peer may be posted now. */
     final void requireOpen(Segments local, Peer peer) {
         if (peer.reachableVector != endpoint.reachableVector) {
             endpoint.bindings.requireSending();
@@ -172,7 +175,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         }
     }
 
-    /** Of a flag of a prepared operation. */
+    /** Checks a flag of a prepared operation. */
     void requireOffered(OperationFlag flag) {
         Capability needed = switch (flag) {
             case FENCE -> Capability.FENCE;
@@ -193,7 +196,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
                 : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
     }
 
-    /** Why an operation on this region to this peer is refused that may be made otherwise. */
+    /** {@return why an operation on this region to this peer is refused although its values are right} */
     final RuntimeException closed(MemoryRegion local, Peer peer) {
         return endpoint.isClosed() || peer.isRemoved() ? unreachable(peer) : closed(local);
     }

@@ -11,13 +11,13 @@ final class PostRetry {
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
     private static final int TURNS_PER_CLOCK = 64;
-    /** Yields soon: who makes room may need this processor. */
+    /** Yields soon: the thread that makes room may need this processor. */
     private static final Waiting WAITING = Waiting.backoff(16, Integer.MAX_VALUE, Duration.ofNanos(1),
             Duration.ofNanos(1));
 
     private PostRetry() {}
 
-    /** Repeats an attempt that found no room, of an operation that completes on this queue; the peer may be null. */
+    /** Repeats an attempt that found no room, for an operation that completes on this queue. The peer may be null. */
     static void until(Endpoint endpoint, CompletionQueue queue, String operation, Peer peer, BooleanSupplier attempt) {
         Duration timeout = endpoint.postTimeout();
         String provider = endpoint.info().provider();

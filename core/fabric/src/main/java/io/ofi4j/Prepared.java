@@ -5,18 +5,20 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.PreparedStruct;
 
-/** What prepared operations share: the thread that may use it, the peer, the flags and the completion data. */
+/**
+ * What prepared operations have in common: the thread that may use them, the peer, the flags and the completion data.
+ */
 abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, PreparedMessage, PreparedAtomic {
     /** The most local segments that the queue remembers. */
     static final int MAX_SEGMENTS = ContextSlab.MAX_EXTRA_REGIONS + 1;
 
-    /** Null if none is set. */
+    /** The peer, or null if none is set. */
     Peer peer;
     long flags;
 
     private final PostPath path;
     private final PreparedStruct struct;
-    /** Who made it: another thread could change it under a post. */
+    /** The thread that made it. Another thread could change it during a post. */
     private final Thread owner = Thread.currentThread();
 
     Prepared(PostPath path, PreparedStruct struct) {
@@ -29,7 +31,11 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
 
     final Endpoint endpoint() { return path.endpoint; }
 
-    /** Sets the peer, one of the endpoint's vector. */
+    /**
+     * Sets the peer.
+     *
+     * @param whose a peer of the endpoint's vector
+     */
     public final P peer(Peer whose) {
         requireOwner();
         path.requireVector(whose);
@@ -39,10 +45,10 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
     }
 
     /**
-     * Sets the flags, instead of all that were set before. If it throws, nothing is changed.
+     * Sets the flags, in place of all that were set before. If it throws, nothing has changed.
      *
-     * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, the provider carries no data, or it
-     *         does not do what the flag says
+     * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, the provider does
+     *         not carry data, or does not do what a flag says
      */
     public final P flags(OperationFlag... how) {
         requireOwner();
@@ -59,7 +65,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
      * Sets the data of the peer's completion, for {@link OperationFlag#REMOTE_CQ_DATA}.
      *
      * @param data up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider carries no data, or may lose it
+     * @throws UnsupportedOperationException if the provider does not carry data, or may lose it
      */
     public final P data(long data) {
         requireOwner();
@@ -74,11 +80,11 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
         if (peer == null) { throw new IllegalStateException("the message has no peer: set one with peer(...)"); }
     }
 
-    /** Of the calls that take vectors instead of a struct. */
+    /** Checks for the calls that take vectors instead of a struct. */
     final void requirePlain(Segments remote) {
         if (flags != 0 || remote.count != 1) {
             throw new IllegalArgumentException("the vectored calls take no flags and one remote segment, not "
-                    + remote.count + ": use the others");
+                    + remote.count + ": use the calls without Vector in their name");
         }
     }
 

@@ -14,16 +14,17 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * A prepared atomic operation on elements of one type: segments of operands, comparands, results and the target, peer, flags and
- * completion data, which can be changed and posted again; {@code struct fi_msg_atomic}, fi_atomic(3). Made by
- * {@link Atomics#message}, for one endpoint. Offsets are in bytes, counts in elements. Changes allocate nothing. Only the thread that
- * made it may change and post it; others get WrongThreadException. Setters return this operation.
+ * A prepared atomic operation on elements of one type: segments of operands, comparands, results and the target, peer,
+ * flags and completion data, which can be changed and posted again; {@code struct fi_msg_atomic}, fi_atomic(3). Made by
+ * {@link Atomics#message}, for one endpoint. Offsets are in bytes, counts in elements. Changes allocate nothing. Only
+ * the thread that made it may change and post it; others get WrongThreadException. Setters return this operation.
  *
- * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if it has no
- * element, there are too many segments, a region belongs to another domain, a peer to another vector, a target is not aligned, or the
- * data is too long. Posting methods throw what those of {@link Atomics} throw; IllegalArgumentException also if there are too many
- * bytes for {@link OperationFlag#INJECT}, or the flags do not suit the call; IllegalStateException also if the peer or segments are
- * missing, or the numbers of elements differ.
+ * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if
+ * it has no element, there are too many segments, a region belongs to another domain, a peer to another vector, a
+ * target is not aligned, or the data is too long. Posting methods throw what those of {@link Atomics} throw. In
+ * addition, they throw IllegalArgumentException if there are too many bytes for {@link OperationFlag#INJECT}, or the
+ * call does not take the flags, and IllegalStateException if the peer or segments are missing, or the numbers of
+ * elements differ.
  */
 public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     private static final int LISTS = 3;
@@ -53,7 +54,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         this.remote = Segments.remote(atomics, struct.remote);
     }
 
-    /** {@return the largest number of segments of operands, as of comparands and of results} */
+    /** {@return the largest number of segments of operands; the same holds for comparands and for results} */
     public int localLimit() {
         return operands.limit();
     }
@@ -111,7 +112,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     }
 
     /**
-     * Starts changing the remote segments if there is room; fi_atomicmsg.
+     * Starts changing the remote segments if there is room; fi_atomicmsg, fi_atomic(3).
      *
      * @param operation what happens to each element
      * @param token comes back with the completion
@@ -126,7 +127,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         post(Form.BASE, true, operation, token);
     }
 
-    /** As {@link #tryExecute}, and also brings the previous values; fi_fetch_atomicmsg. */
+    /** As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomicmsg. */
     public boolean tryFetch(AtomicOperation operation, long token) {
         return tryPost(Form.FETCH, true, operation, token);
     }
@@ -136,7 +137,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         post(Form.FETCH, true, operation, token);
     }
 
-    /** As {@link #tryFetch}, and also takes comparands; fi_compare_atomicmsg. */
+    /** As {@link #tryFetch}, with comparands; fi_compare_atomicmsg. */
     public boolean tryCompare(AtomicOperation operation, long token) {
         return tryPost(Form.COMPARE, true, operation, token);
     }
@@ -225,7 +226,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         if (more > 0) { atomics.contexts.addExtraRegions(context, extraRegions, more); }
     }
 
-    /** Those of a form have the numbers 0 to its own. */
+    /** {@return the list with this number} A form has the lists 0 to its own number. */
     private Segments list(int number) {
         return number == 0 ? operands : number == 1 ? results : comparands;
     }
@@ -235,7 +236,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
                 .flatMap(list -> Arrays.stream(list.regions, 0, list.count)).toArray(MemoryRegion[]::new);
     }
 
-    /** What starts it later, checked as a post is before the guard. */
+    /** {@return the struct that queues this operation} It is checked as a post is before the guard. */
     DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
         requireSuits(form, true, operation);
         if (remote.count > operands.count) { endpoint().quirks.require(Fact.DEFERRED_ATOMICS_LOSE_TARGETS); }
@@ -247,7 +248,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         };
     }
 
-    /** What a post checks inside the guard. */
+    /** Makes the checks of a post that need the guard. */
     void requireOpen(Form form) {
         atomics.requireOpen(operands, peer);
         if (form != Form.BASE) { atomics.requireOpen(results); }

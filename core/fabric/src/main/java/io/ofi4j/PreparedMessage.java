@@ -8,15 +8,17 @@ import io.ofi4j.internal.ffi.MessageStruct;
 import java.util.Arrays;
 
 /**
- * A prepared message or receive: segments, peer, tag, flags and completion data, which can be changed one by one and posted again;
- * {@code struct fi_msg} and {@code fi_msg_tagged}. Made by {@link Messages#message} or {@link Tagged#message}, for one endpoint.
- * Offsets and lengths are in bytes. Changes allocate nothing. Only the thread that made it may change and post it; others get
- * WrongThreadException. Setters return this message. A receive without a peer takes the messages of any.
+ * A prepared message or receive: segments, peer, tag, flags and completion data, which can be changed one by one and
+ * posted again; {@code struct fi_msg} and {@code fi_msg_tagged}. Made by {@link Messages#message} or
+ * {@link Tagged#message}, for one endpoint. Offsets and lengths are in bytes. Changes allocate nothing. Only the thread
+ * that made it may change and post it; others get WrongThreadException. Setters return this message. A receive without
+ * a peer takes messages of any peer.
  *
- * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if a region
- * belongs to another domain, a peer to another vector, there are too many segments, or the data is too long. Posting methods throw
- * what those of {@link Messages} and {@link Tagged} throw; IllegalArgumentException also if there are too many segments, or flags that
- * the call does not take; IllegalStateException also if a send has no peer.
+ * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if
+ * a region belongs to another domain, a peer to another vector, there are too many segments, or the data is too long.
+ * Posting methods throw what those of {@link Messages} and {@link Tagged} throw. In addition, they throw
+ * IllegalArgumentException if there are too many segments, or the call does not take the flags, and
+ * IllegalStateException if a send has no peer.
  */
 public final class PreparedMessage extends Prepared<PreparedMessage> {
     final MessageStruct struct;
@@ -67,8 +69,12 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     }
 
     /**
-     * Adds a segment: this range of a region of the endpoint's domain. There is room for {@link #sendLimit} or {@link #receiveLimit}
-     * segments.
+     * Adds a segment: a range of a region of the endpoint's domain. A send has at most {@link #sendLimit} segments, a
+     * receive {@link #receiveLimit}.
+     *
+     * @param region the region
+     * @param offset the start of the segment in the region, in bytes
+     * @param bytes the number of bytes
      */
     public PreparedMessage segment(MemoryRegion region, long offset, long bytes) {
         requireOwner();
@@ -78,11 +84,11 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     }
 
     /**
-     * Replaces one segment; the others stay.
+     * Replaces one segment. The other segments stay.
      *
      * @param index its position, from 0, in the order of addition
      * @param region a region of the endpoint's domain
-     * @param offset the start of the segment in the region
+     * @param offset the start of the segment in the region, in bytes
      * @param bytes the number of bytes
      */
     public PreparedMessage replace(int index, MemoryRegion region, long offset, long bytes) {
@@ -97,7 +103,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         return this;
     }
 
-    /** Lets a receive take the messages of any peer, as one without a peer does. */
+    /** Removes the peer: a receive then takes messages of any peer. */
     public PreparedMessage anyPeer() {
         requireOwner();
         peer = null;
@@ -105,17 +111,19 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         return this;
     }
 
-    /** Sets the tag to send with or to receive, as {@link #tag(long, long)} without bits to ignore. */
+    /** Sets the tag of a send or a receive. As {@link #tag(long, long)}, with no bits to ignore. */
     public PreparedMessage tag(long newTag) {
         return tag(newTag, 0);
     }
 
     /**
-     * Sets the tag to receive, and the bits of it that need not match.
+     * Sets the tag of a receive, and the bits of it that need not match.
      *
-     * @throws IllegalStateException if it was made by {@link Messages#message}
+     * @param newTag the tag
+     * @param newIgnore the bits that are ignored
+     * @throws IllegalStateException if this message was made by {@link Messages#message}
      * @throws IllegalArgumentException if the provider does not match all bits of the tag
-     * @throws UnsupportedOperationException as for {@link Tagged#tryReceive(MemoryRegion, long, long, long, long, long)}
+     * @throws UnsupportedOperationException as {@link Tagged#tryReceive(MemoryRegion, long, long, long, long, long)}
      */
     public PreparedMessage tag(long newTag, long newIgnore) {
         requireOwner();
@@ -129,12 +137,12 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     }
 
     /**
-     * Starts sending the segments as one message if there is room; fi_sendmsg, fi_tsendmsg.
+     * Starts sending the segments as one message if there is room; fi_sendmsg, fi_msg(3), or fi_tsendmsg, fi_tagged(3).
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException as {@link Messages#trySend(MemoryRegion, long, long, Peer, long)} does, or if the provider
-     *         never completes a message with {@link OperationFlag#INJECT}
+     * @throws UnsupportedOperationException as {@link Messages#trySend(MemoryRegion, long, long, Peer, long)}, or if
+     *         the provider never completes a message with {@link OperationFlag#INJECT}
      */
     public boolean trySend(long token) { return tryPost(Call.SEND, token); }
 
@@ -142,11 +150,13 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     public void send(long token) { post(Call.SEND, token); }
 
     /**
-     * Posts a receive into the segments, one after the other, if there is room; fi_recvmsg, fi_trecvmsg.
+     * Posts a receive if there is room; fi_recvmsg, fi_msg(3), or fi_trecvmsg, fi_tagged(3). The message fills the
+     * segments in the order of addition.
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException if it has a peer, as for {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
+     * @throws UnsupportedOperationException if it has a peer, as
+     *         {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
      */
     public boolean tryReceive(long token) { return tryPost(Call.RECEIVE, token); }
 
@@ -163,7 +173,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         post(Call.SEND_VECTOR, token);
     }
 
-    /** As {@link #tryReceive}; fi_recvv, fi_trecvv. */
+    /** As {@link #tryReceive}, but with the calls that take a vector; fi_recvv, fi_trecvv. */
     public boolean tryReceiveVector(long token) {
         return tryPost(Call.RECEIVE_VECTOR, token);
     }
@@ -232,7 +242,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
 
     MemoryRegion[] regionsInUse() { return Arrays.copyOf(local.regions, local.count); }
 
-    /** What a post checks inside the guard. */
+    /** Makes the checks of a post that need the guard. */
     void requirePostable(Call call) {
         if (call.isReceive) {
             requireReceivable();
@@ -241,7 +251,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         }
     }
 
-    /** What a post checks before the guard. */
+    /** Makes the checks of a post that do not need the guard. */
     void requireSuits(Call call) {
         requireOwner();
         if (!call.isReceive) { requirePeer(); }

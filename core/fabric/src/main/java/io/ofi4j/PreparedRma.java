@@ -8,16 +8,16 @@ import io.ofi4j.internal.ffi.RmaMessageStruct;
 import java.util.Arrays;
 
 /**
- * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed one by one
- * and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one endpoint. Offsets and lengths are in
- * bytes. Changes allocate nothing. Only the thread that made it may change and post it; others get WrongThreadException. Setters
- * return this operation.
+ * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be
+ * changed one by one and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one
+ * endpoint. Offsets and lengths are in bytes. Changes allocate nothing. Only the thread that made it may change and
+ * post it; others get WrongThreadException. Setters return this operation.
  *
- * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if a region
- * belongs to another domain, a peer to another vector, there are too many segments, or the data is too long. Posting methods throw
- * what those of {@link Rma} throw; IllegalArgumentException also if there are too many bytes for {@link OperationFlag#INJECT}, or the
- * flags do not suit the call; IllegalStateException also if the peer or segments are missing, or the local and remote numbers of
- * bytes differ.
+ * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if
+ * a region belongs to another domain, a peer to another vector, there are too many segments, or the data is too long.
+ * Posting methods throw what those of {@link Rma} throw. In addition, they throw IllegalArgumentException if there are
+ * too many bytes for {@link OperationFlag#INJECT}, or the call does not take the flags, and IllegalStateException if
+ * the peer or segments are missing, or the numbers of local and remote bytes differ.
  */
 public final class PreparedRma extends Prepared<PreparedRma> {
     private static final long WRITE_ONLY_FLAGS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
@@ -67,7 +67,13 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         return this;
     }
 
-    /** Adds a local segment: this range of a region of the endpoint's domain. There is room for {@link #localLimit} segments. */
+    /**
+     * Adds a local segment: a range of a region of the endpoint's domain. There may be {@link #localLimit} of them.
+     *
+     * @param region the region
+     * @param offset the start of the segment in the region, in bytes
+     * @param length the number of bytes
+     */
     public PreparedRma local(MemoryRegion region, long offset, long length) {
         requireOwner();
         rma.requireInside(region, offset, length);
@@ -77,12 +83,12 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     }
 
     /**
-     * Replaces one local segment; the others stay.
+     * Replaces one local segment. The other segments stay.
      *
      * @param index its position, from 0, in the order of addition
      * @param region a region of the endpoint's domain
-     * @param offset the start of the segment in the region
-     * @param length the number of bytes
+     * @param offset the start of the segment in the region, in bytes
+     * @param length the number of bytes of the segment
      */
     public PreparedRma replaceLocal(int index, MemoryRegion region, long offset, long length) {
         requireOwner();
@@ -92,7 +98,13 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         return this;
     }
 
-    /** Adds a remote segment: this range of a peer's region. There is room for {@link #remoteLimit} segments. */
+    /**
+     * Adds a remote segment: a range of a peer's region. There may be {@link #remoteLimit} of them.
+     *
+     * @param region the peer's region
+     * @param offset the start of the segment in the region, in bytes
+     * @param length the number of bytes
+     */
     public PreparedRma remote(RemoteRegion region, long offset, long length) {
         requireOwner();
         rma.requireInside(region, offset, length);
@@ -110,11 +122,12 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     }
 
     /**
-     * Starts writing the local segments to the remote ones if there is room; fi_writemsg.
+     * Starts writing the local segments to the remote segments if there is room; fi_writemsg, fi_rma(3).
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException as {@link Rma#tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)} does
+     * @throws UnsupportedOperationException as
+     *         {@link Rma#tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}
      */
     public boolean tryWrite(long token) { return tryPost(Call.WRITE, token); }
 
@@ -122,7 +135,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     public void write(long token) { post(Call.WRITE, token); }
 
     /**
-     * Starts reading the remote segments into the local ones if there is room; fi_readmsg.
+     * Starts reading the remote segments into the local segments if there is room; fi_readmsg, fi_rma(3).
      *
      * @param token comes back with the completion
      * @return whether it was accepted
@@ -190,10 +203,10 @@ public final class PreparedRma extends Prepared<PreparedRma> {
 
     MemoryRegion[] regionsInUse() { return Arrays.copyOf(local.regions, local.count); }
 
-    /** What a post checks inside the guard. */
+    /** Makes the checks of a post that need the guard. */
     void requireOpen() { rma.requireOpen(local, peer); }
 
-    /** What a post checks before the guard. */
+    /** Makes the checks of a post that do not need the guard. */
     void requireSuits(Call call) {
         requireOwner();
         requireComplete();

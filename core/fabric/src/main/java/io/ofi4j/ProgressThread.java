@@ -6,19 +6,20 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A thread that makes progress on a domain's queues, for targets of reads and writes whose application is busy elsewhere. Started
- * by {@link Domain#startProgress()}. It keeps the completions that it reads for the next {@link CompletionQueue#poll}. A queue
- * makes no more progress until it is polled once it has kept as many as operations can be in flight on it.
+ * A thread that makes progress on a domain's queues, for a target of reads and writes whose application does other
+ * work. Started by {@link Domain#startProgress()}. It buffers the completions that it reads for the next
+ * {@link CompletionQueue#poll}. When the buffer of a queue is full, which is when it holds as many completions as
+ * operations can be in flight, the queue makes no progress until it is polled.
  *
- * <p>The thread polls, because peers' operations on local memory give no signal. Each step of a transfer here may delay a peer by
- * one pause. With the default pause an idle thread uses about a tenth of a processor; with {@link Duration#ZERO} it never rests.
- * {@link Waiting#BACKOFF} suits a server that is often idle: it spins while completions come, and uses about a hundredth of a
- * processor when none do.
+ * <p>The thread polls, because peers' operations on local memory give no signal. Each step of a transfer that needs
+ * this process may delay a peer by one pause. With the default pause an idle thread uses about a tenth of a processor;
+ * with {@link Duration#ZERO} it uses a whole one. {@link Waiting#BACKOFF} suits a server that is often idle: the thread
+ * spins while completions come, and uses about a hundredth of a processor when there are none.
  *
- * <p>An interrupt does not end it: {@link #close} does. It is a daemon platform thread, since a virtual thread in native code
- * pins its carrier. Calls that post, poll and make progress take microseconds, and suit virtual threads. Calls that open, close,
- * register memory, find providers or look up names may take milliseconds, and blocking waits their whole time: use platform
- * threads for those.
+ * <p>{@link #close} ends it; an interrupt does not. It is a daemon platform thread, because a virtual thread in native
+ * code pins its carrier. An application's own virtual threads may post, poll and make progress: those calls take
+ * microseconds. Calls that open or close objects, register memory, find providers or look up names may take
+ * milliseconds, and a blocking wait takes as long as it waits: use platform threads for those.
  */
 public final class ProgressThread implements AutoCloseable {
     /** The default pause between two rounds: 100 microseconds. */
@@ -26,7 +27,7 @@ public final class ProgressThread implements AutoCloseable {
 
     private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
-    /** Steps of a transfer often follow each other at once. */
+    /** Calls of progress in one round: the steps of a transfer often follow each other at once. */
     private static final int CALLS_PER_ROUND = 4;
 
     private final Domain domain;
@@ -60,22 +61,23 @@ public final class ProgressThread implements AutoCloseable {
                     if (progress.getAsBoolean()) { turn = 0; }
                 }
                 pauses.pause(turn);
-                Thread.interrupted(); // only close ends it, and an interrupted thread would not pause
+                Thread.interrupted(); // only close ends the thread, and an interrupted thread would not pause
             }
         } catch (Throwable t) {
             failure = t;
         }
     }
 
-    /** {@return whether it makes progress: it was neither closed nor ended by a {@link #failure}} */
+    /** {@return whether the thread makes progress: it was neither closed nor ended by a {@link #failure}} */
     public boolean isRunning() {
         return !stopping && failure == null;
     }
 
-    /** {@return the exception that ended the thread, such as a {@link FabricException} of a queue; empty if there is none} */
-    public Optional<Throwable> failure() {
-        return Optional.ofNullable(failure);
-    }
+    /**
+     * {@return the exception that ended the thread, such as a {@link FabricException} of a queue; empty if there is
+     * none}
+     */
+    public Optional<Throwable> failure() { return Optional.ofNullable(failure); }
 
     Thread thread() { return thread; }
 
@@ -83,7 +85,7 @@ public final class ProgressThread implements AutoCloseable {
      * Stops the thread and waits until it has ended.
      *
      * @throws FabricTimeoutException if it is still in a call after 30 seconds
-     * @throws RuntimeException the {@link #failure}, if there is one; the thread counts as closed
+     * @throws RuntimeException the {@link #failure}, if there is one; the thread is closed nevertheless
      */
     @Override
     public synchronized void close() {

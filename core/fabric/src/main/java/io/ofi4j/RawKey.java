@@ -6,13 +6,14 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What peers need to reach a region whose key is longer than 64 bits or must be mapped by its user (FI_MR_RAW of fi_mr(3)). A
- * value: {@link MemoryRegion#rawKey} makes it on the owner's side, {@link #encode} and {@link #decode} convert it to and from
- * bytes, and {@link Domain#mapRawKey} turns it into a target for operations. The key grants access: send it only to peers that may
- * use the region.
+ * The address and key of a region whose key is longer than 64 bits or must be mapped by its user (FI_MR_RAW, fi_mr(3)).
+ * It is a value: {@link MemoryRegion#rawKey} makes it on the owner's side, {@link #encode} and {@link #decode} convert
+ * it to and from bytes, and {@link Domain#mapRawKey} turns it into a target of operations. The key grants access: send
+ * it only to peers that may use the region.
  *
- * <p>The encoding is big-endian: the letters {@code OFIR}; the format's version, 2, in 2 bytes; the access flags of fi_mr(3),
- * shifted right by 8, in 2 bytes; base and length in 8 bytes each; the key's size in 2 bytes; the key; the CRC-32C of all that.
+ * <p>The encoding is big-endian: the letters {@code OFIR}; the format's version, 2, in 2 bytes; the access flags of
+ * fi_mr(3), shifted right by 8, in 2 bytes; base and length in 8 bytes each; the key's size in 2 bytes; the key; the
+ * CRC-32C of all that.
  */
 public final class RawKey {
     /** The largest size of a key, in bytes. */
@@ -20,7 +21,7 @@ public final class RawKey {
 
     private static final int HEAD = Integer.BYTES + 2 * Short.BYTES + 2 * Long.BYTES + Short.BYTES;
 
-    /** Without the key. */
+    /** The region, without the key. */
     private final RemoteRegion region;
     private final byte[] key;
 
@@ -35,13 +36,13 @@ public final class RawKey {
     /** {@return the number of bytes of the region} */
     public long length() { return region.length(); }
 
-    /** {@return the operations that it may be used for} */
+    /** {@return the rights that the key grants} */
     public Set<Access> access() { return region.access(); }
 
     /** {@return the provider's key} */
     public byte[] key() { return key.clone(); }
 
-    /** The region, with the 64-bit key that the provider mapped this key to. */
+    /** {@return the region, with the 64-bit key that the provider mapped this key to} */
     RemoteRegion withKey(long mapped) {
         return new RemoteRegion(region.base(), region.length(), mapped, region.accessBits());
     }
@@ -91,7 +92,7 @@ public final class RawKey {
     @Override
     public int hashCode() { return Objects.hash(region, Arrays.hashCode(key)); }
 
-    /** Leaves out the key, which is a secret. */
+    /** {@return a description without the key, which is a secret} */
     @Override
     public String toString() { return "RawKey[length=" + length() + ", access=" + access() + "]"; }
 }

@@ -24,13 +24,15 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** Registers memory: checks it before the native call, chooses its key, and meets the provider's mr_mode. */
+/**
+ * Registers memory: checks it before the native call, chooses its key, and does what the provider's mr_mode demands.
+ */
 record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     /** FI_KEY_NOTAVAIL. */
     static final long NO_KEY = -1;
 
     private static final int KEY_TRIES = 8;
-    /** How providers say that they take no DMA-bufs. */
+    /** The error numbers with which providers say that they take no DMA-bufs. */
     private static final Set<Integer> NO_DMA_BUFS = Set.of(Errno.ENOSYS, Errno.EOPNOTSUPP, Errno.EBADFLAGS);
     private static final long READING = Access.WRITE.bit() | Access.SEND.bit() | Access.REMOTE_READ.bit();
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -100,7 +102,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         }
     }
 
-    /** libfabric may end the process where the driver is not there. */
+    /** Checks the device: libfabric may end the process where the driver is missing. */
     private void requireDevice() {
         DeviceInterface whose = wanted.deviceInterface();
         requireOffered(Capability.HMEM, "memory of " + whose);
@@ -120,7 +122,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         if (domain.quirks.has(Fact.DEVICE_COPIES_END_LATE)) { DeviceDrivers.synchronizeCopies(whose, address); }
     }
 
-    /** Some providers take any descriptor, and peers' bytes are lost. */
+    /** Checks the descriptor: some providers take any, and then lose the bytes of peers. */
     private void requireDmaBuf(int descriptor) {
         if (!FabricCalls.supportsDmaBufs()) {
             throw new UnsupportedOperationException(
@@ -204,7 +206,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         OptionalLong requested = wanted.requestedKey();
         requested.ifPresent(domain.regions.quarantine::freeKey);
         OpenResult out = register(requested.orElseGet(this::randomKey));
-        boolean isRandom = requested.isEmpty(); // a random key may be in use
+        boolean isRandom = requested.isEmpty(); // a random key may be in use: try another
         for (int tried = 1; isRandom && out.status() == -Errno.ENOKEY && tried < KEY_TRIES; tried++) {
             out = register(randomKey());
         }

@@ -7,18 +7,18 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * A memory region of a peer: the target of reads and writes. A value: {@link MemoryRegion#remote} makes it on the owner's side,
- * {@link #encode} and {@link #decode} convert it to and from bytes. The key grants access: send it only to peers that may use the
- * region.
+ * A memory region of a peer: the target of reads and writes. It is a value: {@link MemoryRegion#remote} makes it on the
+ * owner's side, {@link #encode} and {@link #decode} convert it to and from bytes. The key grants access: send it only
+ * to peers that may use the region.
  *
- * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access flags of
- * fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; the number of the kind of
+ * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access
+ * flags of fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; the number of the kind of
  * memory in 4 bytes; the CRC-32C of all that. Version 2 is the format of a {@link RawKey}.
  *
  * @param base the address of offset 0: a virtual address of the peer, or 0, as the provider demands
  * @param length the number of bytes
  * @param key the provider's or the peer's key
- * @param accessBits the operations that it may be used for, as flags of fi_mr(3)
+ * @param accessBits the rights that the key grants, as flags of fi_mr(3)
  * @param kind where the bytes are, which says how long they can last
  */
 public record RemoteRegion(long base, long length, long key, long accessBits, MemoryKind kind) {
@@ -40,22 +40,20 @@ public record RemoteRegion(long base, long length, long key, long accessBits, Me
         Objects.requireNonNull(kind, "kind");
     }
 
-    /** In memory that ends with its process, or of which nothing else is known. */
+    /** A region in memory that ends with its process, or of an unknown kind. */
     public RemoteRegion(long base, long length, long key, long accessBits) {
         this(base, length, key, accessBits, MemoryKind.ANONYMOUS);
     }
 
-    /** {@return the operations that it may be used for} */
-    public Set<Access> access() {
-        return Access.setOf(accessBits);
-    }
+    /** {@return the rights that the key grants} */
+    public Set<Access> access() { return Access.setOf(accessBits); }
 
     /**
-     * {@return some of its bytes, as a region}
+     * {@return a range of bytes of this region, as a region}
      *
      * @param from the start, in bytes
      * @param count the number of bytes
-     * @throws IndexOutOfBoundsException if they are not all inside
+     * @throws IndexOutOfBoundsException if they are not all inside this region
      */
     public RemoteRegion slice(long from, long count) {
         Objects.checkFromIndexSize(from, count, length);
@@ -67,7 +65,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits, Me
         return sealed(beginEncoding(ENCODED_LENGTH, FORMAT).putLong(key).putInt(kind.ordinal()));
     }
 
-    /** A buffer of that many bytes, with what both formats begin with. */
+    /** {@return a buffer of that many bytes, filled with the fields that both formats begin with} */
     ByteBuffer beginEncoding(int bytes, short format) {
         return ByteBuffer.allocate(bytes).putInt(MAGIC).putShort(format).putShort((short) (accessBits >>> ACCESS_SHIFT))
                 .putLong(base).putLong(length);
@@ -113,14 +111,14 @@ public record RemoteRegion(long base, long length, long key, long accessBits, Me
         return new RemoteRegion(base, length, key, access, KINDS[kind]);
     }
 
-    /** Of all but the last four bytes. */
+    /** {@return the checksum of all but the last four bytes} */
     static int checksum(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, 0, bytes.length - Integer.BYTES);
         return (int) crc.getValue();
     }
 
-    /** Leaves out the key, which is a secret. */
+    /** {@return a description without the key, which is a secret} */
     @Override
     public String toString() {
         return "RemoteRegion[length=" + length + ", access=" + access() + ", kind=" + kind + "]";

@@ -13,23 +13,26 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 
 /**
- * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
- * and lengths are in bytes. Posting allocates nothing.
+ * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by
+ * {@link Endpoint#rma}. Offsets and lengths are in bytes. Posting allocates nothing.
  *
- * <p><b>Completions.</b> Every operation except an inject gives one completion on the endpoint's queue, with the token that it was
- * posted with, unless the queue was bound with {@link Endpoint#bindSelective}. Do not change the local bytes before it.
+ * <p><b>Completions.</b> Every operation except an inject gives one completion on the endpoint's queue, with the token
+ * that it was posted with, unless the queue was bound with {@link Endpoint#bindSelective}. Before it, do not change the
+ * source of a write, and do not read the target of a read. The completion of a write says that its source may be
+ * changed; only {@link #tryFlush}, {@link OperationFlag#DELIVERY_COMPLETE} or the peer say that the bytes have arrived.
  *
- * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room ({@code -FI_EAGAIN}) or the queue's
- * limit of operations in flight is reached: poll, and try again. The form without {@code try} makes progress on the domain's queues
- * until there is room, for {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then.
- * Completions that come meanwhile are buffered for the next poll.
+ * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room ({@code -FI_EAGAIN}) or the
+ * queue's limit of operations in flight is reached: poll, and try again. The form without {@code try} makes progress on
+ * the domain's queues until there is room, for {@link Endpoint#postTimeout()} at most, and then throws
+ * FabricTimeoutException; nothing was posted then. Completions that it reads are buffered for the next poll.
  *
- * <p><b>Errors.</b> Everything is checked before native code is reached. Every transfer throws IndexOutOfBoundsException if the
- * bytes are not all inside both regions; IllegalArgumentException if a region lacks the right or belongs to another domain, the
- * peer belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the local region is closed,
- * or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
- * FabricException if the provider reports an error; UnsupportedOperationException if the provider would get it wrong, which
- * the table of refusals in {@code core/guide/PROVIDERS.md} lists.
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every transfer throws
+ * IndexOutOfBoundsException if the bytes are not all inside both regions; IllegalArgumentException if a region lacks
+ * the right or belongs to another domain, the peer belongs to another vector, or there are too many bytes;
+ * IllegalStateException if the endpoint or the local region is closed, or the peer was removed; WrongThreadException
+ * where the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException if the provider
+ * reports an error; UnsupportedOperationException if the provider would get it wrong, which the table of refusals in
+ * {@code core/guide/PROVIDERS.md} lists.
  */
 public final class Rma extends OneSided {
     private static final String FLUSH = "flush";
@@ -37,7 +40,7 @@ public final class Rma extends OneSided {
     final RmaOps ops;
     /** Why a read into several local segments is refused, or null. */
     private final String multiSegmentRefusal;
-    /** Null until it is first wanted. */
+    /** Null until the first flush. */
     private volatile Flush flush;
 
     Rma(Endpoint endpoint) {
@@ -52,18 +55,18 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * Starts writing to a peer's memory if there is room; fi_write.
+     * Starts writing to a peer's memory if there is room; fi_write, fi_rma(3).
      *
      * @param local the source; needs {@link Access#WRITE}
-     * @param offset the start of the source in the local region
+     * @param offset the start of the source in the local region, in bytes
      * @param length the number of bytes, 0 to {@link #maximumMessageSize}
      * @param peer the owner of the target
      * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset the start of the target in the remote region
+     * @param remoteOffset the start of the target in the remote region, in bytes
      * @param token comes back with the completion
      * @return whether the write was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, and the provider
-     *         would never complete it
+     * @throws UnsupportedOperationException if the write has no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is a
+     *         default flag, and the provider would never complete it
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -89,7 +92,8 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * Starts reading from a peer's memory if there is room; fi_read. As {@link #tryWrite}, in the other direction.
+     * Starts reading from a peer's memory if there is room; fi_read, fi_rma(3). As {@link #tryWrite}, in the other
+     * direction.
      *
      * @param local the target; needs {@link Access#READ}
      * @param remote the source; needs {@link Access#REMOTE_READ}
@@ -118,8 +122,8 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * As {@link #tryWrite}, but without a completion, for up to {@link #injectSize} bytes; fi_inject_write. The local bytes may be
-     * changed at once.
+     * As {@link #tryWrite}, but without a completion, for up to {@link #injectSize} bytes; fi_inject_write. The local
+     * bytes may be changed at once.
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
@@ -146,7 +150,7 @@ public final class Rma extends OneSided {
      * As {@link #tryWrite}, but also gives the peer a completion with data; fi_writedata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider carries no data, or as for {@link #tryWrite}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #tryWrite}
      */
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -175,8 +179,8 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * As {@link #tryWriteData}, but without a local completion, for up to {@link #injectSize} bytes; fi_inject_writedata. The local
-     * bytes may be changed at once.
+     * As {@link #tryWriteData}, but without a local completion, for up to {@link #injectSize} bytes;
+     * fi_inject_writedata. The local bytes may be changed at once.
      */
     public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
             RemoteRegion remote, long remoteOffset) {
@@ -201,7 +205,10 @@ public final class Rma extends OneSided {
         }
     }
 
-    /** As {@link #tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, of a slice to the start of a region. */
+    /**
+     * As {@link #tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, but writes a slice to the start
+     * of a region.
+     */
     public boolean tryWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
         return tryWrite(local.region(), local.offset(), local.length(), peer, remote, 0, token);
     }
@@ -211,7 +218,10 @@ public final class Rma extends OneSided {
         write(local.region(), local.offset(), local.length(), peer, remote, 0, token);
     }
 
-    /** As {@link #tryRead(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, into a slice from the start of a region. */
+    /**
+     * As {@link #tryRead(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, but reads from the start of a
+     * region into a slice.
+     */
     public boolean tryRead(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
         return tryRead(local.region(), local.offset(), local.length(), peer, remote, 0, token);
     }
@@ -222,17 +232,20 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * Writes to a peer, and then injects a flag that is not there before: a target that sees the flag
-     * ({@link MemoryRegion#getLongAcquire}) has the bytes. Waits for room for both.
+     * Writes bytes to a peer, and then injects a flag, which arrives after the bytes: a target that sees the flag
+     * ({@link MemoryRegion#getLongAcquire}) has the bytes. It waits for room for both.
      *
-     * @param local the bytes
-     * @param remote the target of the bytes, at its start
-     * @param flag the bytes of the flag, {@link #injectSize} at most; they may be changed at once
-     * @param remoteFlag the target of the flag, at its start; of the same peer
-     * @param token comes back with the completion of the write; the flag gives none
-     * @throws UnsupportedOperationException if the provider does not promise to write in order ({@link MessageOrder#RMA_WAW},
-     *         {@link io.ofi4j.info.EndpointAttributes#maximumOrderWriteAfterWrite}); {@link #writeData} tells the target then
-     * @throws FabricTimeoutException if there is no room in time; the bytes may have been written then, but not the flag
+     * @param local the bytes to write
+     * @param peer the owner of the targets
+     * @param remote the target of the bytes, which go to its start
+     * @param flag the bytes of the flag, at most {@link #injectSize}; they may be changed when this returns
+     * @param remoteFlag the target of the flag, which goes to its start; a region of the same peer
+     * @param token comes back with the completion of the write; the flag gives no completion
+     * @throws UnsupportedOperationException if the provider does not promise to write in order
+     *         ({@link MessageOrder#RMA_WAW}, {@link io.ofi4j.info.EndpointAttributes#maximumOrderWriteAfterWrite}); use
+     *         {@link #writeData} there
+     * @throws FabricTimeoutException if there is no room in time; the write of the bytes may have been posted, but not
+     *         the flag
      */
     public void writeThenNotify(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, MemoryRegion.Slice flag,
             RemoteRegion remoteFlag, long token) {
@@ -250,22 +263,25 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * Starts a flush of a peer if there is room. Its completion says that all that this endpoint has posted to the peer
-     * before is at the peer: writes of any form, injected ones too, and atomic operations. They are in the peer's
-     * memory then, whatever has become of their own completions; one that has failed has an error of its own. A flush
-     * changes no byte. {@link #flushCoversMessages} says whether messages are covered.
+     * Starts a flush of a peer if there is room. Its completion says that the writes of any form, injects included, and
+     * the atomic operations that this endpoint posted to the peer before the flush are in the peer's memory. That holds
+     * even if their own completions have not been polled yet; an operation that has failed reports its own error. A
+     * flush changes no byte. {@link #flushCoversMessages} says whether it covers messages. Copies inside a device may
+     * not be covered, see {@code core/guide/DEVICE-MEMORY.md}.
      *
-     * <p>It is one operation that the peer answers behind the others: a write of no bytes with {@link
-     * OperationFlag#DELIVERY_COMPLETE}, a read of one byte, or an atomic read of 8 bytes; fi_writemsg, fi_readmsg and
-     * fi_fetch_atomic. As for any operation of a peer, the peer makes progress meanwhile. What is posted behind a flush
-     * does not wait for it. A queue that was bound with {@link Endpoint#bindSelective} reports it, too.
+     * <p>A flush is one operation that the peer answers after the earlier ones: a write of no bytes with
+     * {@link OperationFlag#DELIVERY_COMPLETE}, a read of one byte, or an atomic read of 8 bytes; fi_writemsg,
+     * fi_readmsg, fi_rma(3), or fi_fetch_atomic, fi_atomic(3). As with any operation, the peer must make progress.
+     * Operations posted after the flush do not wait for it. A queue that was bound with {@link Endpoint#bindSelective}
+     * reports flushes too.
      *
-     * @param peer whom to flush
-     * @param remote any region of the peer, of 8 bytes or more at a multiple of 8, with {@link Access#REMOTE_READ} and
-     *         {@link Access#REMOTE_WRITE}: a provider needs one of them, and shorter ones may do
-     * @param token comes back with the completion, whose other values say nothing
+     * @param peer the peer to flush
+     * @param remote any region of the peer with {@link Access#REMOTE_READ} and {@link Access#REMOTE_WRITE}, of 8 bytes
+     *         or more, whose base is a multiple of 8; a provider needs one of the two rights, and some are content with
+     *         a shorter region
+     * @param token comes back with the completion, whose other values have no meaning
      * @return whether the flush was accepted
-     * @throws IllegalArgumentException also if the region lacks the right that this provider needs
+     * @throws IllegalArgumentException if the region lacks the right that this provider needs
      * @throws UnsupportedOperationException if the provider promises no order that a flush could rely on
      */
     public boolean tryFlush(Peer peer, RemoteRegion remote, long token) {
@@ -289,8 +305,8 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * {@return whether a flush also says that the messages of this endpoint, posted before it, are in the receives of
-     * the peer that have taken them} Where not, the peer's polls bring them there, which may be later.
+     * {@return whether a flush also covers messages: those posted before it are then in the receives of the peer that
+     * have taken them} Where it does not, a later poll of the peer may move them there.
      */
     public boolean flushCoversMessages() { return endpoint.quirks.has(Fact.FLUSHES_COVER_MESSAGES); }
 
@@ -305,12 +321,14 @@ public final class Rma extends OneSided {
         return flush;
     }
 
-    /** Before the endpoint closes. */
-    synchronized void closeFlush() { if (flush != null) { flush.close(); } }
+    /** Closes the flush, before the endpoint closes. */
+    synchronized void closeFlush() {
+        if (flush != null) { flush.close(); }
+    }
 
     /**
-     * {@return a prepared operation without segments, for several segments, flags, and repeated posts; fi_writemsg and similar
-     * calls}
+     * {@return a prepared operation without segments, for transfers of several segments, flags, and repeated posts;
+     * fi_writemsg and similar calls}
      */
     public PreparedRma message() {
         TransmitAttributes limits = endpoint.info().transmit();
@@ -318,7 +336,7 @@ public final class Rma extends OneSided {
                 (int) Math.min(limits.rmaIovLimit(), Integer.MAX_VALUE)));
     }
 
-    /** Of a read into several local segments. */
+    /** Refuses a read into several local segments if the provider would fill only the first. */
     void requireMultiSegmentReads() {
         Quirks.require(multiSegmentRefusal);
     }

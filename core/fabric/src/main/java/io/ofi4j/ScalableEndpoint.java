@@ -23,16 +23,18 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * An endpoint of one address and several contexts, each with a queue of its own; fi_scalable_ep, fi_endpoint(3). Opened by
- * {@link Domain#openScalableEndpoint}; works after {@link #bind} and {@link #enable}. Its contexts are {@link Endpoint}s that bind
- * queues and counters and are enabled as others are; each has one direction and no address. How many there can be the info says:
- * {@link EndpointAttributes#transmitContexts} and {@link EndpointAttributes#receiveContexts}, asked for with {@link AttributeHints}.
+ * An endpoint of one address and several contexts, each with a queue of its own; fi_scalable_ep, fi_endpoint(3). Opened
+ * by {@link Domain#openScalableEndpoint}. It works after {@link #bind} and {@link #enable}. Its contexts are
+ * {@link Endpoint}s: a program binds queues and counters to them and enables them. Each has one direction and no
+ * address. {@link AttributeHints} ask for a number of contexts; {@link EndpointAttributes#transmitContexts} and
+ * {@link EndpointAttributes#receiveContexts} of the info say how many there can be.
  *
- * <p>Peers send to receive context 0, or to another one through {@link AddressVector#receiveContext}. Of the software providers only
- * {@code sockets} has scalable endpoints.
+ * <p>Peers send to receive context 0, or to another one through {@link AddressVector#receiveContext}. Few providers
+ * have scalable endpoints; {@code core/guide/PROVIDERS.md} says which.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Every method
- * throws {@link IllegalStateException} once it is closed, and {@link FabricException} if libfabric reports an error.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
+ * {@link WrongThreadException}. Every method throws {@link IllegalStateException} once it is closed, and
+ * {@link FabricException} if libfabric reports an error.
  */
 public final class ScalableEndpoint implements AutoCloseable {
     private enum State {
@@ -47,7 +49,9 @@ public final class ScalableEndpoint implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     private final List<Context> contexts = new ArrayList<>();
-    /** Contexts that were closed, and not opened again: the provider may still visit them when it enables this. */
+    /**
+     * Contexts that were closed and not opened again. The provider may still visit them when it enables this endpoint.
+     */
     private final Set<String> closedContexts = new TreeSet<>();
     private AddressVector vector;
     private State state = State.OPEN;
@@ -65,7 +69,7 @@ public final class ScalableEndpoint implements AutoCloseable {
      * Binds the vector of the peers that its contexts reach; fi_ep_bind.
      *
      * @throws IllegalArgumentException if the vector is of another domain
-     * @throws IllegalStateException also if it already has one, or the vector is closed
+     * @throws IllegalStateException if it already has one, or the vector is closed
      */
     public synchronized ScalableEndpoint bind(AddressVector peers) {
         requireOpen();
@@ -84,19 +88,19 @@ public final class ScalableEndpoint implements AutoCloseable {
     AddressVector vector() { return vector; }
 
     /**
-     * Opens a transmit context, which has every operation but receives; fi_tx_context.
+     * Opens a transmit context, which has all operations but receives; fi_tx_context, fi_endpoint(3).
      *
-     * @param index its number, from 0 on; each can be open once
+     * @param index its number, from 0; each number can be open once at a time
      * @return the context, which the caller closes before this endpoint
      * @throws IndexOutOfBoundsException if there is no such context
-     * @throws IllegalStateException also if no address vector is bound, or the context is open
+     * @throws IllegalStateException if no address vector is bound, or the context is open
      */
     public synchronized Endpoint openTransmitContext(int index) {
         return open(Role.TRANSMIT, index, info.endpoint().transmitContexts(), "fi_tx_context",
                 EndpointOps::fi_tx_context);
     }
 
-    /** As {@link #openTransmitContext}, of a context for receives; fi_rx_context. */
+    /** As {@link #openTransmitContext}, but opens a context for receives; fi_rx_context. */
     public synchronized Endpoint openReceiveContext(int index) {
         return open(Role.RECEIVE, index, info.endpoint().receiveContexts(), "fi_rx_context",
                 EndpointOps::fi_rx_context);
@@ -128,9 +132,10 @@ public final class ScalableEndpoint implements AutoCloseable {
     }
 
     /**
-     * Enables the endpoint; fi_enable. Its contexts are enabled by themselves, before or after.
+     * Enables the endpoint; fi_enable, fi_endpoint(3). The program enables the contexts separately, before or after.
      *
-     * @throws IllegalStateException also if no address vector is bound, it is enabled, or a context was closed and is not open again
+     * @throws IllegalStateException if no address vector is bound, it is enabled, or a context was closed and is not
+     *         open again
      */
     public synchronized ScalableEndpoint enable() {
         requireVector();
@@ -153,7 +158,7 @@ public final class ScalableEndpoint implements AutoCloseable {
     /**
      * {@return the address at which peers reach this endpoint; fi_getname, fi_cm(3)}
      *
-     * @throws IllegalStateException also if the endpoint is not enabled
+     * @throws IllegalStateException if the endpoint is not enabled
      */
     public synchronized EndpointAddress address() {
         requireOpen();
@@ -175,8 +180,8 @@ public final class ScalableEndpoint implements AutoCloseable {
     }
 
     /**
-     * Closes the endpoint; fi_close. Throws {@link IllegalStateException} naming its contexts that are open, and stays
-     * open then. After FabricException it is closed.
+     * Closes the endpoint; fi_close, fi_endpoint(3). If contexts are open, it throws {@link IllegalStateException},
+     * which names them, and stays open. After FabricException it is closed.
      */
     @Override
     public void close() {

@@ -4,16 +4,19 @@ import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.SegmentVector;
 import java.util.Objects;
 
-/** One list of a prepared operation's segments, local or remote, counted in bytes or elements. Whoever adds one has checked its bounds. */
+/**
+ * One list of a prepared operation's segments, local or remote, counted in bytes or elements. The caller checks the
+ * bounds of a segment before it adds it.
+ */
 final class Segments {
-    /** What is added here; null in a list of remote segments. */
+    /** The regions of the segments; null in a list of remote segments. */
     final MemoryRegion[] regions;
     /** The numbers of the regions after the first, for the queue. */
     final int[] extraRegions;
     int count;
-    /** Of all segments. */
+    /** The bytes or elements of all segments. */
     long amount;
-    /** The bits that all regions have. */
+    /** The access flags that all regions have. */
     long rights;
 
     private final PostPath path;
@@ -21,7 +24,9 @@ final class Segments {
     private final SegmentVector vector;
     private final long[] rightsOfEach;
 
-    /** The kind is a word for messages, with a blank behind it, or empty. */
+    /**
+     * @param kind a word for messages followed by a blank, or an empty string
+     */
     private Segments(PostPath path, String kind, SegmentVector vector, boolean isLocal) {
         this.path = path;
         this.kind = kind;
@@ -97,7 +102,7 @@ final class Segments {
         }
     }
 
-    /** Saturates: a sum that wrapped around could equal that of the other side. */
+    /** {@return the sum, which saturates} A sum that wrapped around could equal that of the other side. */
     private static long sum(long amount, long more) {
         return amount > Long.MAX_VALUE - more ? Long.MAX_VALUE : amount + more;
     }
@@ -120,7 +125,7 @@ final class Segments {
         return count == 0 ? 0 : regions[0].number;
     }
 
-    /** Tells the queue of the other regions of an operation. */
+    /** Tells the queue the regions of an operation after the first. */
     void addExtraRegions(ContextSlab contexts, long context) {
         if (count > 1) { contexts.addExtraRegions(context, extraRegions, count - 1); }
     }

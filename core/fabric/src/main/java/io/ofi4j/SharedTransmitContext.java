@@ -8,9 +8,10 @@ import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Status;
 
 /**
- * A transmit context that several endpoints share, and with it the provider's queue of operations; fi_stx_context, fi_endpoint(3).
- * Opened by {@link Domain#openSharedTransmitContext}, bound with {@link Endpoint#bind(SharedTransmitContext)} to endpoints that were
- * asked for with {@link AttributeHints#sharedTransmitContext}. Operations are posted to the endpoints. The domain's
+ * A transmit context that several endpoints share, and with it the provider's queue of operations; fi_stx_context,
+ * fi_endpoint(3). Opened by {@link Domain#openSharedTransmitContext}. A program binds it, with
+ * {@link Endpoint#bind(SharedTransmitContext)}, to endpoints whose info was requested with
+ * {@link AttributeHints#sharedTransmitContext}. Operations are posted to the endpoints. The domain's
  * {@link ThreadingModel} decides which threads may close it; others get {@link WrongThreadException}.
  */
 public final class SharedTransmitContext implements AutoCloseable {
@@ -36,8 +37,8 @@ public final class SharedTransmitContext implements AutoCloseable {
     }
 
     /**
-     * Closes the context; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are
-     * open, and stays open then. After FabricException it is closed.
+     * Closes the context; fi_close, fi_endpoint(3). If endpoints bound to it are open, it throws
+     * {@link IllegalStateException}, which names them, and stays open. After FabricException it is closed.
      */
     @Override
     public void close() {

@@ -13,21 +13,22 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 
 /**
- * Messages that are matched with posted receives by a tag; fi_tagged(3). Returned by {@link Endpoint#tagged}. A receive takes the first
- * message whose tag equals its own in all bits that its mask does not ignore. Messages that nobody has asked for yet wait; those with
- * the same tag from the same peer are received in order. They share the queues with {@link Messages}, but no receive: those of
- * messages without tags never match. Posting allocates nothing.
+ * Messages with tags, which are matched with posted receives by their tag; fi_tagged(3). Returned by
+ * {@link Endpoint#tagged}. A receive takes the first message whose tag equals its own in all bits that are not ignored.
+ * A message without a matching receive waits. Messages with the same tag from the same peer are received in order.
+ * {@link Messages} have the same queues, but other receives: a receive without a tag never takes a message with a tag,
+ * or the reverse. Offsets and lengths are in bytes. Posting allocates nothing.
  *
- * <p>Completions, messages that are longer than their receive, full queues and errors are as in {@link Messages}. In addition, every
- * operation throws IllegalArgumentException if the tag has bits that the provider does not match:
- * {@link EndpointAttributes#tagFormat}. The tag of a completion comes with {@link DetailedCompletionHandler}.
+ * <p>Completions, messages that are longer than their receive, full queues and errors are as in {@link Messages}. In
+ * addition, every operation throws IllegalArgumentException if the tag has bits that the provider does not match:
+ * {@link EndpointAttributes#tagFormat}. A {@link DetailedCompletionHandler} gets the tag of a completion.
  */
 public final class Tagged extends TwoSided {
     private final TaggedOps ops;
-    /** For looks, and receives of what they have claimed; used inside the guard of receives. */
+    /** The struct for peeks, and for receives of claimed messages; used inside the guard of receives. */
     private final MessageStruct peekStruct = new MessageStruct(true, 1);
     private final long tagBits;
-    /** Why calls are refused, or null, as are the strings below. */
+    /** Why calls are refused, or null. The strings below are alike. */
     private final String maskRefusal;
     private final String peekRefusal;
     private final String claimRefusal;
@@ -52,17 +53,17 @@ public final class Tagged extends TwoSided {
     public long tagBits() { return tagBits; }
 
     /**
-     * Starts sending a message if there is room; fi_tsend.
+     * Starts sending a message if there is room; fi_tsend, fi_tagged(3).
      *
      * @param local the bytes to send; needs {@link Access#SEND}
-     * @param offset the start of the message in the region
+     * @param offset the start of the message in the region, in bytes
      * @param length the number of bytes, 0 to {@link #maximumMessageSize}
-     * @param peer who is to receive it
-     * @param tag its tag
+     * @param peer the receiver
+     * @param tag the tag of the message
      * @param token comes back with the completion
      * @return whether the message was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, and the provider
-     *         would never complete it
+     * @throws UnsupportedOperationException if the message has no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is a
+     *         default flag, and the provider would never complete the send
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
@@ -87,8 +88,8 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_tinject. The local bytes may be changed
-     * at once.
+     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_tinject. The local bytes
+     * may be changed when this returns.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
         requireInjectable(length);
@@ -114,7 +115,7 @@ public final class Tagged extends TwoSided {
      * As {@link #trySend}, with data for the peer's completion; fi_tsenddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider carries no data or may lose it, or as for {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data or may lose it, or as {@link #trySend}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {
@@ -162,17 +163,17 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Posts a receive for the next matching message of any peer if there is room; fi_trecv.
+     * Posts a receive for the next matching message of any peer if there is room; fi_trecv, fi_tagged(3).
      *
-     * @param local where the message goes; needs {@link Access#RECEIVE}
-     * @param offset where it begins in the region
+     * @param local the region that receives the message; needs {@link Access#RECEIVE}
+     * @param offset the start of the message in the region, in bytes
      * @param length the number of bytes of the longest message
      * @param tag the tag to receive
      * @param ignore the bits of the tag that need not match
      * @param token comes back with the completion
      * @return whether the receive was accepted
-     * @throws UnsupportedOperationException if bits are ignored and the provider does not do so with messages that come before their
-     *         receive
+     * @throws UnsupportedOperationException if bits are to be ignored and the provider compares them in messages that
+     *         come before their receive
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
@@ -194,12 +195,12 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, for the messages of one peer only.
+     * As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but takes a message of one peer only.
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV} and
-     *         {@link Capability#TAGGED_DIRECTED_RECV}, or as for the other form, or the provider would not
-     *         recognize the peer
+     *         {@link Capability#TAGGED_DIRECTED_RECV}, the provider would not recognize the peer, or as
+     *         {@link #tryReceive(MemoryRegion, long, long, long, long, long)}
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore,
             long token) {
@@ -229,8 +230,9 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Looks for a message that has come and no receive has taken yet; fi_trecvmsg with FI_PEEK. The completion has the message's length
-     * and tag, and leaves it there; if there is none, the operation completes with the error {@code ENOMSG} (42).
+     * Looks for a message that has come and that no receive has taken yet; fi_trecvmsg with FI_PEEK, fi_tagged(3). The
+     * completion has the length and the tag of the message, which stays. If there is none, the operation completes with
+     * the error {@code ENOMSG} (42).
      *
      * @param tag the tag to look for
      * @param ignore the bits of the tag that need not match
@@ -250,7 +252,7 @@ public final class Tagged extends TwoSided {
     /**
      * As {@link #tryPeek}, but drops the message; FI_PEEK with FI_DISCARD.
      *
-     * @throws UnsupportedOperationException also if the sender of a long message would wait for ever
+     * @throws UnsupportedOperationException as {@link #tryPeek}, or if the sender of a long message would wait for ever
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
         Quirks.require(discardRefusal);
@@ -263,8 +265,10 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #tryPeek}, but keeps the message for {@link #tryReceiveClaimed} with this token: no other receive takes it; FI_PEEK
-     * with FI_CLAIM. It takes a place of the queue until then. It is refused where it would cut long messages short.
+     * As {@link #tryPeek}, but keeps the message for {@link #tryReceiveClaimed} with this token; FI_PEEK with FI_CLAIM.
+     * No other receive takes it. It occupies a slot of the queue until it is received.
+     *
+     * @throws UnsupportedOperationException as {@link #tryPeek}, or if the provider would cut long messages short
      */
     public boolean tryClaim(long tag, long ignore, long token) {
         Quirks.require(claimRefusal);
@@ -277,10 +281,10 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Receives the message that {@link #tryClaim} has kept; fi_trecvmsg with FI_CLAIM. As {@link #tryReceive}; the tag, its ignored
-     * bits and the token are those of the claim, whose completion was polled.
+     * Receives the message that {@link #tryClaim} has kept; fi_trecvmsg with FI_CLAIM. As {@link #tryReceive}, but the
+     * tag, its ignored bits and the token are those of the claim. Poll the completion of the claim first.
      *
-     * @throws IllegalArgumentException also if no message is kept with this token
+     * @throws IllegalArgumentException if no message is kept with this token
      */
     public boolean tryReceiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
@@ -340,7 +344,7 @@ public final class Tagged extends TwoSided {
 
     void requireMask(long ignore) { if (ignore != 0) { Quirks.require(maskRefusal); } }
 
-    /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, of a slice. */
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but sends a slice. */
     public boolean trySend(MemoryRegion.Slice local, Peer peer, long tag, long token) {
         return trySend(local.region(), local.offset(), local.length(), peer, tag, token);
     }
@@ -350,7 +354,7 @@ public final class Tagged extends TwoSided {
         send(local.region(), local.offset(), local.length(), peer, tag, token);
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, into a slice. */
+    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but receives into a slice. */
     public boolean tryReceive(MemoryRegion.Slice local, long tag, long ignore, long token) {
         return tryReceive(local.region(), local.offset(), local.length(), tag, ignore, token);
     }
@@ -360,10 +364,11 @@ public final class Tagged extends TwoSided {
         receive(local.region(), local.offset(), local.length(), tag, ignore, token);
     }
 
-    /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_tsendmsg and fi_trecvmsg} */
-    public PreparedMessage message() {
-        return prepare(true);
-    }
+    /**
+     * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;
+     * fi_tsendmsg and fi_trecvmsg}
+     */
+    public PreparedMessage message() { return prepare(true); }
 
     @Override
     long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {

@@ -14,11 +14,13 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.BooleanSupplier;
 
-/** What messages with and without tags share: the path of receives beside that of sends, and prepared messages. */
+/**
+ * What messages with and without tags have in common: the path of receives beside that of sends, and prepared messages.
+ */
 abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     static final long SEND = Access.SEND.bit();
     static final long RECEIVE = Access.RECEIVE.bit();
-    /** Instead of a peer: any. */
+    /** Any peer, instead of the number of one. */
     static final long ANY = FabricConstants.FI_ADDR_UNSPEC;
 
     private static final long DIRECTED = Capability.DIRECTED_RECV.bit();
@@ -31,14 +33,18 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final long receiveNumber;
     private final boolean directed;
     private final boolean reportsFullAsNoMemory;
-    /** Why calls are refused, or null, as are the strings below. */
+    /** Why calls are refused, or null. The strings below are alike. */
     private final String directedReceiveRefusal;
     private final String respelledPeerRefusal;
     private final String completionDataRefusal;
     private final String injectRefusal;
     private final String cancelRefusal;
 
-    /** Receives from one peer need any of these capabilities, and are refused where one of the facts is known. */
+    /**
+     *
+     * @param directedBits receives from one peer need one of these capabilities
+     * @param undirected receives from one peer are refused where one of these facts is known
+     */
     TwoSided(Endpoint endpoint, long directedBits, Fact... undirected) {
         super(endpoint);
         Quirks quirks = endpoint.quirks;
@@ -68,11 +74,12 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     public final long injectSize() { return injectSize; }
 
     /**
-     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
-     * message has come for it: then it completes with the message.
+     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED}
+     * (125); a receive for which a message has already come completes with that message.
      *
      * @throws IllegalArgumentException if no receive with this token is posted
-     * @throws UnsupportedOperationException if the provider cancels nothing, or a canceled receive would not come back
+     * @throws UnsupportedOperationException if the provider does not cancel receives, or would give no completion for
+     *         them
      */
     public final void cancel(long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
@@ -99,7 +106,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         }
     }
 
-    /** A message that these operations post. */
+    /** {@return a message that these operations post} */
     final PreparedMessage prepare(boolean tagged) {
         FabricInfo info = endpoint.info();
         int sendLimit = (int) Math.min(info.transmit().iovLimit(), Prepared.MAX_SEGMENTS);
@@ -111,7 +118,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** Posts a prepared message, whose context is set. */
     abstract long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context);
 
-    /** As {@link #accepted(long, long, String, Peer)}, of a receive. */
+    /** As {@link #accepted(long, long, String, Peer)}, for a receive. */
     final boolean acceptedReceive(long context, long status, String operation) {
         if (status != 0) {
             boolean isFull = reportsFullAsNoMemory && status == -Errno.ENOMEM;
@@ -120,7 +127,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         return status == 0;
     }
 
-    /** As {@link #awaitRoom}, of a receive. */
+    /** As {@link #awaitRoom}, for a receive. */
     final void awaitReceiveRoom(String operation, BooleanSupplier attempt) {
         PostRetry.until(endpoint, receiveQueue, operation, null, attempt);
     }
@@ -143,7 +150,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         return (local.accessBits & SEND) == 0 ? lacking(local, SEND) : closed(local, peer);
     }
 
-    /** Of a message to a peer. */
+    /** Checks the length of a message to a peer. */
     final void requireLength(long length, Peer peer) {
         requireLength("a message", length);
         if (length > peer.maxMessageSize) { throw tooLong("a message to " + peer, length, peer.maxMessageSize); }
@@ -173,7 +180,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
                 : endpoint + " receives through " + shared + ": post the receive there");
     }
 
-    /** The number of a peer to receive from. Inside the guard of receives. */
+    /** {@return the number of a peer to receive from} Called inside the guard of receives. */
     final long source(Peer peer) {
         if (!directed) {
             throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "

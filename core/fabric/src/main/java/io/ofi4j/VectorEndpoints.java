@@ -12,16 +12,19 @@ import java.util.stream.Stream;
  * {@link OpenChildren} are called inside the fabric's lock.
  */
 final class VectorEndpoints extends OpenChildren {
-    /** Kept, since each insertion enters them; null where an endpoint was enabled or closed since. */
+    /** The guards that each insertion enters; null if an endpoint was enabled or closed since they were collected. */
     private CallGuards guards;
 
-    /** The result of an action while no thread is in a call on one of them. */
+    /** {@return the result of an action during which no thread is in a call on one of the endpoints} */
     <R> R insideGuards(Supplier<R> action) {
         if (guards == null) { guards = CallGuards.of(enabled()); }
         return guards.insideAll(action);
     }
 
-    /** As the other, while this one is enabled or closed, which is in no call either. */
+    /**
+     * As {@link #insideGuards(Supplier)}, but no thread is in a call on this endpoint either, which is being enabled or
+     * closed.
+     */
     <R> R insideGuards(EndpointBindings changing, Supplier<R> action) {
         guards = null;
         return CallGuards.of(Stream.concat(Stream.of(changing), enabled())).insideAll(action);
@@ -31,7 +34,7 @@ final class VectorEndpoints extends OpenChildren {
         return all(Endpoint.class).filter(Endpoint::wasEnabled).map(one -> one.bindings);
     }
 
-    /** What has the guards that calls on some endpoints enter, each once. */
+    /** The queues and counters whose guards are entered by calls on some endpoints, each once. */
     private record CallGuards(List<CompletionQueue> queues, List<Counter> counters) {
         static CallGuards of(Stream<EndpointBindings> endpoints) {
             List<EndpointBindings> all = endpoints.toList();

@@ -6,14 +6,15 @@ package io.ofi4j;
  */
 public interface Waitable {
     /**
-     * {@return a file descriptor that becomes readable when something may be there to read, for poll(2), epoll(7) and the like} It
-     * is valid only after a {@link #tryWait} that returned true, each time. Do not read or close it; it is closed with this object.
+     * {@return a file descriptor that becomes readable when there may be something to read, for poll(2), epoll(7) and
+     * the like} Wait on it only after {@link #tryWait} has returned true, each time. Do not read or close it; this
+     * object owns it.
      */
     int waitDescriptor();
 
     /**
-     * {@return whether a thread may block on the wait descriptor now; if not, read this object first} fi_trywait, fi_poll(3). It
-     * also makes progress.
+     * {@return whether a thread may block on the wait descriptor now; fi_trywait, fi_poll(3)} If not, read this object
+     * first. It also makes progress.
      *
      * @throws WrongThreadException if the threading model gives this object to another thread
      * @throws FabricException if libfabric reports an error

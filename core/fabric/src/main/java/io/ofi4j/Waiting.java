@@ -20,8 +20,9 @@ import java.util.function.BooleanSupplier;
  * Waiting.SPIN.until(() -> queue.poll(handler, 16) > 0, Duration.ofSeconds(5));
  * }</pre>
  *
- * <p>The constants suit most programs; a lambda makes another: {@code Waiting patient = turn -> LockSupport.parkNanos(50_000);}
- * The constants have no state, so that any number of threads may use them.
+ * <p>The constants suit most programs. A lambda makes another way of waiting:
+ * {@code Waiting slow = turn -> LockSupport.parkNanos(50_000);} The constants have no state: any number of threads may
+ * use them.
  */
 @FunctionalInterface
 public interface Waiting {
@@ -30,8 +31,8 @@ public interface Waiting {
     /** Polls many times at once, then yields the processor between polls. */
     Waiting YIELD = new BackoffWaiting("Waiting.YIELD", BackoffWaiting.SPINS, Integer.MAX_VALUE, 0, 0);
     /**
-     * Spins 1,000 times, yields 1,000 times, and then sleeps, first 10 microseconds, then twice as long each time, up to 500: a
-     * wait that lasts uses about a hundredth of a processor, and notices its end within a millisecond.
+     * Spins 1,000 times, yields 1,000 times, and then sleeps: first 10 microseconds, then twice as long each time, up
+     * to 500. A long wait uses about a hundredth of a processor, and ends within a millisecond of its condition.
      */
     Waiting BACKOFF = new BackoffWaiting("Waiting.BACKOFF", BackoffWaiting.SPINS, BackoffWaiting.SPINS, 10_000,
             500_000);
@@ -39,12 +40,12 @@ public interface Waiting {
     /**
      * Passes the time between two polls.
      *
-     * @param turn how many polls in a row have found nothing, less one: 0 after the first
+     * @param turn the number of polls in a row that have found nothing, minus one: 0 after the first
      */
     void pause(int turn);
 
     /**
-     * {@return a wait that spins, yields and sleeps, as {@link #BACKOFF} does, with these limits}
+     * {@return a way of waiting that spins, yields and sleeps, as {@link #BACKOFF} does, with these limits}
      *
      * @param spins how many pauses do nothing but tell the processor that this thread spins
      * @param yields how many pauses after them yield the processor
@@ -57,9 +58,10 @@ public interface Waiting {
     }
 
     /**
-     * {@return a wait that spins 1,000 times and then blocks as {@link #block} does, 10 milliseconds at a time}
+     * {@return a way of waiting that spins 1,000 times and then blocks as {@link #block} does, 10 milliseconds at a
+     * time}
      *
-     * @param objects what may bring the end of the wait, with wait descriptors
+     * @param objects objects with wait descriptors that can end the wait
      */
     static Waiting blocking(Waitable... objects) {
         Waitable[] all = List.of(objects).toArray(Waitable[]::new); // none of them null
@@ -73,13 +75,14 @@ public interface Waiting {
     }
 
     /**
-     * Blocks, without using the processor, until one of several objects may have something to read; fi_trywait and poll(2). A
-     * virtual thread does not block: it polls five thousand times a second.
+     * Blocks, without using the processor, until one of several objects may have something to read; fi_trywait and
+     * poll(2). A virtual thread does not block, but polls five thousand times a second.
      *
      * @param deadline the longest wait
      * @param objects objects with wait descriptors; see {@link Waitable#tryWait} for their errors
      * @return false if nothing came in time
-     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays
+     *         set
      */
     static boolean block(Duration deadline, Waitable... objects) {
         Waitable[] all = objects.clone();
@@ -119,7 +122,7 @@ public interface Waiting {
         Objects.requireNonNull(condition);
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
-        Object recording = null; // short waits, which are on the data path, are not recorded
+        Object recording = null; // short waits, which may be on the data path, are not recorded
         boolean found;
         int turn = 0;
         while (!(found = condition.getAsBoolean())) {

@@ -19,7 +19,10 @@ import io.ofi4j.info.OperationFlag;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** A server and a client over a connection: the server sends its region with its acceptance, and the client writes into it. */
+/**
+ * A server and a client over a connection: the server sends its region with its acceptance, and the client writes into
+ * it.
+ */
 public final class ConnectedPair {
     private static final Duration DEADLINE = Duration.ofSeconds(20);
     private ConnectedPair() {}

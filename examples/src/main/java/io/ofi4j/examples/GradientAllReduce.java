@@ -35,10 +35,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The sum of all ranks' gradients at every rank, as training with parallel data needs it after each step. Shows a ring of one-sided
- * writes: in the first half (reduce-scatter) each rank writes a block to the next one's memory, which adds its own and passes the sum
- * on; in the second half (all-gather) the sums go around. Each rank sends 2 (N-1)/N of the gradient, whatever N is. Beside it, the
- * same by {@link JobCollectives}, which sends tagged messages, and by libfabric's own all-reduce, where there is one. Every element of every round is checked.
+ * The sum of all ranks' gradients at every rank, as training with parallel data needs it after each step. Shows a ring
+ * of one-sided writes: in the first half (reduce-scatter) each rank writes a block to the next one's memory, which adds
+ * its own and passes the sum on; in the second half (all-gather) the sums go around. Each rank sends 2 (N-1)/N of the
+ * gradient, whatever N is. Beside it, the same by {@link JobCollectives}, which sends tagged messages, and by
+ * libfabric's own all-reduce, where there is one. Every element of every round is checked.
  */
 public final class GradientAllReduce {
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -50,7 +51,10 @@ public final class GradientAllReduce {
     private final Job job;
     private final Endpoint endpoint;
     private final CompletionQueue queue;
-    /** The gradient. At {@link #inbox} in the same region the previous rank's partial sums come, one block for each step. */
+    /**
+     * The gradient. At {@link #inbox} in the same region the previous rank's partial sums come, one block for each
+     * step.
+     */
     private final MemoryRegion memory;
     private final long inbox;
     private final Ranks ranks;
@@ -114,8 +118,8 @@ public final class GradientAllReduce {
     /**
      * Runs one rank.
      *
-     * @param arguments the provider, the bytes of the largest gradient, how many rounds there are of each size, and, if there is to be
-     *        a picture of the bandwidths, the file for it
+     * @param arguments the provider, the bytes of the largest gradient, how many rounds there are of each size, and, if
+     *         there is to be a picture of the bandwidths, the file for it
      */
     public static void main(String[] arguments) {
         if (arguments.length < 3 || arguments.length > 4 || !arguments[1].matches("[1-9]\\d{0,11}")
@@ -211,9 +215,9 @@ public final class GradientAllReduce {
 
     // @start region=ring
     /**
-     * Sums up elements over all ranks. A step waits for the previous rank's write, and for nothing else: each partial sum has a place
-     * of its own, and a sum replaces a block only after that block went around. The next call may write here when this one has
-     * returned at the previous rank, which then has had a sum of this rank's last step.
+     * Sums up elements over all ranks. A step waits for the previous rank's write, and for nothing else: each partial
+     * sum has a place of its own, and a sum replaces a block only after that block went around. The next call may write
+     * here when this one has returned at the previous rank, which then has had a sum of this rank's last step.
      */
     private void allReduce(int count) {
         int size = job.size();

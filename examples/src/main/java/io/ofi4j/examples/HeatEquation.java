@@ -23,9 +23,9 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 
 /**
- * Heat that spreads over a plate, computed by the ranks of a job. Shows a halo exchange by RMA: each rank has some rows, writes its
- * outer ones straight into its neighbours' memory, and learns from the data of their writes that theirs have come. There is no
- * barrier and no message. The result is compared with that of one process, bit by bit.
+ * Heat that spreads over a plate, computed by the ranks of a job. Shows a halo exchange by RMA: each rank has some
+ * rows, writes its outer ones straight into its neighbours' memory, and learns from the data of their writes that
+ * theirs have come. There is no barrier and no message. The result is compared with that of one process, bit by bit.
  */
 public final class HeatEquation {
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -123,8 +123,8 @@ public final class HeatEquation {
     }
 
     /**
-     * Brings the outer rows of a state to the neighbours, and waits for theirs. Two states suffice: a neighbour writes the next one's
-     * rows once it has these, so this rank has read the rows that they replace.
+     * Brings the outer rows of a state to the neighbours, and waits for theirs. Two states suffice: a neighbour writes
+     * the next one's rows once it has these, so this rank has read the rows that they replace.
      */
     private void exchange(int state) {
         int rank = job.rank();
@@ -153,7 +153,10 @@ public final class HeatEquation {
     };
     // @end
 
-    /** A row of the next state from three of this one. The edges of the plate keep their heat; its first and last row see 0 beyond. */
+    /**
+     * A row of the next state from three of this one. The edges of the plate keep their heat; its first and last row
+     * see 0 beyond.
+     */
     private void spread(MemorySegment memory, long above, long here, long below, long to) {
         set(memory, to, 0, get(memory, here, 0));
         for (int column = 1; column < width - 1; column++) {

@@ -4,8 +4,9 @@ import java.lang.reflect.Proxy;
 import java.util.Optional;
 
 /**
- * The first Ctrl-C asks the work to end and to print what it has; the second ends the process as ever. By reflection: the compiler
- * warns of {@code sun.misc.Signal}, and cannot be told not to, though {@code jdk.unsupported} exports it, and there is no other way.
+ * The first Ctrl-C asks the work to end and to print what it has; the second ends the process as ever. By reflection:
+ * the compiler warns of {@code sun.misc.Signal}, and cannot be told not to, though {@code jdk.unsupported} exports it,
+ * and there is no other way.
  */
 public final class Interrupt implements AutoCloseable {
     /** As shells say it of a process that SIGINT has ended. */
@@ -29,8 +30,8 @@ public final class Interrupt implements AutoCloseable {
     }
 
     /**
-     * {@return a sentence for who will press Ctrl-C in vain; empty where it works} Shells have what they start in the background of a
-     * script ignore SIGINT, children inherit that, and the JVM leaves an ignored signal alone.
+     * {@return a sentence for who will press Ctrl-C in vain; empty where it works} Shells have what they start in the
+     * background of a script ignore SIGINT, children inherit that, and the JVM leaves an ignored signal alone.
      */
     public static Optional<String> obstacle() {
         try (Interrupt tried = new Interrupt()) {

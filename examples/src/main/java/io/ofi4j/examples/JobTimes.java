@@ -28,9 +28,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a job costs on this machine. Shows how long it takes from the start of the processes until each has joined, and until each has
- * exchanged bytes with each; what a barrier and all-reduces take then, by {@link JobCollectives} and by libfabric itself where the
- * provider has them; and what peers cost that are only in an address vector.
+ * What a job costs on this machine. Shows how long it takes from the start of the processes until each has joined, and
+ * until each has exchanged bytes with each; what a barrier and all-reduces take then, by {@link JobCollectives} and by
+ * libfabric itself where the provider has them; and what peers cost that are only in an address vector.
  */
 public final class JobTimes {
     private static final int BLOCK = 8;
@@ -44,8 +44,8 @@ public final class JobTimes {
     /**
      * Runs one rank.
      *
-     * @param arguments the provider, how often the operations are measured, after as many that are not, and how many peers are inserted by rank 0 at the end, whose
-     *        addresses nobody has: 0 unless addresses are those of IP
+     * @param arguments the provider, how often the operations are measured, after as many that are not, and how many
+     *         peers are inserted by rank 0 at the end, whose addresses nobody has: 0 unless addresses are those of IP
      */
     public static void main(String[] arguments) {
         if (arguments.length != 3 || !arguments[1].matches("[1-9]\\d{0,8}") || !arguments[2].matches("\\d{1,9}")) {
@@ -126,7 +126,9 @@ public final class JobTimes {
                 bytes == 0 ? "barrier" : "all-reduce of " + bytes + " bytes", nanos[count / 2] / 1e3);
     }
 
-    /** The addresses are of 127.0.0.0/8, each with a port of its own: a vector does not look whether anybody is there. */
+    /**
+     * The addresses are of 127.0.0.0/8, each with a port of its own: a vector does not look whether anybody is there.
+     */
     private static void insert(Job job, Domain domain, int count) {
         List<EndpointAddress> addresses = new ArrayList<>();
         try (CompletionQueue queue = domain.openCompletionQueue();

@@ -26,10 +26,11 @@ import java.util.zip.CRC32C;
 import org.HdrHistogram.Histogram;
 
 /**
- * A key-value store whose clients do all the work. Rank 0 has a hash table in a registered region, and does nothing but poll. The
- * others read it with one-sided reads, which need no lock: an entry has a checksum, and a read that does not match it is repeated. An
- * update takes the entry's lock by compare-and-swap of its version, and writes the entry with data, which gives the lock back and
- * tells rank 0. Clients raise the numbers of shared keys; rank 0 checks that none of the updates is lost.
+ * A key-value store whose clients do all the work. Rank 0 has a hash table in a registered region, and does nothing but
+ * poll. The others read it with one-sided reads, which need no lock: an entry has a checksum, and a read that does not
+ * match it is repeated. An update takes the entry's lock by compare-and-swap of its version, and writes the entry with
+ * data, which gives the lock back and tells rank 0. Clients raise the numbers of shared keys; rank 0 checks that none
+ * of the updates is lost.
  */
 public final class KeyValueStore {
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -67,8 +68,8 @@ public final class KeyValueStore {
     /**
      * Runs the server at rank 0, clients at the others.
      *
-     * @param arguments a provider with atomic operations, how many updates a client makes, with nine times as many reads, and how many
-     *        keys there are, up to 4,000
+     * @param arguments a provider with atomic operations, how many updates a client makes, with nine times as many
+     *         reads, and how many keys there are, up to 4,000
      */
     public static void main(String[] arguments) {
         if (arguments.length != 3) {
@@ -171,7 +172,10 @@ public final class KeyValueStore {
     }
 
     // @start region=store
-    /** Reads the entry of a key, and returns its place. What a client writes meanwhile makes the checksum wrong: then it reads again. */
+    /**
+     * Reads the entry of a key, and returns its place. What a client writes meanwhile makes the checksum wrong: then it
+     * reads again.
+     */
     private int find(long key) {
         for (int at = hash(key);; at = (at + 1) % ENTRIES) {
             do {

@@ -24,8 +24,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * All ranks of a job as one group of libfabric's own collective operations, each of which is waited for. What {@link JobTimes} and
- * {@link GradientAllReduce} compare with; it has a fabric of its own, for an endpoint with collectives has no tags.
+ * All ranks of a job as one group of libfabric's own collective operations, each of which is waited for. What
+ * {@link JobTimes} and {@link GradientAllReduce} compare with; it has a fabric of its own, for an endpoint with
+ * collectives has no tags.
  */
 final class LibfabricCollectives implements AutoCloseable {
     /** The most bytes that an all-reduce takes of every provider that has one. */

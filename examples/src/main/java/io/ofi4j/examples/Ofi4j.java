@@ -41,14 +41,18 @@ public final class Ofi4j implements Runnable {
      */
     public static void main(String[] arguments) {
         NativeAccess.isEnabled();
-        boolean isInfo = arguments.length > 0 && arguments[0].equals("info"); // it is over in the time that others need to begin
+        // it is over in the time that others need to begin
+        boolean isInfo = arguments.length > 0 && arguments[0].equals("info");
         if (isInfo) { Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders); }
         if (Stream.of(arguments).anyMatch(word -> word.startsWith("--hook"))) { Release.withoutLibfabric(); }
         StandardOutput output = StandardOutput.install();
         System.exit(output.finish(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments)));
     }
 
-    /** Providers look for their devices when they are first asked anything, which takes as long as reading the command line. */
+    /**
+     * Providers look for their devices when they are first asked anything, which takes as long as reading the command
+     * line.
+     */
     private static void wakeProviders() {
         try {
             Libfabric.load().parameters();

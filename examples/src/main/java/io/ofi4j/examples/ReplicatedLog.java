@@ -33,10 +33,11 @@ import java.util.zip.CRC32C;
 import org.HdrHistogram.Histogram;
 
 /**
- * A log in the memory of two replicas. Shows group commit by one-sided writes: the leader writes what has been appended, as one write
- * with data, into both replicas' memory; each checks it and writes back how much of the log it has; what both have is acknowledged.
- * Meanwhile the next entries gather, and go together. A replica that is killed is replaced by one that reads the log from the
- * survivor's memory, before anything else is acknowledged: nothing acknowledged is lost as long as one of two replicas lives.
+ * A log in the memory of two replicas. Shows group commit by one-sided writes: the leader writes what has been
+ * appended, as one write with data, into both replicas' memory; each checks it and writes back how much of the log it
+ * has; what both have is acknowledged. Meanwhile the next entries gather, and go together. A replica that is killed is
+ * replaced by one that reads the log from the survivor's memory, before anything else is acknowledged: nothing
+ * acknowledged is lost as long as one of two replicas lives.
  */
 public final class ReplicatedLog {
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -91,9 +92,10 @@ public final class ReplicatedLog {
     /**
      * Runs the leader, or a replica.
      *
-     * @param arguments the provider; for a replica that is started by hand also the leader's host, and the port and the secret that it
-     *        printed, and a number: the first two are 1 and 2, those that replace lost ones 3 and so on. A rank of {@code scripts/launch}
-     *        takes the provider and how many entries are appended: rank 0 leads, the others have their numbers
+     * @param arguments the provider; for a replica that is started by hand also the leader's host, and the port and the
+     *         secret that it printed, and a number: the first two are 1 and 2, those that replace lost ones 3 and so
+     *         on. A rank of {@code scripts/launch} takes the provider and how many entries are appended: rank 0 leads,
+     *         the others have their numbers
      */
     public static void main(String[] arguments) {
         Place place = Place.of(arguments);
@@ -272,7 +274,10 @@ public final class ReplicatedLog {
         rendezvous.publish("checked " + number, new byte[0]);
     }
 
-    /** Reads what is acknowledged from the replica that still has it; returns how much, or NOTHING if no replica was lost. */
+    /**
+     * Reads what is acknowledged from the replica that still has it; returns how much, or NOTHING if no replica was
+     * lost.
+     */
     private long copy(int number) {
         ByteBuffer task = ByteBuffer.wrap(rendezvous.await("task " + number, WHILE_REPLACED));
         if (!task.hasRemaining()) { return NOTHING; }

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 
-/** Standard output that knows at the end whether everything could be written, which {@link PrintStream} keeps to itself. */
+/**
+ * Standard output that knows at the end whether everything could be written, which {@link PrintStream} keeps to itself.
+ */
 final class StandardOutput extends OutputStream {
     private static final int BUFFER = 8192;
 
@@ -40,8 +42,8 @@ final class StandardOutput extends OutputStream {
      * Writes what is left.
      *
      * @param status how the command has ended
-     * @return how the process ends: as the command, or with 1 where its output was lost. A reader that has ended, such as
-     *         {@code head}, is told nothing
+     * @return how the process ends: as the command, or with 1 where its output was lost. A reader that has ended, such
+     *         as {@code head}, is told nothing
      */
     int finish(int status) {
         System.out.flush();

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Keeps those tests apart, in all JVMs of this machine, that look for abandoned files in /dev/shm, or remove them: who looks at a file
- * has it open, and it is in use then.
+ * Keeps those tests apart, in all JVMs of this machine, that look for abandoned files in /dev/shm, or remove them: who
+ * looks at a file has it open, and it is in use then.
  */
 public final class AbandonedFilesLock implements BeforeEachCallback, AfterEachCallback {
     private static final Path FILE = Path.of("/tmp", "ofi4j-tests-of-abandoned-files.lock");

@@ -46,7 +46,9 @@ class DoctorTest {
                 .singleElement().asString().contains("on for shm: ");
     }
 
-    /** Level, subject, what was found, and what to do: as soon as no other process uses /dev/shm between the two looks. */
+    /**
+     * Level, subject, what was found, and what to do: as soon as no other process uses /dev/shm between the two looks.
+     */
     @Test
     void jsonSaysTheSame() {
         String text;
@@ -189,7 +191,8 @@ class DoctorTest {
             MethodHandle signal = linker.downcallHandle(linker.defaultLookup().find("signal").orElseThrow(),
                     FunctionDescriptor.of(ADDRESS, JAVA_INT, ADDRESS));
             for (int number : new int[]{4, 8}) {
-                MemorySegment before = (MemorySegment) signal.invokeExact(number, MemorySegment.NULL); // the default kills
+                // the default kills
+                MemorySegment before = (MemorySegment) signal.invokeExact(number, MemorySegment.NULL);
                 if (before.address() == 0) {
                     throw new IllegalStateException("the JVM has no handler of signal " + number);
                 }

@@ -44,12 +44,18 @@ public final class Forked implements AutoCloseable {
         /** As a user starts the command. */
         public static final Launch USUAL = new Launch(List.of(), Map.of(), List.of(NATIVE_ACCESS), Ofi4j.class);
 
-        /** As from a terminal, where Ctrl-C works, also if these tests were started in a shell's background, which ignores SIGINT. */
+        /**
+         * As from a terminal, where Ctrl-C works, also if these tests were started in a shell's background, which
+         * ignores SIGINT.
+         */
         public static final Launch INTERRUPTIBLE = Interrupt.obstacle().isEmpty()
                 ? USUAL
                 : USUAL.behind("env", "--default-signal=INT");
 
-        /** Where native access is refused to who was not given it: by JDK 24 and newer when asked, before that if somebody was. */
+        /**
+         * Where native access is refused to who was not given it: by JDK 24 and newer when asked, before that if
+         * somebody was.
+         */
         public static final Launch REFUSING = Runtime.version().feature() >= 24
                 ? USUAL.only("--illegal-native-access=deny")
                 : USUAL.only("--enable-native-access=java.base");
@@ -197,8 +203,8 @@ public final class Forked implements AutoCloseable {
     }
 
     /**
-     * {@return a port that nobody listens at, for who must know it before a server has it} It is below those that the system gives to
-     * whoever asks for any, so that none of them is taken meanwhile.
+     * {@return a port that nobody listens at, for who must know it before a server has it} It is below those that the
+     * system gives to whoever asks for any, so that none of them is taken meanwhile.
      */
     public static int freePort() {
         for (int tries = 0; tries < 1000; tries++) {

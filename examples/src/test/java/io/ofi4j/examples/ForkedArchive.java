@@ -12,15 +12,19 @@ import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 
 /**
- * What lets the command start with less processor time: its modules in jars, and their classes loaded and linked in an AOT cache, which
- * knows jars alone. Each JVM that tests makes its own, and removes it at its end. Before JDK 25 the command starts without.
+ * What lets the command start with less processor time: its modules in jars, and their classes loaded and linked in an
+ * AOT cache, which knows jars alone. Each JVM that tests makes its own, and removes it at its end. Before JDK 25 the
+ * command starts without.
  */
 final class ForkedArchive {
     private static final int FIRST_RELEASE = 25;
     private static final long DEADLINE_SECONDS = 120;
     private static final String MAIN = "io.ofi4j.examples/" + Ofi4j.class.getName();
 
-    /** The modules, where this JVM has everything on its class path: on an emulated machine, where an archive takes minutes to make. */
+    /**
+     * The modules, where this JVM has everything on its class path: on an emulated machine, where an archive takes
+     * minutes to make.
+     */
     private static final String TOLD = System.getProperty("ofi4j.test.modules");
 
     private static final String MODULES = TOLD == null ? System.getProperty("jdk.module.path") : TOLD;

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The programs of several processes, started by {@code scripts/launch}. They check themselves, and fail if they are wrong. */
+/**
+ * The programs of several processes, started by {@code scripts/launch}. They check themselves, and fail if they are
+ * wrong.
+ */
 @Tag("gate")
 class JobProgramsTest {
     private static final int SECONDS = 120;

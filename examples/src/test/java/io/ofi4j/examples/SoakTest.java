@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The short form of the soak, with faults; {@code scripts/test --soak} is the long one. On a machine that is slow now each takes as long as it
- * needs for every kind of fault.
+ * The short form of the soak, with faults; {@code scripts/test --soak} is the long one. On a machine that is slow now
+ * each takes as long as it needs for every kind of fault.
  */
 @Tag("gate")
 @Timeout(1200)

@@ -8,8 +8,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Two endpoints of one process, one of which writes to and reads from the other, and one way of calling libfabric for it.
- * Every layer asks for the same objects with the same hints, and polls in the same order.
+ * Two endpoints of one process, one of which writes to and reads from the other, and one way of calling libfabric for
+ * it. Every layer asks for the same objects with the same hints, and polls in the same order.
  */
 @State(Scope.Thread)
 public abstract class Layer {

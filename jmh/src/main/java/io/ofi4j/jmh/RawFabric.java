@@ -30,8 +30,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What {@link PublicLayer} opens, opened with the generated bindings alone and with the same hints: the C program's side.
- * Nothing is checked but statuses. The process must have been made safe before: see {@link RawLayer}.
+ * What {@link PublicLayer} opens, opened with the generated bindings alone and with the same hints: the C program's
+ * side. Nothing is checked but statuses. The process must have been made safe before: see {@link RawLayer}.
  */
 @SuppressWarnings("restricted")
 final class RawFabric implements AutoCloseable {

@@ -25,8 +25,8 @@ public abstract class RawLayer extends Layer {
     final void close() { raw.close(); }
 
     /**
-     * Loads libfabric, and opens an endpoint through the public API, which keeps the JVM's signal handlers in force: the shm
-     * provider replaces them with its own when the first one of the process is opened, and only then.
+     * Loads libfabric, and opens an endpoint through the public API, which keeps the JVM's signal handlers in force:
+     * the shm provider replaces them with its own when the first one of the process is opened, and only then.
      */
     private void makeSafe() {
         Libfabric libfabric = Libfabric.load();

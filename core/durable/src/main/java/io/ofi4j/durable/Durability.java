@@ -3,23 +3,23 @@ package io.ofi4j.durable;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.MemoryKind;
 
-/** How long bytes last that a peer has written, in rising order. */
+/** What bytes that were written to a peer survive, in rising order. */
 public enum Durability {
-    /** They are in the target's memory. */
+    /** The bytes are in the target's memory. */
     DELIVERED,
-    /** They survive the death of the target's process, but perhaps not that of its machine. */
+    /** The bytes survive the end of the target's process, but perhaps not a crash of its machine. */
     PROCESS_SAFE,
-    /** They survive a loss of power, as far as the disk and its file system keep what they promise of fsync(2). */
+    /** The bytes survive a loss of power, if the disk and its file system do what fsync(2) promises. */
     POWER_SAFE;
 
-    /** {@return whether bytes that last so long last as long as that level demands} */
+    /** {@return whether this level is at least the demanded one} */
     public boolean meets(Durability demanded) {
         return compareTo(demanded) >= 0;
     }
 
     /**
-     * {@return the highest level of a region of this kind of memory} {@link MemoryRegion#kind} and a peer's region say
-     * the kind.
+     * {@return the highest level that this kind of memory can reach} {@link MemoryRegion#kind} and
+     * {@link io.ofi4j.RemoteRegion#kind} return the kind.
      */
     public static Durability of(MemoryKind kind) {
         return switch (kind) {

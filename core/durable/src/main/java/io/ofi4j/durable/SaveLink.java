@@ -15,8 +15,8 @@ import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Messages about saves: an endpoint with a queue and a vector of its own. Used by one thread at a time; nothing here
- * waits.
+ * Sends and receives messages about saves, over an endpoint with a queue and a vector of its own. Used by one thread at
+ * a time. No method waits.
  */
 final class SaveLink implements AutoCloseable {
     private static final int SLOTS = 64;
@@ -24,7 +24,7 @@ final class SaveLink implements AutoCloseable {
 
     final Endpoint endpoint;
     final AddressVector peers;
-    /** For messages, and behind them 8 bytes for writes. */
+    /** Memory for messages, followed by 8 bytes for writes. */
     final MemoryRegion memory;
 
     private final Receiver receiver;
@@ -32,14 +32,14 @@ final class SaveLink implements AutoCloseable {
     private final MemoryRegion ownedRegion;
     private final Messages messages;
     private final SaveMessage[] messageSlots = new SaveMessage[2 * SLOTS];
-    /** What each message that is on its way is about. */
+    /** The subject of each message in flight. */
     private final Object[] subjects = new Object[SLOTS];
     private final BitSet free = new BitSet(SLOTS);
     private final BitSet receivesToPost = new BitSet(SLOTS);
     private final AtomicBoolean closing = new AtomicBoolean();
 
     interface Receiver {
-        /** A message of this kind has come. */
+        /** A message of this kind has arrived. */
         void received(SaveMessage message, int kind, long length);
 
         /** A message about this has been sent. */
@@ -110,8 +110,10 @@ final class SaveLink implements AutoCloseable {
         }
     }
 
-    /** Where the 8 bytes for writes are in the memory. */
-    long spareOffset() { return 2L * SLOTS * SaveMessage.ROOM; }
+    /** {@return the offset of the 8 bytes for writes in the memory} */
+    long spareOffset() {
+        return 2L * SLOTS * SaveMessage.ROOM;
+    }
 
     private void begin() {
         for (int slot = 0; slot < 2 * SLOTS; slot++) {
@@ -138,10 +140,10 @@ final class SaveLink implements AutoCloseable {
         }
     }
 
-    /** Hands what has come to the receiver; whether there was anything. */
+    /** Passes messages that have arrived to the receiver. Returns whether there were any. */
     boolean poll() {
         int found = 0;
-        receive(); // where there was no room before
+        receive(); // posts receives for which there was no room before
         for (int round = 0; round < MAX_ROUNDS && queue.poll(completions, SLOTS) > 0; round++) {
             receive();
             found++;
@@ -154,9 +156,7 @@ final class SaveLink implements AutoCloseable {
         return free.cardinality() < SLOTS / 2;
     }
 
-    /**
-     * The body of the message that the next {@link #send} sends; null if as many are on their way as there is room for.
-     */
+    /** {@return the body of the message that the next {@link #send} sends; null if all slots are in flight} */
     SaveMessage nextMessage(int kind) {
         int slot = free.nextSetBit(0);
         return slot < 0 ? null : messageSlots[slot].begin(kind);
@@ -180,7 +180,7 @@ final class SaveLink implements AutoCloseable {
                 && messages.tryInject(memory, (long) place * SaveMessage.ROOM, length, peer);
     }
 
-    /** May be called again if it throws. */
+    /** Closes the link. If it throws, it may be called again. */
     @Override
     public void close() {
         if (!closing.compareAndSet(false, true)) { return; }
@@ -194,7 +194,7 @@ final class SaveLink implements AutoCloseable {
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion memory,
             MemoryRegion ownedRegion) {
-        // the last first, whatever one of them throws; null is left out
+        // closes the last first, even if one of them throws; null is skipped
         try (ownedRegion; memory; queue; vector; endpoint) {
             return;
         }

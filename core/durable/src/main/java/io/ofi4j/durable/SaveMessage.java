@@ -5,31 +5,34 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A message between a saver and the service of the memory's owner. All numbers are big-endian: the letters
- * {@code OFIS}, the format and the kind of message, and seven numbers of 8 bytes. A greeting has the sender's address
- * behind them.
+ * A message between a saver and the service of the memory's owner. It has, with all numbers big-endian, the letters
+ * {@code OFIS}, the format and the kind of the message, and seven numbers of 8 bytes. In a greeting, the sender's
+ * address follows.
  *
- * @param bytes where it lies
+ * @param bytes the memory of the message
  */
 record SaveMessage(MemorySegment bytes) {
-    /** The room for the longest. */
+    /** The number of bytes of the longest message. */
     static final int ROOM = 512;
-    /** The number of bytes of all but a greeting. */
+    /** The number of bytes of a message that is not a greeting. */
     static final int LENGTH = 64;
 
-    /** A writer's address: who are you? */
+    /** A writer introduces itself with its address. */
     static final int GREETING = 1;
-    /** The answer: status, the writer's number, and the secret that its requests have. */
+    /** The answer to a greeting: status, the writer's number, and the secret that its requests must have. */
     static final int WELCOME = 2;
-    /** The bytes that are to be saved, and the level. They have arrived. */
+    /** A request to save bytes, which have arrived, with the level. */
     static final int REQUEST = 3;
-    /** The answer to any request: status and the level reached. */
+    /** The answer to a request: status and the level reached. */
     static final int ANSWER = 4;
     /** A writer leaves. */
     static final int LEAVE = 5;
-    /** A request for what receives have taken: of all regions for receives, so that neither key nor address count. */
+    /**
+     * A request to save received messages: all regions that the owner has named for receives. Key and address have no
+     * meaning.
+     */
     static final int REQUEST_RECEIVED = 6;
-    /** As that, where the owner's polls may have to bring messages to their receives first. */
+    /** As {@link #REQUEST_RECEIVED}, for providers whose messages reach their receives only in polls of the owner. */
     static final int REQUEST_POLLED = 7;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -38,19 +41,19 @@ record SaveMessage(MemorySegment bytes) {
     private static final int FORMAT = 1 << 16;
     private static final int FIELDS = 8;
 
-    /** What the numbers are, in this order. */
+    /** The numbers, in this order. */
     enum Field {
-        /** Chosen by the writer, with the level in the lowest byte; an answer has it again. */
+        /** A number that the writer chooses, with the level in the lowest byte. The answer repeats it. */
         ID,
         /** The writer's number. */
         WRITER,
-        /** What only this writer knows; of a greeting, the length of the address. */
+        /** The secret of this writer; in a greeting, the length of the address. */
         SECRET,
-        /** Of an answer or a welcome, the error number, 0 if all went well. */
+        /** In an answer or a welcome, the error number, or 0 for success. */
         STATUS,
-        /** The region's key; of an answer, the level. */
+        /** The region's key; in an answer, the level reached. */
         KEY,
-        /** Where the bytes begin, as peers see it. */
+        /** The address of the first byte, as peers use it. */
         ADDRESS,
         /** The number of bytes. */
         LENGTH
@@ -80,7 +83,7 @@ record SaveMessage(MemorySegment bytes) {
 
     private static long at(Field field) { return FIELDS + (long) field.ordinal() * Long.BYTES; }
 
-    /** Appends an address; the length of the message. */
+    /** Appends an address. Returns the length of the message. */
     int address(byte[] encoded) {
         put(Field.SECRET, encoded.length);
         MemorySegment.copy(encoded, 0, bytes, ValueLayout.JAVA_BYTE, LENGTH, encoded.length);

@@ -32,25 +32,25 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Makes durable what peers have written into the regions of a domain, when their {@link Saver} asks for it. It is the
- * owner's side. Its messages go over an endpoint of its own, so that they share nothing with those of the program.
+ * The owner's side of saves: it makes bytes that peers have written into the regions of a domain durable when their
+ * {@link Saver} asks for it. Its messages go over an endpoint of its own, apart from those of the program.
  *
- * <p><b>Who does the work.</b> Whoever calls {@link #progress}, or a thread that {@link #start} starts: a
- * {@link MemoryRegion#force()} may take milliseconds. Polls of the domain's queues do nothing for it. Whoever writes
- * also needs progress on the endpoint that he writes to, as for any other operation.
+ * <p><b>Progress.</b> The service works in calls of {@link #progress}, or in a thread that {@link #start} starts; a
+ * {@link MemoryRegion#force()} may take milliseconds. Polls of the domain's queues do nothing for it. As with any
+ * operation, the endpoint that a writer writes to also needs progress.
  *
- * <p><b>Who may ask.</b> Whoever has the {@link Ticket} and the key of a region. Nothing can be asked for that changes
- * bytes. A writer that does not take its answers, or is not there, holds up nobody else.
+ * <p><b>Access.</b> A writer needs the {@link Ticket} and the key of a region. No request changes bytes. A writer that
+ * does not take its answers, or has gone, does not delay other writers.
  *
- * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call it, otherwise the one that made it; others
- * get {@link WrongThreadException}. {@link #progress} and {@link #coverReceives} throw IllegalStateException once it is
- * closed.
+ * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call the methods, otherwise only the thread that
+ * made the service; others get {@link WrongThreadException}. {@link #progress} and {@link #coverReceives} throw
+ * IllegalStateException once it is closed.
  */
 public final class SaveService implements AutoCloseable {
-    /** The most writers that it knows at a time. */
+    /** The largest number of writers at a time. */
     public static final int MAX_WRITERS = 1024;
 
-    /** How many messages of one writer wait; a {@link Saver} has no more, and what is beyond is dropped. */
+    /** The largest number of waiting requests of one writer. A {@link Saver} has no more; further ones are dropped. */
     static final int MAX_REQUESTS = Saver.MAX_SAVES;
     private static final Duration GREETING_TIMEOUT = Duration.ofSeconds(10);
 
@@ -58,32 +58,32 @@ public final class SaveService implements AutoCloseable {
     private static final Durability[] LEVELS = Durability.values();
     private static final int LEVEL_MASK = 0xff;
     private static final int FLUSHED_BYTES = 64;
-    /** Regions whose keys need no search. */
+    /** The largest number of regions in the cache by key. */
     private static final int MAX_FOUND = 1024;
     /** The number of writers that may wait at one time for the answer that there are too many. */
     private static final int MAX_REFUSED = 16;
     private static final Set<Integer> REQUESTS = Set.of(SaveMessage.REQUEST, SaveMessage.REQUEST_RECEIVED,
             SaveMessage.REQUEST_POLLED);
     private static final long MAX_POLLS = 1 << 16;
-    /** So that one call does not take long. */
+    /** The largest number of polls in one call, so that it does not take long. */
     private static final int POLLS_AT_ONCE = 128;
-    /** Steps of a transfer often follow each other at once. */
+    /** Calls of progress in one round: the steps of a transfer often follow each other at once. */
     private static final int CALLS_PER_ROUND = 4;
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
     private final Domain domain;
     private final long greetingTimeout;
     private final SaveLink link;
-    /** Where writers flush. */
+    /** The region that writers name in flushes. */
     private final MemoryRegion flushed;
     private final ReentrantLock lock = new ReentrantLock();
-    /** The oldest first. */
+    /** The writers, the oldest first. */
     private final Map<EndpointAddress, Writer> writers = new LinkedHashMap<>();
     private final Map<Long, Writer> numbers = new HashMap<>();
     private final List<Request> requests = new ArrayList<>();
     private final List<Answer> answers = new ArrayList<>();
     private final Map<Long, MemoryRegion> found = new HashMap<>();
-    /** Where the program receives. */
+    /** The regions into which the program receives. */
     private final List<MemoryRegion> receiveRegions = new CopyOnWriteArrayList<>();
     /** After this number of polls, a provider that handles one message in each has handled all that have come. */
     private final long pollsBehindFlush;
@@ -97,13 +97,13 @@ public final class SaveService implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * What a writer needs beside the regions, for {@link Saver#saveThrough}. Send it as you send regions.
+     * What a writer needs besides the regions, for {@link Saver#saveThrough}. Send it to writers as you send regions.
      *
-     * @param address of the service
-     * @param flushed what writers flush with
+     * @param address the address of the service
+     * @param flushed the region that writers name in flushes
      */
     public record Ticket(EndpointAddress address, RemoteRegion flushed) {
-        /** Refuses null. */
+        /** Checks that no component is null. */
         public Ticket {
             Objects.requireNonNull(address, "address");
             Objects.requireNonNull(flushed, "flushed");
@@ -135,16 +135,16 @@ public final class SaveService implements AutoCloseable {
     private static final class Writer {
         final EndpointAddress address;
         final Peer peer;
-        /** Below 0 if there are too many already. */
+        /** The writer's number; below 0 if there are too many writers. */
         final long number;
         final long secret = RANDOM.nextLong();
         final long greeted = System.nanoTime();
-        /** Whether it has sent its secret: it is there, and takes answers. */
+        /** Whether it has sent its secret, which shows that it exists and takes answers. */
         boolean isProven;
         boolean isForgotten;
-        /** Whether the provider has no room for a message to it; in one round of answers. */
+        /** Whether the provider has no room for a message to it, in this round of answers. */
         boolean isBlocked;
-        /** How many of its messages are not answered. */
+        /** The number of its requests that are not answered yet. */
         int unanswered;
 
         Writer(EndpointAddress address, Peer peer, long number) {
@@ -162,7 +162,7 @@ public final class SaveService implements AutoCloseable {
         final long key;
         final long address;
         final long length;
-        /** The number of the last poll that may bring what was sent before. */
+        /** The number of the last poll that may still handle messages that were sent before. */
         final long lastPoll;
 
         Request(Writer writer, int kind, SaveMessage message, long lastPoll) {
@@ -183,15 +183,15 @@ public final class SaveService implements AutoCloseable {
     /**
      * Opens the service of a domain.
      *
-     * @param domain opened with {@link Capability#MSG} and {@link Capability#RMA}; close this before it
-     * @throws UnsupportedOperationException if it was opened without, or its endpoints are connected
+     * @param domain a domain with {@link Capability#MSG} and {@link Capability#RMA}; close the service before it
+     * @throws UnsupportedOperationException if the domain lacks a capability, or its endpoints are connected
      * @throws FabricException if libfabric reports an error
      */
     public SaveService(Domain domain) { this(domain, GREETING_TIMEOUT); }
 
     /**
-     * @param greetingTimeout after so long a writer that has greeted and never asked may be forgotten, for another or
-     *         if no answer reaches it
+     * @param greetingTimeout the time after which a writer that has greeted and never asked for a save may be removed,
+     *         to make room for another one or because no answer reaches it
      */
     SaveService(Domain domain, Duration greetingTimeout) {
         this.greetingTimeout = greetingTimeout.toNanos();
@@ -211,19 +211,19 @@ public final class SaveService implements AutoCloseable {
         });
     }
 
-    /** {@return what writers need; the same for all of them} */
+    /** {@return the ticket for writers, the same for all of them} */
     public Ticket ticket() {
         return new Ticket(link.endpoint.address(), flushed.remote());
     }
 
     /**
-     * Names a region into which the program posts receives, of messages with tags or without:
-     * {@link Saver#saveMessages} of any writer makes all of it durable from now on, until it is closed. May be called
-     * for several. Any thread may call it.
+     * Names a region into which the program posts receives, of messages with tags or without. From now on,
+     * {@link Saver#saveMessages} of any writer makes all of this region durable, until the region is closed. It may be
+     * called for several regions. Any thread may call it.
      *
-     * @param region of the same domain, for {@link Access#RECEIVE}
-     * @throws IllegalArgumentException if it is another domain's, or lacks the right
-     * @throws IllegalStateException if it or the service is closed
+     * @param region a region of the same domain with {@link Access#RECEIVE}
+     * @throws IllegalArgumentException if the region is of another domain, or lacks the right
+     * @throws IllegalStateException if the region or the service is closed
      */
     public void coverReceives(MemoryRegion region) {
         if (!region.isOpen() || closed) { throw new IllegalStateException(region.isOpen() ? closed() : "" + region); }
@@ -239,8 +239,10 @@ public final class SaveService implements AutoCloseable {
 
     private String closed() { return this + " is closed"; }
 
-    /** {@return the number of saves that were answered, well or not} */
-    public long answered() { return answered; }
+    /** {@return the number of saves that were answered, with success or with an error} */
+    public long answered() {
+        return answered;
+    }
 
     /** {@return the exception that ended the thread of {@link #start}; empty if there is none} */
     public Optional<Throwable> failure() {
@@ -248,9 +250,9 @@ public final class SaveService implements AutoCloseable {
     }
 
     /**
-     * Goes on with what writers ask for; never waits for them. It writes files where that is asked for.
+     * Handles requests of writers, and writes files where they ask for that. It never waits for a writer.
      *
-     * @return whether anything has come; false also if another thread is at it
+     * @return whether a message has come; false if another thread is inside this method
      * @throws FabricException if the service's queue fails
      */
     public boolean progress() {
@@ -273,14 +275,13 @@ public final class SaveService implements AutoCloseable {
     }
 
     /**
-     * Starts a daemon thread that calls {@link #progress}, and makes progress on the whole domain, as a
-     * {@link ProgressThread} does, which is not needed beside it: {@link Domain#progress}. It runs until
-     * {@link #close}, or until a {@link #failure}.
+     * Starts a daemon thread that calls {@link #progress} and {@link Domain#progress}. A {@link ProgressThread} is not
+     * needed beside it. It runs until {@link #close}, or until a {@link #failure}.
      *
      * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a
      *         request
-     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, or it was started
-     *         already
+     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, or the thread was
+     *         started already
      */
     public synchronized void start(Waiting pauses) {
         Objects.requireNonNull(pauses, "pauses");
@@ -303,7 +304,7 @@ public final class SaveService implements AutoCloseable {
                     if (progress()) { turn = 0; }
                 }
                 pauses.pause(turn);
-                Thread.interrupted(); // only close ends it, and an interrupted thread would not pause
+                Thread.interrupted(); // only close ends the thread, and an interrupted thread would not pause
             }
         } catch (Throwable t) {
             failure = t;
@@ -316,7 +317,7 @@ public final class SaveService implements AutoCloseable {
             return;
         }
         Writer writer = numbers.get(message.get(Field.WRITER));
-        if (writer == null || writer.secret != message.get(Field.SECRET)) { return; } // nobody that is known here
+        if (writer == null || writer.secret != message.get(Field.SECRET)) { return; } // an unknown writer
         writer.isProven = true;
         if (kind == SaveMessage.LEAVE) {
             forget(writer);
@@ -328,7 +329,9 @@ public final class SaveService implements AutoCloseable {
         }
     }
 
-    /** A writer that greets again has the same number and secret: what it has asked for before is not lost. */
+    /**
+     * Welcomes a writer. One that greets again keeps its number and secret, so that its earlier requests are not lost.
+     */
     private void handleGreeting(SaveMessage message, long length) {
         Writer writer;
         try {
@@ -336,7 +339,7 @@ public final class SaveService implements AutoCloseable {
             writer = writers.get(address);
             if (writer == null) { writer = admit(address); }
         } catch (RuntimeException e) {
-            return; // whatever it was that greeted: there is nobody to be answered
+            return; // the greeting has no usable address: there is no one to answer
         }
         if (writer != null && writer.unanswered < MAX_REQUESTS) {
             writer.unanswered++;
@@ -366,7 +369,7 @@ public final class SaveService implements AutoCloseable {
         return !writer.isProven && System.nanoTime() - writer.greeted > greetingTimeout;
     }
 
-    /** Its requests and answers are dropped where they are met. */
+    /** Removes a writer. Its requests and answers are dropped when they are met. */
     private void forget(Writer writer) {
         if (writer.isForgotten) { return; }
         writer.isForgotten = true;
@@ -379,7 +382,10 @@ public final class SaveService implements AutoCloseable {
         link.peers.remove(writer.peer);
     }
 
-    /** A provider may handle messages in polls, one in each, behind a flush that came after them. */
+    /**
+     * Polls after flushes: a provider may handle messages in polls, one in each, and therefore after a flush that was
+     * posted later.
+     */
     private void pollBehindFlushes() {
         long last = 0;
         for (Request request : requests) {
@@ -389,7 +395,7 @@ public final class SaveService implements AutoCloseable {
             for (int poll = 0; poll < POLLS_AT_ONCE && polls < last && domain.progress(); poll++) {
                 polls++;
             }
-        } catch (WrongThreadException e) { // the queues are several threads'
+        } catch (WrongThreadException e) { // the queues belong to several threads
             requests.removeIf(request -> {
                 boolean isOfPolls = request.kind == SaveMessage.REQUEST_POLLED;
                 if (isOfPolls) { answer(request, Errno.EPERM); }
@@ -411,7 +417,7 @@ public final class SaveService implements AutoCloseable {
                 ? receiveRegions.stream().map(SaveService::durability).min(Comparator.naturalOrder())
                         .orElse(Durability.DELIVERED)
                 : error == 0 ? durability(found.get(request.key)) : Durability.DELIVERED;
-        int written = Math.min(lowest.ordinal(), Durability.PROCESS_SAFE.ordinal()); // without anybody's doing
+        int written = Math.min(lowest.ordinal(), Durability.PROCESS_SAFE.ordinal()); // nothing has to be done for it
         answers.add(new Answer(request.writer, SaveMessage.ANSWER, request.id,
                 Math.max(request.level().ordinal(), written), error));
     }
@@ -435,7 +441,7 @@ public final class SaveService implements AutoCloseable {
         MemoryRegion known = found.get(request.key);
         MemoryRegion region = known != null && known.isOpen() ? known : domain.region(request.key).orElse(null);
         if (region == null) { return Errno.ENOKEY; }
-        if (found.size() == MAX_FOUND) { found.clear(); } // closed ones are among them
+        if (found.size() == MAX_FOUND) { found.clear(); } // some of them are closed
         found.put(request.key, region);
         long offset = request.address - region.remote().base();
         if (offset < 0 || request.length < 0 || offset > region.length() - request.length) { return Errno.EINVAL; }
@@ -446,19 +452,22 @@ public final class SaveService implements AutoCloseable {
                 : written(() -> region.force(offset, request.length));
     }
 
-    /** The number of the error of a write to a file. */
+    /** {@return the error number of a write to a file, or 0} */
     private static int written(Runnable force) {
         try {
             force.run();
             return 0;
-        } catch (IllegalStateException e) { // it was closed meanwhile
+        } catch (IllegalStateException e) { // the region was closed meanwhile
             return Errno.ENOKEY;
         } catch (RuntimeException e) { // UncheckedIOException, or the memory is confined to another thread
             return Errno.EIO;
         }
     }
 
-    /** Sends what there is room for. Each writer's answers go out in order, whatever becomes of another's. */
+    /**
+     * Sends the answers for which there is room. Those of one writer go out in order, independent of those of other
+     * writers.
+     */
     private void answerAll() {
         for (Answer answer : answers) {
             answer.writer.isBlocked = false;
@@ -466,10 +475,10 @@ public final class SaveService implements AutoCloseable {
         answers.removeIf(answer -> answer.writer.isForgotten || !answer.writer.isBlocked && isSent(answer));
     }
 
-    /** Whether an answer has been sent, or never will be. */
+    /** Whether an answer was sent, or can never be sent. */
     private boolean isSent(Answer answer) {
         Writer writer = answer.writer;
-        // Welcomes of those that may not be there leave room for the others. Some providers keep them for minutes.
+        // welcomes, whose writers may not exist, leave room for other answers Some providers keep them for minutes.
         boolean takesNoPlace = !writer.isProven && link.isHalfFull();
         SaveMessage message = takesNoPlace && writer.number < 0 ? null : link.nextMessage(answer.kind);
         try {
@@ -484,18 +493,18 @@ public final class SaveService implements AutoCloseable {
                     return true;
                 }
             }
-        } catch (FabricException | IllegalStateException e) { // the writer is gone
+        } catch (FabricException | IllegalStateException e) { // the writer has gone
             forget(writer);
             return true;
         }
         writer.isBlocked = true;
         if (!isLate(writer)) { return false; }
-        forget(writer); // nobody has ever been there
+        forget(writer); // no writer was ever there
         return true;
     }
 
     /**
-     * Ends the service, and its thread. Saves that were not answered stay in flight at their writers, until those close
+     * Ends the service and its thread. Saves that were not answered stay in flight at their writers until these close
      * their {@link Saver}.
      *
      * @throws FabricTimeoutException if the thread is still writing a file after 30 seconds; call it again

@@ -34,40 +34,41 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The saves of one endpoint: what it has written to peers becomes durable there, and it is told. The peers have a
- * {@link SaveService}.
+ * The writer's side of saves, for one endpoint: a save makes bytes that the endpoint has written to a peer durable
+ * there, and completes when they are. The peer has a {@link SaveService}.
  *
  * <pre>{@code
  * Saver saver = new Saver(domain, endpoint, queue);
  * saver.saveThrough(peer, ticket);                       // once for each peer
  * endpoint.rma().write(log, 0, length, peer, remote, at, 1);
- * saver.save(peer, remote, Durability.POWER_SAFE, 2);    // token 2 comes back when all that was written before lasts
+ * saver.save(peer, remote, Durability.POWER_SAFE, 2);  // token 2 comes back when the earlier writes are durable
  * saver.poll(handler, 64);
  * }</pre>
  *
- * <p><b>What a save does.</b> It flushes the peer ({@link Rma#tryFlush}), and asks the service when the flush has
- * completed. Writes that are posted behind a save do not wait for it, and cost what they cost without. 64 saves may be
- * under way at once.
+ * <p><b>What a save does.</b> It flushes the peer ({@link Rma#tryFlush}), and when the flush has completed, asks the
+ * service to make the bytes durable. Writes that are posted after a save do not wait for it, and are not slower. At
+ * most 64 saves may be in flight.
  *
- * <p><b>Completions.</b> A save has one completion, with the token that it was begun with. Its flags are those of a
- * write, and its data is the number ({@link Enum#ordinal}) of the {@link Durability} reached, at least the one asked
- * for. If it fails, its error has the number {@code ENOKEY} (126) if the owner has no such region any more,
- * {@code EINVAL} (22) if the bytes are not all inside, {@code EKEYREJECTED} (129) if peers may not write it,
- * {@code EOPNOTSUPP} (95) if its memory does not last so long, {@code EIO} (5) if the owner could not write its file,
- * {@code ENOSPC} (28) if the owner serves as many writers as it can, {@code ECANCELED} (125) if this saver or the
- * endpoint was closed, or that of the flush or the message that failed. A save whose owner is gone may never come back,
- * as other operations; closing the saver ends it.
+ * <p><b>Completions.</b> A save gives one completion, with its token. The flags are those of a write, and the data is
+ * the number ({@link Enum#ordinal}) of the {@link Durability} reached, which is at least the one that was asked for. If
+ * a save fails, the error has one of these numbers: {@code ENOKEY} (126) if the owner has no such region any more;
+ * {@code EINVAL} (22) if the bytes are not all inside it; {@code EKEYREJECTED} (129) if peers may not write it;
+ * {@code EOPNOTSUPP} (95) if its memory cannot reach the level; {@code EIO} (5) if the owner could not write its file;
+ * {@code ENOSPC} (28) if the owner has no room for another writer; {@code ECANCELED} (125) if this saver or the
+ * endpoint was closed; or the number of the flush or message that failed. As with other operations, a save whose owner
+ * has gone may never complete; closing the saver ends it.
  *
- * <p><b>Polling.</b> {@link #poll} polls the queue, goes on with saves, and hands out the completions of both. Somebody
- * must call it: nothing else goes on with saves. Whoever polls the queue himself, because others share it, passes
- * {@link #handler} and calls {@link #poll} as well. Tokens of the saver begin with the bytes 0x5341.
+ * <p><b>Polling.</b> {@link #poll} polls the queue, makes progress on saves, and passes the completions of both to the
+ * handler. The program must call it: nothing else makes progress on saves. If other code polls the same queue, it must
+ * poll with the handler that {@link #handler} returns, and the program must still call {@link #poll}. Tokens of the
+ * saver's own operations begin with the bytes 0x5341.
  *
- * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call it, otherwise the one that the endpoint
- * belongs to; others get {@link WrongThreadException}. {@link #saveThrough} and the saves throw IllegalStateException
- * once it is closed.
+ * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call the methods, otherwise only the thread that
+ * the endpoint belongs to; others get {@link WrongThreadException}. {@link #saveThrough} and the saves throw
+ * IllegalStateException once the saver is closed.
  */
 public final class Saver implements AutoCloseable {
-    /** How many saves may be under way at once. */
+    /** The largest number of saves in flight. */
     public static final int MAX_SAVES = 64;
 
     private static final int ID_SHIFT = 8;
@@ -76,11 +77,11 @@ public final class Saver implements AutoCloseable {
     private static final int NUMBER_SHIFT = 32;
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
     private static final SecureRandom RANDOM = new SecureRandom();
-    /** What a save is reported as. */
+    /** The flags of the completion of a save. */
     private static final long SAVED = CompletionFlags.RMA | CompletionFlags.WRITE;
     /** The offset in the peer's flushed region of the write that notifies it: behind the flushed bytes. */
     private static final int NOTIFICATION_OFFSET = 8;
-    /** Of a save that names no region. */
+    /** The region of a save that names none. */
     private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
 
     private final Domain domain;
@@ -88,17 +89,20 @@ public final class Saver implements AutoCloseable {
     private final CompletionQueue queue;
     private final Rma rma;
     private final SaveLink link;
-    /** The upper half of a token. */
+    /** The upper half of the tokens of this saver. */
     private final long ownMark;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Peer, Service> services = new HashMap<>();
-    /** The oldest first. */
+    /** The saves in flight, the oldest first. */
     private final List<Save> pending = new ArrayList<>(MAX_SAVES);
-    /** What a waiting save has polled for the next poll of the program. */
+    /** Completions that a waiting save has read, for the next poll of the program. */
     private final Queue<BufferedCompletion> buffered = new ArrayDeque<>();
     private final AtomicReference<FlushFilter> idle = new AtomicReference<>();
     private final AtomicReference<DetailedFlushFilter> idleDetailed = new AtomicReference<>();
-    /** Begins anywhere, so that an answer to somebody who had this address before is not taken for one of ours. */
+    /**
+     * The last number of a save. The first is random, so that an answer to an earlier saver with this address is not
+     * mistaken for one of ours.
+     */
     private long lastId = RANDOM.nextLong() >>> ID_SHIFT;
     private volatile boolean closed;
 
@@ -125,16 +129,16 @@ public final class Saver implements AutoCloseable {
     private static final class Save {
         final Peer peer;
         final Service service;
-        /** The kind of message that asks for it. */
+        /** The kind of its request. */
         final int request;
         final RemoteRegion region;
         final Durability level;
         final long token;
         final long id;
-        /** For the peer's queue. */
+        /** The data for the peer's queue. */
         final OptionalLong data;
         State state = State.NEW;
-        /** The number of the level. */
+        /** The number of the level reached. */
         long reached;
         int error;
         String why = "";
@@ -164,11 +168,12 @@ public final class Saver implements AutoCloseable {
             long source, CompletionError error) {}
 
     /**
-     * Opens what saves need: an endpoint of its own for messages.
+     * Opens a saver, which has an endpoint of its own for messages.
      *
-     * @param domain that of the endpoint, opened with {@link Capability#MSG}; close this before it
-     * @param endpoint enabled, with {@link Capability#RMA}; it is closed by who opened it, before this or after
-     * @param queue where its operations complete
+     * @param domain the domain of the endpoint, with {@link Capability#MSG}; close the saver before it
+     * @param endpoint an enabled endpoint with {@link Capability#RMA}; the caller owns it, and may close it before or
+     *         after the saver
+     * @param queue the queue that reports the endpoint's operations
      * @throws UnsupportedOperationException if the endpoint is connected, a capability is missing, or the provider has
      *         no flush
      * @throws IllegalStateException if the endpoint is closed, or not enabled
@@ -180,7 +185,7 @@ public final class Saver implements AutoCloseable {
         this.endpoint = endpoint;
         this.queue = Objects.requireNonNull(queue, "queue");
         this.rma = endpoint.rma();
-        queue.operationsInFlight(); // before anything is opened: whether this thread may use it
+        queue.operationsInFlight(); // checks, before anything is opened, that this thread may use the queue
         this.ownMark = TOKEN_MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
         this.link = new SaveLink(domain, null, new SaveLink.Receiver() {
             @Override
@@ -192,10 +197,11 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * Names the service of a peer. Once for each peer; a second time instead of the first, for saves from then on.
+     * Names the service of a peer. Call it once for each peer. A second call replaces the service for later saves.
      *
-     * @param peer whose memory is saved
-     * @param ticket from the peer's {@link SaveService#ticket}; several peers may have the same
+     * @param peer the peer
+     * @param ticket the peer's {@link SaveService#ticket}; several peers may have the same
+     * @throws IllegalStateException if the saver or the endpoint is closed
      */
     public void saveThrough(Peer peer, SaveService.Ticket ticket) {
         Objects.requireNonNull(peer, "peer");
@@ -203,7 +209,7 @@ public final class Saver implements AutoCloseable {
         lock.lock();
         try {
             requireOpen();
-            endpoint.rma(); // whether it is open, and this thread's
+            endpoint.rma(); // checks that it is open, and this thread's
             Service known = services.values().stream().filter(one -> one.ticket.equals(ticket) && one.error == 0)
                     .findFirst().orElse(null);
             services.put(peer, known != null ? known : new Service(ticket, link.peers.insert(ticket.address())));
@@ -215,30 +221,31 @@ public final class Saver implements AutoCloseable {
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Begins to make durable what the endpoint has written to a peer's region by now, with atomic operations too; of
-     * {@link RemoteRegion#slice} for a range. An endpoint that never wrote may save, too. What was written to other
-     * regions of the peer has arrived as well when the save comes back.
+     * Starts a save: it makes the writes and atomic operations to a peer's region that the endpoint has posted so far
+     * durable. Pass a {@link RemoteRegion#slice} to save only a range. It is not an error if the endpoint has written
+     * nothing. When the save completes, earlier writes to other regions of the peer have arrived too.
      *
-     * @param peer who owns the region; {@link #saveThrough} was called for it
-     * @param region what was written; needs {@link Access#REMOTE_WRITE}
-     * @param level how long the bytes must last
+     * @param peer the owner of the region; {@link #saveThrough} was called for it
+     * @param region the region; needs {@link Access#REMOTE_WRITE}
+     * @param level what the bytes must survive
      * @param token comes back with the completion
-     * @return whether it was accepted; false if 64 saves are under way: poll, and try again
-     * @throws UnsupportedOperationException if bytes in the region's kind of memory cannot last so long
+     * @return whether it was accepted; false if 64 saves are in flight: poll, and try again
+     * @throws UnsupportedOperationException if the region's kind of memory cannot reach the level
      * @throws IllegalArgumentException if the region lacks the right, or the peer belongs to another vector
-     * @throws IllegalStateException if no service of the peer is known, it was removed, or the saver or the endpoint is
-     *         closed
+     * @throws IllegalStateException if {@link #saveThrough} was not called for the peer, the peer was removed, or the
+     *         saver or the endpoint is closed
      */
     public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
         return trySave(peer, region, level, OptionalLong.empty(), token);
     }
 
     /**
-     * As {@link #trySave(Peer, RemoteRegion, Durability, long)}, and tells the peer: its queue gets a completion with
-     * data once the bytes last, if they do. {@link Rma#tryInjectWriteData}.
+     * As {@link #trySave(Peer, RemoteRegion, Durability, long)}, and gives the peer's queue a completion with data, as
+     * {@link Rma#tryInjectWriteData} does, once the bytes are durable.
      *
-     * @param data for the peer; nothing is told if there is none
-     * @throws UnsupportedOperationException also if the provider carries no such data
+     * @param data the data for the peer; if it is empty, the peer gets no completion
+     * @throws UnsupportedOperationException if the provider does not carry data, or the region's kind of memory cannot
+     *         reach the level
      */
     public boolean trySave(Peer peer, RemoteRegion region, Durability level, OptionalLong data, long token) {
         requireSavable(region, level);
@@ -246,8 +253,8 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * As {@link #trySave(Peer, RemoteRegion, Durability, long)}, but waits until it is accepted,
-     * {@link Endpoint#postTimeout} at most.
+     * As {@link #trySave(Peer, RemoteRegion, Durability, long)}, but waits until it is accepted, at most
+     * {@link Endpoint#postTimeout}; then it throws FabricTimeoutException.
      */
     public void save(Peer peer, RemoteRegion region, Durability level, long token) {
         await("save", () -> trySave(peer, region, level, token));
@@ -259,21 +266,22 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * Begins to make durable what earlier messages of the endpoint, with tags or without, have brought into receives of
-     * the peer. Only the peer knows where that is: it names the regions with {@link SaveService#coverReceives}, and all
-     * of each is made durable. A message that no receive has taken by then is not covered, nor is one in another
-     * region. The completion does not say which those are; the completions of the peer's receives do. A long message,
-     * and with some providers any, holds the save up until a receive takes it.
+     * Starts a save of messages: it makes the bytes of earlier messages of the endpoint, with tags or without, durable
+     * where receives of the peer have put them. Only the peer knows these places. It names its regions with
+     * {@link SaveService#coverReceives}, and the save makes all bytes of these regions durable. It does not cover a
+     * message that no receive has taken by then, nor a message in another region. The completion does not say which
+     * messages it covered; the completions of the peer's receives do. A long message, and with some providers any
+     * message, delays the save until a receive takes it.
      *
-     * <p>It completes as other saves do. It also fails with {@code EPERM} (1) where the provider handles messages in
-     * the peer's polls and the peer's queues belong to several threads ({@link ThreadingModel#COMPLETION}), and with
-     * {@code ENOKEY} if the peer has named no region that is open.
+     * <p>It completes as other saves do. In addition, it fails with {@code EPERM} (1) if the provider handles messages
+     * in the peer's polls and the peer's queues belong to several threads ({@link ThreadingModel#COMPLETION}), and with
+     * {@code ENOKEY} (126) if the peer has named no region that is open.
      *
-     * @param peer who has received; {@link #saveThrough} was called for it
-     * @param level how long the bytes must last
+     * @param peer the receiver; {@link #saveThrough} was called for it
+     * @param level what the bytes must survive
      * @param token comes back with the completion
-     * @return whether it was accepted; false if 64 saves are under way: poll, and try again
-     * @throws IllegalStateException as for {@link #trySave(Peer, RemoteRegion, Durability, long)}
+     * @return whether it was accepted; false if 64 saves are in flight: poll, and try again
+     * @throws IllegalStateException as {@link #trySave(Peer, RemoteRegion, Durability, long)}
      */
     public boolean trySaveMessages(Peer peer, Durability level, long token) {
         return begin(peer, rma.flushCoversMessages() ? SaveMessage.REQUEST_RECEIVED : SaveMessage.REQUEST_POLLED,
@@ -324,7 +332,9 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    /** If there is no room, a poll tries again: then it covers more than it has to. */
+    /**
+     * Posts the flush of a save. If there is no room, a poll tries again; the flush then covers more than it has to.
+     */
     private void flush(Save save) {
         if (rma.tryFlush(save.peer, save.service.ticket.flushed(), tokenOf(save.id))) { save.state = State.FLUSHING; }
     }
@@ -344,12 +354,12 @@ public final class Saver implements AutoCloseable {
         }, timeout);
         if (!accepted) {
             throw new FabricTimeoutException(operation, timeout, MAX_SAVES
-                    + " saves are under way: are the peers there, do they make progress and serve saves, and does"
+                    + " saves are in flight: are the peers there, do they make progress and serve saves, and does"
                     + " this side poll the saver?");
         }
     }
 
-    /** The peer's endpoint may be this thread's, too. */
+    /** Makes progress on the domain: this thread may also own the peer's endpoint. */
     private void progressDomain() {
         try {
             domain.progress();
@@ -386,7 +396,7 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    /** Takes the completions of flushes, and passes the others on. */
+    /** Takes the completions of flushes, and passes all other completions on. */
     private class FlushFilter implements CompletionHandler {
         CompletionHandler program;
         int passed;
@@ -453,11 +463,10 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * {@return a handler for polls of the queue that takes the completions of this saver's flushes, and passes all
-     * others on}
-     * For who polls the queue himself. It works after close.
+     * {@return a handler that takes the completions of this saver's flushes, and passes all other completions on} It is
+     * for code that polls the queue itself. It works after close.
      *
-     * @param program what gets the others; if it is a {@link DetailedCompletionHandler}, so is the result
+     * @param program gets the other completions; if it is a {@link DetailedCompletionHandler}, so is the result
      */
     public CompletionHandler handler(CompletionHandler program) {
         FlushFilter filter = program instanceof DetailedCompletionHandler
@@ -468,8 +477,8 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * Polls the queue, goes on with saves, and hands out what has completed, as {@link CompletionQueue#poll} does. It
-     * works after close, until the queue is closed.
+     * Polls the queue, makes progress on saves, and passes completions to the handler, as {@link CompletionQueue#poll}
+     * does. It works after close, until the queue is closed.
      *
      * @return the number of completions passed to the handler
      * @throws IllegalArgumentException if the limit is below 1
@@ -496,7 +505,8 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * As {@link #poll}, but waits for completions, with the pauses of {@link Waiting#BACKOFF}; 0 after the deadline.
+     * As {@link #poll}, but waits for completions, with the pauses of {@link Waiting#BACKOFF}. It returns 0 after the
+     * deadline.
      */
     public int await(CompletionHandler handler, int limit, Duration deadline) {
         int[] count = new int[1];
@@ -504,7 +514,7 @@ public final class Saver implements AutoCloseable {
         return count[0];
     }
 
-    /** One that no other poll uses. */
+    /** {@return a sorter that no other poll uses} */
     private FlushFilter take(CompletionHandler handler) {
         boolean isDetailed = Objects.requireNonNull(handler, "handler") instanceof DetailedCompletionHandler;
         FlushFilter filter = isDetailed ? idleDetailed.getAndSet(null) : idle.getAndSet(null);
@@ -564,7 +574,7 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    /** Unless another thread is at it. */
+    /** Makes progress on saves, unless another thread does. */
     private void advanceAll() {
         if (!lock.tryLock()) { return; }
         try {
@@ -573,7 +583,7 @@ public final class Saver implements AutoCloseable {
             for (Save save : pending) {
                 advance(save);
             }
-        } catch (FabricException e) { // of the queue
+        } catch (FabricException e) { // the queue has failed
             pending.forEach(save -> fail(save, e.errno(), e.getMessage()));
         } finally {
             lock.unlock();
@@ -616,7 +626,7 @@ public final class Saver implements AutoCloseable {
             if (save.state == State.SAVED && (save.data.isEmpty() || tryNotify(save))) { save.state = State.DONE; }
         } catch (FabricException e) {
             fail(save, e.errno(), e.getMessage());
-        } catch (IllegalStateException e) { // the peer was removed, or the endpoint closed
+        } catch (IllegalStateException e) { // the peer was removed, or the endpoint was closed
             fail(save, Errno.ECANCELED, e.getMessage());
         }
     }
@@ -646,7 +656,7 @@ public final class Saver implements AutoCloseable {
         if (link.send(length, service.peer, service)) { service.greeting = id; }
     }
 
-    /** Gives the peer's queue the data of a save, with a write of a number that nobody reads. */
+    /** Gives the peer's queue the data of a save, with a write of a number that is never read. */
     private boolean tryNotify(Save save) {
         return rma.tryInjectWriteData(link.memory, link.spareOffset(), Long.BYTES, save.data.getAsLong(), save.peer,
                 save.service.ticket.flushed(), NOTIFICATION_OFFSET);
@@ -657,8 +667,9 @@ public final class Saver implements AutoCloseable {
             case Errno.ENOKEY -> save.request != SaveMessage.REQUEST
                     ? "save: the owner's service has no open region for receives: SaveService.coverReceives names one"
                     : "save: the owner has no such region any more";
-            case Errno.EPERM -> "save: the owner's queues belong to several threads, so that nobody may poll them all";
-            case Errno.EOPNOTSUPP -> "save: the owner's memory does not last so long";
+            case Errno.EPERM ->
+                "save: the owner's queues belong to several threads, so that no thread may poll all of them";
+            case Errno.EOPNOTSUPP -> "save: the owner's memory cannot reach this level";
             case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
             case Errno.EKEYREJECTED -> "save: peers may not write this region";
             case Errno.EIO -> "save: the owner could not write its file";
@@ -670,7 +681,7 @@ public final class Saver implements AutoCloseable {
     }
 
     /**
-     * Closes it. Saves under way end with {@code ECANCELED}: the next {@link #poll} has them. Its own flushes that are
+     * Closes the saver. Saves in flight end with {@code ECANCELED} (125): the next {@link #poll} reports them. Flushes
      * in flight are operations of the endpoint, and complete on the queue: poll it through this saver until nothing is
      * in flight.
      */
@@ -681,7 +692,7 @@ public final class Saver implements AutoCloseable {
             if (!closed) {
                 services.values().stream().distinct().filter(service -> service.isKnown && service.error == 0)
                         .forEach(this::leave);
-                link.poll(); // the messages go out, and what has come is not lost
+                link.poll(); // sends the last messages, and takes those that have come
                 closed = true;
                 pending.stream().filter(save -> save.state != State.DONE && save.state != State.SAVED)
                         .forEach(save -> fail(save, Errno.ECANCELED, "the saver was closed"));
@@ -693,7 +704,7 @@ public final class Saver implements AutoCloseable {
         }
     }
 
-    /** So that the owner forgets this writer; it is not awaited. */
+    /** Tells the owner to remove this writer. It does not wait for that. */
     private void leave(Service service) {
         SaveMessage message = link.nextMessage(SaveMessage.LEAVE);
         if (message == null) { return; }
@@ -701,11 +712,11 @@ public final class Saver implements AutoCloseable {
         try {
             link.send(SaveMessage.LENGTH, service.peer, service);
         } catch (FabricException | IllegalStateException e) {
-            service.error = Errno.ECANCELED; // the owner has left before
+            service.error = Errno.ECANCELED; // the owner has left already
         }
     }
 
-    /** Where it is answered. */
+    /** {@return the address that answers are sent to} */
     EndpointAddress address() { return link.endpoint.address(); }
 
     @Override

@@ -4,8 +4,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How an address vector is opened; {@code struct fi_av_attr}, fi_av(3). Immutable: each method returns a changed copy, and
- * throws IllegalArgumentException if a value is out of range.
+ * How an address vector is opened; {@code struct fi_av_attr}, fi_av(3). Immutable: each method returns a changed copy,
+ * and throws IllegalArgumentException if a value is out of range.
  *
  * <pre>{@code
  * AddressVectorAttributes.defaults().type(AddressVectorType.TABLE).count(1024)
@@ -40,8 +40,8 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
     }
 
     /**
-     * {@return a copy with this expected number of addresses, 0 (the provider chooses) to 16,777,216; only a shared vector is
-     * limited to it}
+     * {@return a copy with this expected number of addresses, 0 (the provider chooses) to 16,777,216} It limits a
+     * shared vector; other vectors take more.
      */
     public AddressVectorAttributes count(long addresses) {
         return with(copy -> copy.count = requireCount(addresses, "addresses"));
@@ -52,7 +52,9 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
         return with(copy -> copy.endpointsPerNode = requireCount(endpoints, "endpoints"));
     }
 
-    /** {@return a copy that reserves this many bits of a peer's number, 0 to 16, for the number of a receive context} */
+    /**
+     * {@return a copy that reserves this many bits of a peer's number, 0 to 16, for the number of a receive context}
+     */
     public AddressVectorAttributes receiveContextBits(int bits) {
         if (bits < 0 || bits > MAXIMUM_CONTEXT_BITS) {
             throw new IllegalArgumentException(
@@ -62,9 +64,9 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
     }
 
     /**
-     * {@return a copy that is shared with other processes of this machine} It needs {@link Capability#SHARED_AV} of the domain
-     * and a {@link #count}, which is then a hard limit. One process opens the vector with a name and fills it; the others open
-     * it {@link #readOnly}. Opening it a second time without {@code readOnly} empties it.
+     * {@return a copy that is shared with other processes of this machine} It needs {@link Capability#SHARED_AV} of the
+     * domain and a {@link #count}, which is then a hard limit. One process opens the vector with a name and fills it;
+     * the other processes open it {@link #readOnly}. Opening it a second time without {@code readOnly} empties it.
      *
      * @param shared the vector's name: up to 200 letters, digits, dots, dashes and underscores
      */
@@ -76,10 +78,10 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
         return with(copy -> copy.name = shared);
     }
 
-    /** {@return a copy that only looks up what another process inserted into the vector of that {@link #name(String)}} */
-    public AddressVectorAttributes readOnly() {
-        return with(copy -> copy.readOnly = true);
-    }
+    /**
+     * {@return a copy that only looks up what another process inserted into the vector of that {@link #name(String)}}
+     */
+    public AddressVectorAttributes readOnly() { return with(copy -> copy.readOnly = true); }
 
     private static long requireCount(long count, String what) {
         if (count < 0 || count > MAXIMUM_COUNT) {
@@ -105,7 +107,7 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
         return receiveContextBits;
     }
 
-    /** {@return the name under which it is shared; empty if it is not} */
+    /** {@return the name under which the vector is shared; empty if it is not shared} */
     public Optional<String> name() {
         return Optional.ofNullable(name);
     }

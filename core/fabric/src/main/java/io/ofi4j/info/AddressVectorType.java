@@ -2,7 +2,9 @@ package io.ofi4j.info;
 
 import java.util.stream.Stream;
 
-/** How an address vector numbers its peers; {@code enum fi_av_type}, fi_av(3). libfabric 2.x numbers a map like a table. */
+/**
+ * How an address vector numbers its peers; {@code enum fi_av_type}, fi_av(3). libfabric 2.x numbers a map like a table.
+ */
 public enum AddressVectorType {
     /** The provider's preference. */
     UNSPECIFIED(0),

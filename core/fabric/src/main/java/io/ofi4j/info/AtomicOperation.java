@@ -1,8 +1,8 @@
 package io.ofi4j.info;
 
 /**
- * What an atomic operation does to each element of its target; {@code enum fi_op}, fi_atomic(3). Logical operations take every
- * element but 0 as true, and give 1 or 0.
+ * What an atomic operation does to each element of its target; {@code enum fi_op}, fi_atomic(3). Logical operations
+ * take every element but 0 as true, and give 1 or 0.
  */
 public enum AtomicOperation {
     /** The smaller one of target and operand. */

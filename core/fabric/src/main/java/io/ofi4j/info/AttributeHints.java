@@ -6,9 +6,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What a provider must offer in the attributes of its domain and endpoints, in addition to {@link FabricHints}: limits and
- * ordering guarantees; fi_getinfo(3). Immutable: each method returns a changed copy. Sizes are 0 (the provider's preference) or
- * more; a negative one throws IllegalArgumentException.
+ * What a provider must offer in the attributes of its domain and endpoints, in addition to {@link FabricHints}: limits
+ * and ordering guarantees; fi_getinfo(3). Immutable: each method returns a changed copy. Sizes are 0 (the provider's
+ * preference) or more; a negative one throws IllegalArgumentException.
  */
 public final class AttributeHints extends Changeable<AttributeHints> {
     private AddressVectorType addressVectorType = AddressVectorType.UNSPECIFIED;
@@ -33,7 +33,10 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return with(copy -> copy.addressVectorType = Objects.requireNonNull(type));
     }
 
-    /** {@return a copy that asks for this resource management: protection of queues against overrun, by provider or application} */
+    /**
+     * {@return a copy that asks for this resource management: whether the provider or the application protects queues
+     * against overrun}
+     */
     public AttributeHints resourceManagement(ResourceManagement management) {
         return with(copy -> copy.resourceManagement = Objects.requireNonNull(management));
     }
@@ -69,10 +72,10 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     }
 
     /**
-     * {@return a copy whose endpoints match tags of at least this format; the mem_tag_format of fi_endpoint(3)} Above the highest
-     * bit that is set, a provider need not match any; below it, groups of set and of cleared bits are fields, of which a mask
-     * ignores all bits or none. 0 stands for the provider's preference. What was granted is
-     * {@link EndpointAttributes#tagFormat}.
+     * {@return a copy whose endpoints match tags of at least this format; the mem_tag_format of fi_endpoint(3)} A
+     * provider need not match bits above the highest bit that is set. Below it, groups of set bits and groups of
+     * cleared bits are fields, of which a receive ignores all bits or none. 0 stands for the provider's preference.
+     * {@link EndpointAttributes#tagFormat} is what was granted.
      */
     public AttributeHints tagFormat(long format) { return with(copy -> copy.tagFormat = format); }
 
@@ -86,12 +89,12 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return with(copy -> copy.receiveContexts = requireSize(contexts, "a number of contexts"));
     }
 
-    /** {@return a copy whose endpoints transmit through a context that they share; FI_SHARED_CONTEXT} */
+    /** {@return a copy whose endpoints transmit through a shared context; FI_SHARED_CONTEXT, fi_endpoint(3)} */
     public AttributeHints sharedTransmitContext() {
         return with(copy -> copy.transmitContexts = EndpointAttributes.SHARED_CONTEXT);
     }
 
-    /** {@return a copy whose endpoints receive through a context that they share; FI_SHARED_CONTEXT} */
+    /** {@return a copy whose endpoints receive through a shared context; FI_SHARED_CONTEXT, fi_endpoint(3)} */
     public AttributeHints sharedReceiveContext() {
         return with(copy -> copy.receiveContexts = EndpointAttributes.SHARED_CONTEXT);
     }
@@ -143,8 +146,8 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     }
 
     /**
-     * {@return the requested number of transmit contexts: 0 for the provider's preference, {@link EndpointAttributes#SHARED_CONTEXT}
-     * for a shared one}
+     * {@return the requested number of transmit contexts: 0 for the provider's preference,
+     * {@link EndpointAttributes#SHARED_CONTEXT} for a shared one}
      */
     public long transmitContexts() { return transmitContexts; }
 

@@ -36,9 +36,8 @@ public enum Capability {
     /** Operations that wait for earlier ones to the same peer. */
     FENCE(21),
     /**
-     * Address vectors whose entries carry a number chosen by the application; of the software providers, {@code shm} and {@code
-     * ofi_rxm} of libfabric 2.x have it. ofi4j does not expose the number; {@link AddressVector#peer} finds the peer of a
-     * source.
+     * Address vectors whose entries carry a number chosen by the application. ofi4j does not expose that number;
+     * {@link AddressVector#peer} finds the peer of a source.
      */
     AV_USER_ID(41),
     /** Serving as a peer provider. */
@@ -49,11 +48,11 @@ public enum Capability {
     TAGGED_MULTI_RECV(46, 2),
     /** Transfers to and from device memory. */
     HMEM(47),
-    /** Exact source matching (libfabric 2.0 and newer). */
+    /** Directed receives that match exactly one source (libfabric 2.0 and newer). */
     EXACT_DIRECTED_RECV(48, 2),
     /** Completions after data has reached persistent memory. */
     RMA_PMEM(49),
-    /** Source addresses in error completions. No software provider of libfabric 1.17 and 2.1 has it. */
+    /** Source addresses in error completions. Hardly any provider has it. */
     SOURCE_ERR(50),
     /** Communication within one node. */
     LOCAL_COMM(51),
@@ -83,7 +82,9 @@ public enum Capability {
     /** {@return libfabric's bit for it} */
     public long bit() { return bit; }
 
-    /** {@return the capabilities whose bits are set, for the libfabric that gave them: some bits changed meaning with 2.0} */
+    /**
+     * {@return the capabilities whose bits are set, for this version of libfabric: some bits changed meaning with 2.0}
+     */
     public static Set<Capability> setOf(long bits, Version runtime) {
         return Constants.subset(Capability.class, one -> (bits & one.bit) != 0 && one.isKnownTo(runtime));
     }

@@ -2,15 +2,15 @@ package io.ofi4j.info;
 
 /** The kinds of collective operations; {@code enum fi_collective_op} of fi_collective(3). */
 public enum Collective {
-    /** Every member waits until all have come. */
+    /** Every member waits until all members have started the operation. */
     BARRIER,
-    /** The root's elements go to all. */
+    /** Every member gets the root's elements. */
     BROADCAST,
-    /** Each member sends other elements to each. */
+    /** Each member sends different elements to each member. */
     ALLTOALL,
-    /** All get the reduction of everybody's elements. */
+    /** Every member gets the reduction of the elements of all members. */
     ALLREDUCE,
-    /** All get everybody's elements. */
+    /** Every member gets the elements of all members. */
     ALLGATHER,
     /** Each member gets its part of the reduction. */
     REDUCE_SCATTER,
@@ -18,7 +18,7 @@ public enum Collective {
     REDUCE,
     /** Each member gets its part of the root's elements. */
     SCATTER,
-    /** The root gets everybody's elements. */
+    /** The root gets the elements of all members. */
     GATHER;
 
     /** {@return libfabric's number for it} */

@@ -1,17 +1,17 @@
 package io.ofi4j.info;
 
 /**
- * What a provider writes into an entry of a completion queue; {@code enum fi_cq_format}, fi_cq(3). Each format includes those
- * before it. A handler gets 0 for a field that its format lacks.
+ * What a provider writes into an entry of a completion queue; {@code enum fi_cq_format}, fi_cq(3). Each format includes
+ * those before it. A handler gets 0 for a field that its format lacks.
  */
 public enum CompletionFormat {
-    /** The operation alone. Without flags, a successful completion does not say what kind of operation it was. */
+    /** The operation alone. A successful completion has no flags, which would say what kind of operation it was. */
     CONTEXT(1),
-    /** Also flags and length. */
+    /** Flags and length in addition. */
     MESSAGE(2),
-    /** Also buffer address and completion data; the default. */
+    /** Buffer address and completion data in addition; the default. */
     DATA(3),
-    /** Also the tag. */
+    /** The tag in addition. */
     TAGGED(4);
 
     private final int value;

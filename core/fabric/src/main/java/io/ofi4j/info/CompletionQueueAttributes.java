@@ -4,8 +4,8 @@ import java.util.Objects;
 import java.util.OptionalInt;
 
 /**
- * How a completion queue is opened; {@code struct fi_cq_attr}, fi_cq(3). Immutable: each method returns a changed copy, and
- * throws IllegalArgumentException if a number is out of range.
+ * How a completion queue is opened; {@code struct fi_cq_attr}, fi_cq(3). Immutable: each method returns a changed copy,
+ * and throws IllegalArgumentException if a number is out of range.
  *
  * <pre>{@code
  * CompletionQueueAttributes.defaults().size(256).waitObject(WaitObject.FD)
@@ -51,8 +51,8 @@ public final class CompletionQueueAttributes extends Changeable<CompletionQueueA
     }
 
     /**
-     * {@return a copy that requests its interrupts on this processor, 0 or more; FI_AFFINITY} Providers without the feature
-     * ignore it.
+     * {@return a copy that requests the queue's interrupts on this processor, 0 or more; FI_AFFINITY, fi_cq(3)}
+     * Providers without this feature ignore it.
      */
     public CompletionQueueAttributes signalingVector(int vector) {
         if (vector < 0) { throw new IllegalArgumentException("a signaling vector is 0 or more, not " + vector); }
@@ -60,8 +60,8 @@ public final class CompletionQueueAttributes extends Changeable<CompletionQueueA
     }
 
     /**
-     * {@return a copy whose blocking read waits for this many completions, at least 1} It works for every provider, unlike
-     * FI_CQ_COND_THRESHOLD, which most ignore and which breaks non-blocking reads with sockets.
+     * {@return a copy whose blocking read waits for this many completions, at least 1} It works with every provider. It
+     * does not use FI_CQ_COND_THRESHOLD, which most providers ignore.
      */
     public CompletionQueueAttributes waitThreshold(int completions) {
         if (completions < 1) {

@@ -8,7 +8,10 @@ public enum CounterEvent {
     RECEIVE(10),
     /** Completed reads of this endpoint. */
     READ(8),
-    /** Completed writes of this endpoint, including injected ones except on connections of tcp of libfabric 1.x. */
+    /**
+     * Completed writes of this endpoint. Injects are included, unless the provider does not count them over
+     * connections.
+     */
     WRITE(9),
     /** Peers' reads; needs {@link Capability#RMA_EVENT}. */
     REMOTE_READ(12),
@@ -22,7 +25,7 @@ public enum CounterEvent {
     /** {@return libfabric's bit for this event} */
     public long bit() { return bit; }
 
-    /** {@return whether peers do it} */
+    /** {@return whether it counts operations of peers} */
     public boolean isRemote() {
         return this == REMOTE_READ || this == REMOTE_WRITE;
     }

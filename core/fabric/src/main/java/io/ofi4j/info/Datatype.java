@@ -4,8 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The type of an element that an atomic operation works on; {@code enum fi_datatype}, fi_atomic(3). Elements have the byte order of
- * the machine. Which provider takes which type with which operation, {@code Atomics.valid} and its siblings say.
+ * The type of an element that an atomic operation works on; {@code enum fi_datatype}, fi_atomic(3). Elements have the
+ * byte order of the machine. {@code Atomics.valid}, {@code fetchValid} and {@code compareValid} say which types a
+ * provider takes for an operation.
  */
 public enum Datatype {
     /** A signed integer of 8 bits: {@code byte}. */
@@ -58,12 +59,17 @@ public enum Datatype {
     public int value() { return ordinal(); }
 
     /**
-     * Puts a number into memory as an element of this type: an integer as it is, another number as the nearest one. {@link #UINT64} takes
-     * every {@code long}: one below 0 stands for the number with the same bits.
+     * Puts a number into memory as an element of this type. An integer type stores the number exactly, another type the
+     * nearest number that it has. {@link #UINT64} takes every {@code long}: a negative one stands for the unsigned
+     * number with the same bits.
      *
+     * @param memory the memory
+     * @param offset the start of the element, in bytes
+     * @param number the number
      * @return the offset
-     * @throws IllegalArgumentException if it does not fit into an integer of this type, or elements are complex or have more than 64 bits
-     * @throws IndexOutOfBoundsException if it is not all inside the segment
+     * @throws IllegalArgumentException if the number does not fit into this integer type, or the elements are complex
+     *         or have more than 64 bits
+     * @throws IndexOutOfBoundsException if the element is not all inside the segment
      * @throws IllegalStateException if the memory was freed
      */
     public long put(MemorySegment memory, long offset, long number) {
@@ -89,7 +95,11 @@ public enum Datatype {
         return offset;
     }
 
-    /** As {@link #put(MemorySegment, long, long)}, for {@link #FLOAT} and {@link #DOUBLE} only. */
+    /**
+     * As {@link #put(MemorySegment, long, long)}, for {@link #FLOAT} and {@link #DOUBLE} only.
+     *
+     * @throws IllegalArgumentException if this is another type
+     */
     public long put(MemorySegment memory, long offset, double number) {
         switch (this) {
             case FLOAT -> memory.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset, (float) number);

@@ -1,17 +1,17 @@
 package io.ofi4j.info;
 
-/** Whose memory a region is; {@code enum fi_hmem_iface}, fi_mr(3), in its order. */
+/** The kind of device that memory belongs to; {@code enum fi_hmem_iface}, fi_mr(3). */
 public enum DeviceInterface {
-    /** The machine's own. */
+    /** Memory of the host. */
     SYSTEM,
-    /** NVIDIA's, by the CUDA driver. */
+    /** Memory of NVIDIA's devices, through the CUDA driver. */
     CUDA,
-    /** AMD's, by ROCr. */
+    /** Memory of AMD's devices, through ROCr. */
     ROCR,
-    /** Intel's, by Level Zero. */
+    /** Memory of Intel's devices, through Level Zero. */
     ZE,
-    /** AWS Neuron's. */
+    /** Memory of AWS Neuron devices. */
     NEURON,
-    /** Habana's, by SynapseAI. */
+    /** Memory of Habana's devices, through SynapseAI. */
     SYNAPSEAI
 }

@@ -1,6 +1,9 @@
 package io.ofi4j.info;
 
-/** The operations whose completions a queue takes when it is bound to an endpoint; the flags of fi_ep_bind, fi_endpoint(3). */
+/**
+ * The operations whose completions a queue takes when it is bound to an endpoint; the flags of fi_ep_bind,
+ * fi_endpoint(3).
+ */
 public enum Direction {
     /** Operations that the endpoint starts. */
     TRANSMIT(1L << 11),

@@ -14,20 +14,20 @@ import java.util.HexFormat;
 import java.util.zip.CRC32C;
 
 /**
- * The address of an endpoint, as bytes that only its provider interprets; fi_getname, fi_cm(3). A value: send the result of
- * {@link #encode} to peers by any means, and let them insert the result of {@link #decode} into their {@link AddressVector}.
- * Two addresses are equal if their bytes are.
+ * The address of an endpoint, as bytes that only its provider interprets; fi_getname, fi_cm(3). It is an immutable
+ * value: send the result of {@link #encode} to peers by any means, and let them insert the result of {@link #decode}
+ * into their {@link AddressVector}. Two addresses are equal if their bytes are.
  *
- * <p>The encoding is big-endian: the letters {@code OFIA}; the version of the encoding, 1, in 2 bytes; the length of the
- * address in 2 bytes; its format, an FI_* address format of fi_getinfo(3) or 0 if unknown, in 4 bytes; the address; the CRC-32C
- * of all that in 4 bytes.
+ * <p>The encoding is big-endian: the letters {@code OFIA}; the version of the encoding, 1, in 2 bytes; the length of
+ * the address in 2 bytes; its format, an FI_* address format of fi_getinfo(3) or 0 if unknown, in 4 bytes; the address;
+ * the CRC-32C of all that in 4 bytes.
  */
 public final class EndpointAddress {
     /** No provider has longer addresses. */
     static final int MAXIMUM_LENGTH = 512;
 
     private static final int MAXIMUM_NAME_LENGTH = 200;
-    /** The prefix of the names of shm endpoints. */
+    /** The prefix of the names of endpoints. */
     private static final String NAME_PREFIX = "fi_shm://";
     private static final int FI_SOCKADDR_IN = 2;
     private static final int FI_SOCKADDR_IN6 = 3;
@@ -96,7 +96,7 @@ public final class EndpointAddress {
     }
 
     /**
-     * {@return the address of an endpoint of a provider with named endpoints, such as {@code shm}}
+     * {@return the address of an endpoint of a provider with named endpoints}
      *
      * @param name up to 200 letters, digits, dots, hyphens and underscores; unique among the endpoints of this machine
      */
@@ -166,7 +166,9 @@ public final class EndpointAddress {
     @Override
     public int hashCode() { return Arrays.hashCode(bytes); }
 
-    /** {@return host and port, or the name, where the bytes are those of a known format; otherwise the bytes as hexadecimal digits} */
+    /**
+     * {@return host and port, or the name, if the bytes have a known format; otherwise the bytes as hexadecimal digits}
+     */
     @Override
     public String toString() {
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());

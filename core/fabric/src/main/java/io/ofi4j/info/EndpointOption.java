@@ -4,8 +4,8 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * An option of an endpoint, for {@link io.ofi4j.EndpointOptions}; the FI_OPT_* numbers of fi_endpoint(3). Providers differ in the
- * options they have. Sizes are in bytes.
+ * An option of an endpoint, for {@link io.ofi4j.EndpointOptions}; the FI_OPT_* numbers of fi_endpoint(3). Providers
+ * differ in the options they have. Sizes are in bytes.
  *
  * @param <T> the type of its value
  */

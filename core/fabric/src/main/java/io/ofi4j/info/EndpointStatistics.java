@@ -11,21 +11,22 @@ package io.ofi4j.info;
  */
 public record EndpointStatistics(int inFlight, int canceled, long timesFull, Latencies latencies) {
     /**
-     * How long operations took, from the accepted post to the read of the completion, in nanoseconds. Receives and failures are left
-     * out, as is what gives no completion, such as an inject. Percentiles are exact to a thirty-second part.
+     * How long operations took, in nanoseconds, from the accepted post to the poll that read the completion. Receives,
+     * failed operations and operations without a completion, such as injects, are left out. Percentiles are exact to
+     * one part in 32.
      *
-     * @param count how many operations; if 0, all other numbers are 0
+     * @param count the number of operations; if it is 0, all other numbers are 0
      * @param minimum the shortest time
      * @param mean the average
-     * @param p50 what half of the operations did not exceed
-     * @param p90 what 90 % did not exceed
-     * @param p99 what 99 % did not exceed
-     * @param p999 what 99.9 % did not exceed
+     * @param p50 the median: 50 % of the operations took no longer
+     * @param p90 90 % of the operations took no longer
+     * @param p99 99 % of the operations took no longer
+     * @param p999 99.9 % of the operations took no longer
      * @param maximum the longest time
      */
     public record Latencies(long count, long minimum, double mean, long p50, long p90, long p99, long p999,
             long maximum) {
-        /** Of no operation. */
+        /** The times of no operations. */
         public static final Latencies NONE = new Latencies(0, 0, 0, 0, 0, 0, 0, 0);
     }
 }

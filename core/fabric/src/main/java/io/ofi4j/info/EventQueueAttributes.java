@@ -21,7 +21,7 @@ public final class EventQueueAttributes extends Changeable<EventQueueAttributes>
         return new EventQueueAttributes();
     }
 
-    /** {@return a copy for at least this many events, 1 or more} */
+    /** {@return a copy with room for at least this many events, 1 or more} */
     public EventQueueAttributes size(int events) {
         if (events < 1) { throw new IllegalArgumentException("an event queue holds at least 1 event, not " + events); }
         return with(copy -> copy.size = events);

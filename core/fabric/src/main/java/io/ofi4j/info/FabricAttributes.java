@@ -4,7 +4,7 @@ package io.ofi4j.info;
  * What a fabric is; {@code struct fi_fabric_attr}, fi_fabric(3).
  *
  * @param name the network
- * @param provider its provider, such as {@code shm} or {@code tcp;ofi_rxm}
+ * @param provider the name of its provider
  * @param providerVersion the provider's version
  * @param apiVersion the version of the interface that was requested
  */

@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a provider must offer; the hints of fi_getinfo(3). Immutable: each method returns a changed copy. A name that is empty
- * or has a zero character throws IllegalArgumentException.
+ * What a provider must offer; the hints of fi_getinfo(3). Immutable: each method returns a changed copy. A name that is
+ * empty or has a zero character throws IllegalArgumentException.
  *
- * <p>The defaults are {@link ThreadingModel#SAFE}, where threads may share everything, and the provider's own progress model. A
- * single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN} (on libfabric 2.x's {@code tcp}:
- * {@link ThreadingModel#COMPLETION}) and {@link ProgressModel#MANUAL}.
+ * <p>The defaults are {@link ThreadingModel#SAFE}, where threads may share everything, and the provider's own progress
+ * model. A single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN}, with some providers
+ * {@link ThreadingModel#COMPLETION}, and {@link ProgressModel#MANUAL}.
  */
 public final class FabricHints extends Changeable<FabricHints> {
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
@@ -70,8 +70,8 @@ public final class FabricHints extends Changeable<FabricHints> {
     }
 
     /**
-     * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting side
-     * {@link #destination}.
+     * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting
+     * side {@link #destination}.
      */
     public static FabricHints connected() {
         return any().endpointType(EndpointType.MSG).capabilities(Capability.RMA);
@@ -88,9 +88,12 @@ public final class FabricHints extends Changeable<FabricHints> {
     }
 
     /**
-     * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} An
-     * {@link PreparedRma} posted with {@link PreparedRma#write} or {@link PreparedRma#read} uses its own flags instead. Each flag must
-     * satisfy {@link OperationFlag#canBeDefault}, or IllegalArgumentException is thrown.
+     * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} A
+     * prepared operation such as {@link PreparedRma}, posted with {@link PreparedRma#write} or
+     * {@link PreparedRma#read}, uses its own flags instead.
+     *
+     * @param everyOne the flags
+     * @throws IllegalArgumentException if a flag cannot be a default, see {@link OperationFlag#canBeDefault}
      */
     public FabricHints operationFlags(OperationFlag... everyOne) {
         for (OperationFlag flag : everyOne) {
@@ -102,7 +105,7 @@ public final class FabricHints extends Changeable<FabricHints> {
         return with(copy -> copy.operationFlags = Constants.subset(OperationFlag.class, List.of(everyOne)::contains));
     }
 
-    /** {@return a copy that asks for this provider, as {@link Libfabric#providers} names it: {@code shm}, {@code tcp;ofi_rxm}} */
+    /** {@return a copy that asks for the provider of this name, one of {@link Libfabric#providers}} */
     public FabricHints provider(String name) {
         return with(copy -> copy.provider = requireText(name, "provider"));
     }
@@ -112,10 +115,11 @@ public final class FabricHints extends Changeable<FabricHints> {
         return with(copy -> copy.fabric = requireText(name, "fabric"));
     }
 
-    /** {@return a copy that asks for this domain: a device or network interface, as {@link DomainAttributes#name} names it} */
-    public FabricHints domain(String name) {
-        return with(copy -> copy.domain = requireText(name, "domain"));
-    }
+    /**
+     * {@return a copy that asks for this domain: a device or network interface, as {@link DomainAttributes#name} names
+     * it}
+     */
+    public FabricHints domain(String name) { return with(copy -> copy.domain = requireText(name, "domain")); }
 
     /** {@return a copy that asks for this threading model} */
     public FabricHints threading(ThreadingModel model) {
@@ -141,7 +145,7 @@ public final class FabricHints extends Changeable<FabricHints> {
     public FabricHints source(String node, String service) { return address(node, service, true); }
 
     /**
-     * {@return a copy whose endpoints can reach this address}
+     * {@return a copy whose endpoints can reach this address; fi_getinfo(3)}
      *
      * @param node a host name or address
      * @param service a port or service name, or null for any

@@ -7,12 +7,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A provider on a network through a device, as {@link Libfabric#info} found it; {@code struct fi_info}, fi_getinfo(3). An
- * immutable copy that needs no closing.
+ * One combination of a provider, a network and a device, as {@link Libfabric#info} found it; {@code struct fi_info},
+ * fi_getinfo(3). It is an immutable copy that need not be closed.
  */
 public sealed interface FabricInfo permits NativeFabricInfo {
 
-    /** {@return the provider's name, such as {@code shm} or {@code tcp;ofi_rxm}} */
+    /** {@return the provider's name; a semicolon separates it from a provider layered on it} */
     String provider();
 
     /** {@return the names of the hooking providers that libfabric was told to put before it, see {@link Hook}} */
@@ -40,14 +40,17 @@ public sealed interface FabricInfo permits NativeFabricInfo {
     Optional<EndpointAddress> destinationAddress();
 
     /**
-     * {@return a copy for endpoints that will connect to this address} Needed by verbs, which resolves the route when an
-     * endpoint is opened. Throws IllegalArgumentException if the address is not one of this provider's.
+     * {@return a copy for endpoints that will connect to this address} A provider that resolves the route when an
+     * endpoint is opened needs it.
+     *
+     * @param address the address of a passive endpoint
+     * @throws IllegalArgumentException if the address has another format than the provider's
      */
     FabricInfo withDestination(EndpointAddress address);
 
     /**
-     * {@return whether a completion queue can have this wait object} The provider does not say so: a fabric, a domain and a queue are
-     * opened for a moment. Ask once, and not on the data path.
+     * {@return whether a completion queue can have this wait object} libfabric has no call that answers this: the
+     * method opens a fabric, a domain and a queue, and closes them. Call it once, and not on the data path.
      *
      * @throws io.ofi4j.FabricException if the provider cannot open the domain
      */

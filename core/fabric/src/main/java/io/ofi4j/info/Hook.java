@@ -6,7 +6,10 @@ public enum Hook {
     PERF,
     /** Logs every call (libfabric 2.0 and newer). */
     TRACE,
-    /** Checks and logs operations. It refuses endpoints of {@link ThreadingModel#SAFE}, and with them all of {@code ofi_rxm}. */
+    /**
+     * Checks and logs operations. It refuses endpoints of {@link ThreadingModel#SAFE}, and therefore providers that
+     * have no other.
+     */
     DEBUG,
     /** Keeps figures for tools to read; Debian's libfabric lacks it (libfabric 2.0 and newer). */
     PROFILE,

@@ -4,11 +4,13 @@ import io.ofi4j.MemoryRegion;
 
 /** Where the bytes of a memory region are. */
 public enum MemoryKind {
-    /** In memory that ends with the process. A private mapping of a file is such memory, too. */
+    /** In memory that ends with the process. A private mapping of a file is such memory. */
     ANONYMOUS,
-    /** In a file that the machine keeps in memory, such as one of tmpfs, or in a file of which nothing is known. */
+    /** In a file that the machine keeps in memory, such as one of tmpfs, or in a file of an unknown kind. */
     MEMORY_FILE,
-    /** In a file that is mapped into memory, through the page cache; {@link MemoryRegion#force()} brings it to the disk. */
+    /**
+     * In a file that is mapped into memory through the page cache; {@link MemoryRegion#force()} writes it to the disk.
+     */
     FILE,
     /**
      * In persistent memory: a file on a file system with DAX that is mapped with MAP_SYNC, in Java

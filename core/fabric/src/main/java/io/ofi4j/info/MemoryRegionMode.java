@@ -8,24 +8,33 @@ import io.ofi4j.Rma;
 import java.util.Set;
 
 /**
- * What a provider demands of memory registration; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} meet the
- * modes that are handled. ofi4j never agrees to the others, so that a provider that needs one is not found. Of the modes before
- * libfabric 1.5, SCALABLE is no mode at all, and BASIC is VIRT_ADDR, ALLOCATED and PROV_KEY.
+ * What a provider demands of memory registration; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} do
+ * what the handled modes demand. ofi4j never agrees to the other modes, so a provider that needs one of them is not
+ * found. The modes of libfabric before 1.5 are not here: SCALABLE is the absence of all modes, and BASIC is VIRT_ADDR,
+ * ALLOCATED and PROV_KEY.
  */
 public enum MemoryRegionMode {
-    /** Local buffers must be registered, as every buffer is here. */
+    /** Local buffers must be registered. In ofi4j every buffer is. */
     LOCAL(1 << 2, true),
     /** Keys are longer than 64 bits; see {@link MemoryRegion#rawKey} and {@link Domain#mapRawKey}. */
     RAW(1 << 3, true),
-    /** Peers address a region by virtual address, not by offset. A {@link RemoteRegion} contains the base to use. */
+    /**
+     * Peers name bytes of a region by virtual address, not by offset. A {@link RemoteRegion} contains the base to use.
+     */
     VIRT_ADDR(1 << 4, true),
     /** Registered memory must be backed by physical pages. */
     ALLOCATED(1 << 5, true),
     /** The provider chooses the keys; none can be requested. */
     PROV_KEY(1 << 6, true),
-    /** The provider must learn of the pages behind a region: at registration, and then with {@link MemoryRegion#refresh}. */
+    /**
+     * The provider must be told of the pages of a region: at registration, and after changes with
+     * {@link MemoryRegion#refresh}.
+     */
     MMU_NOTIFY(1 << 7, true),
-    /** Regions that count remote accesses are bound to a counter and enabled; see {@link MemoryRegionAttributes#countedBy}. */
+    /**
+     * Regions that count remote accesses are bound to a counter and enabled; see
+     * {@link MemoryRegionAttributes#countedBy}.
+     */
     RMA_EVENT(1 << 8, true),
     /** A region belongs to one endpoint, the domain's first or the named one, and is closed before it. */
     ENDPOINT(1 << 9, true),
@@ -42,7 +51,7 @@ public enum MemoryRegionMode {
         this.handled = handled;
     }
 
-    /** {@return whether ofi4j meets the demand; providers with other demands are not found} */
+    /** {@return whether ofi4j does what the mode demands; providers with other demands are not found} */
     public boolean isHandled() {
         return handled;
     }

@@ -3,8 +3,8 @@ package io.ofi4j.info;
 import java.util.Set;
 
 /**
- * Which operations to one peer are carried out in the order of posting; the FI_ORDER_* bits of fi_endpoint(3). {@code RAW} is a
- * read after a write. {@link EndpointAttributes} has the sizes up to which the order holds.
+ * Which operations to one peer take effect in the order of posting; the FI_ORDER_* bits of fi_endpoint(3). {@code RAW},
+ * for example, is a read after a write. {@link EndpointAttributes} has the sizes up to which an order holds.
  */
 public enum MessageOrder {
     /** A read after a read, one-sided or atomic. */

@@ -11,19 +11,27 @@ public enum OperationFlag {
     REMOTE_CQ_DATA(17),
     /** More operations follow at once, so that the provider may delay its doorbell. */
     MORE(18),
-    /** Requests a completion where the queue was bound with {@link Endpoint#bindSelective}; elsewhere each operation has one. */
+    /**
+     * Requests a completion where the queue was bound with {@link Endpoint#bindSelective}; elsewhere each operation has
+     * one.
+     */
     COMPLETION(24),
-    /** The operation waits for earlier ones to the same peer; needs {@link Capability#FENCE}. */
+    /**
+     * The operation starts after earlier operations to the same peer have completed; needs {@link Capability#FENCE}.
+     */
     FENCE(21),
-    /** The local bytes may be changed as soon as the call returns; the inject limit holds. There is still a completion. */
+    /**
+     * The local bytes may be changed as soon as the call returns. The limit of injects holds. The operation still gives
+     * a completion.
+     */
     INJECT(25),
     /** The completion says that the local bytes may be changed. */
     INJECT_COMPLETE(26),
     /** The completion says that the operation no longer depends on this side. */
     TRANSMIT_COMPLETE(27),
     /**
-     * The completion says that the bytes are in the peer's memory. shm of libfabric 1.x never completes an empty write with it,
-     * which is refused with an {@link UnsupportedOperationException}.
+     * The completion says that the bytes are in the peer's memory. Some providers never complete an operation of no
+     * bytes with it: it is refused with an {@link UnsupportedOperationException}.
      */
     DELIVERY_COMPLETE(28),
     /** The completion says that the bytes are persistent at the peer; needs {@link Capability#RMA_PMEM}. */
@@ -36,7 +44,7 @@ public enum OperationFlag {
 
     OperationFlag(int shift) { this.bit = 1L << shift; }
 
-    /** {@return whether it can apply to every operation of an endpoint; see {@link FabricHints#operationFlags}} */
+    /** {@return whether it can be a default flag of an endpoint; see {@link FabricHints#operationFlags}} */
     public boolean canBeDefault() {
         return DEFAULTS.contains(this);
     }

@@ -3,7 +3,7 @@ package io.ofi4j.info;
 import java.util.stream.Stream;
 
 /**
- * Who moves data that was posted; {@code enum fi_progress}, fi_domain(3).
+ * Whether the provider or the application makes progress on operations; {@code enum fi_progress}, fi_domain(3).
  *
  * <p>{@link #MANUAL} is the fast choice where the application polls anyway: no provider thread competes with it.
  */

@@ -1,12 +1,17 @@
 package io.ofi4j.info;
 
-/** Whether the provider protects queues against overrun; {@code enum fi_resource_mgmt}, fi_domain(3). */
+/**
+ * Whether the provider or the application protects queues against overrun; {@code enum fi_resource_mgmt}, fi_domain(3).
+ */
 public enum ResourceManagement {
     /** The provider's preference. */
     UNSPECIFIED(0),
-    /** The application must not overrun a queue. ofi4j limits the operations in flight to the size of their queue. */
+    /**
+     * The application must not overrun a queue. ofi4j sees to that: it limits the operations in flight to the size of
+     * their queue.
+     */
     DISABLED(1),
-    /** The provider does. */
+    /** The provider protects its queues. */
     ENABLED(2);
 
     private final int value;

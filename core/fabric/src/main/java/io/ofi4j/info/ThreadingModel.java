@@ -3,25 +3,28 @@ package io.ofi4j.info;
 import java.util.stream.Stream;
 
 /**
- * Which calls the application serialises itself; {@code enum fi_threading}, fi_domain(3). Requested with
+ * Which threads may make calls at the same time; {@code enum fi_threading}, fi_domain(3). Requested with
  * {@link FabricHints#threading}.
  *
- * <p>For one thread that does everything, {@link #DOMAIN} is the fast choice on {@code shm} and most others; the {@code tcp}
- * provider of libfabric 2.x is several times faster with {@link #COMPLETION}. Only {@link #SAFE}, the default, lets threads
- * share endpoints and queues.
+ * <p>For one thread that does everything, {@link #DOMAIN} is fastest with most providers, and {@link #COMPLETION} with
+ * some; {@code core/guide/TUNING.md} says more. Only {@link #SAFE}, the default, lets threads share endpoints and
+ * queues.
  */
 public enum ThreadingModel {
     /** The provider's preference. ofi4j then behaves as with {@link #SAFE}. */
     UNSPECIFIED(0),
-    /** Any thread may call anything. One thread at a time uses a queue; a thread that has waited for a millisecond goes next. */
+    /**
+     * Any thread may call any method. One thread at a time uses a queue; a thread that has waited for a millisecond
+     * goes next.
+     */
     SAFE(1),
-    /** Calls on one object are serialised, by ofi4j. */
+    /** ofi4j serialises calls on one object. */
     FID(2),
-    /** Only the thread that opened the domain makes calls in it. Nothing is locked. */
+    /** Only the thread that opened the domain may use the domain and its objects. Nothing is locked. */
     DOMAIN(3),
-    /** Only the thread that opened a completion queue uses it and the endpoints bound to it. */
+    /** Only the thread that opened a completion queue may use it and the endpoints bound to it. */
     COMPLETION(4),
-    /** Calls on one endpoint are serialised, by ofi4j. */
+    /** ofi4j serialises calls on one endpoint. */
     ENDPOINT(5),
     /** A model that this release does not know; treated as {@link #SAFE}. */
     OTHER(-1);

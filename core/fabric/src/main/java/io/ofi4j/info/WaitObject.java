@@ -1,6 +1,8 @@
 package io.ofi4j.info;
 
-/** What a thread can block on until a queue or counter has something; {@code enum fi_wait_obj}, fi_eq(3). */
+/**
+ * The object on which a thread blocks until a queue or a counter has something new; {@code enum fi_wait_obj}, fi_eq(3).
+ */
 public enum WaitObject {
     /** Nothing: there is no blocking call, and the queue must be polled. */
     NONE(0),
@@ -37,7 +39,7 @@ public enum WaitObject {
         return this;
     }
 
-    /** {@return whether ofi4j opens queues with it, where a provider has it} */
+    /** {@return whether ofi4j can open queues with it, if the provider has it} */
     public boolean isOffered() {
         return this != SET && this != MUTEX_COND && this != POLLFD;
     }

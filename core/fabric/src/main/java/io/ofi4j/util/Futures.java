@@ -23,11 +23,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
- * Operations of one endpoint as futures, for what is not on the hot path: each allocates some hundred bytes, and is completed by a
- * thread of this object, which waits on the queue. Any thread may call it.
+ * Operations of one endpoint as futures, for code that is not on the hot path: each operation allocates a few hundred
+ * bytes. A thread of this object polls the queue and completes the futures. Any thread may call the methods.
  *
- * <p>The queue belongs to this object until {@link #close}: whoever else polls it may take what a future waits for. Cancelling a
- * future does not cancel its operation: its memory is used until that has ended.
+ * <p>Nothing else may poll the queue until {@link #close}: another poll would take completions that futures wait for.
+ * Cancelling a future does not cancel its operation, which uses its memory until it has ended.
  */
 public final class Futures implements AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(100);
@@ -44,10 +44,10 @@ public final class Futures implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * What an operation has given.
+     * The result of an operation.
      *
      * @param length the number of bytes received; meaningful for receives only
-     * @param data the peer's completion data, of a receive that came with some
+     * @param data the peer's completion data, meaningful for a receive whose message carried data
      */
     public record Result(long length, long data) {}
 
@@ -55,9 +55,9 @@ public final class Futures implements AutoCloseable {
      * Starts the thread that polls.
      *
      * @param endpoint enabled, with {@link ThreadingModel#SAFE}
-     * @param queue where its operations complete: one that is bound to the endpoint
+     * @param queue the queue that reports the completions of its operations: one that is bound to the endpoint
      * @throws IllegalArgumentException if the queue is not bound to the endpoint
-     * @throws IllegalStateException if the threading model is another, or other futures wait on the queue
+     * @throws IllegalStateException if the threading model is not SAFE, or other futures wait on the queue
      */
     public Futures(Endpoint endpoint, CompletionQueue queue) {
         ThreadingModel threading = endpoint.info().domain().threading();
@@ -78,22 +78,28 @@ public final class Futures implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("ofi4j-futures").start(this::run);
     }
 
-    /** {@return the write to a peer, as {@link io.ofi4j.Rma#write}} Waits for room; errors of posting are thrown. */
+    /**
+     * {@return the future of a write to a peer, as {@link io.ofi4j.Rma#write}} It waits for room, and throws what
+     * posting throws.
+     */
     public CompletableFuture<Result> write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
         return submit(token -> endpoint.rma().write(local, peer, remote, token));
     }
 
-    /** {@return the read from a peer, as {@link io.ofi4j.Rma#read}} Waits for room; errors of posting are thrown. */
+    /**
+     * {@return the future of a read from a peer, as {@link io.ofi4j.Rma#read}} It waits for room, and throws what
+     * posting throws.
+     */
     public CompletableFuture<Result> read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
         return submit(token -> endpoint.rma().read(local, peer, remote, token));
     }
 
     /**
-     * {@return any operation that gives one completion} Such as
-     * {@code futures.submit(token -> endpoint.messages().send(slice, peer, token))}. The future fails with the
-     * {@link FabricException} of the operation.
+     * {@return the future of any operation that gives one completion} For example
+     * {@code futures.submit(token -> endpoint.messages().send(slice, peer, token))}. If the operation fails, the future
+     * fails with its {@link FabricException}.
      *
-     * @param post posts with the token that it is given, or throws, which this method then does too
+     * @param post posts one operation with the token that it gets; what it throws, this method throws
      * @throws IllegalStateException if this object is closed
      */
     public CompletableFuture<Result> submit(LongConsumer post) {
@@ -128,7 +134,7 @@ public final class Futures implements AutoCloseable {
             while (!closed) {
                 queue.await(handler, BATCH, SLICE);
             }
-        } catch (Throwable t) { // such as a closed queue
+        } catch (Throwable t) { // for example, the queue was closed
             why = t;
             closed = true;
         }
@@ -150,11 +156,12 @@ public final class Futures implements AutoCloseable {
     }
 
     /**
-     * Stops polling, and ends the futures that are not complete with {@link CancellationException}. Their operations go on, and
-     * complete on the queue. Waits for the thread, ten seconds at most; called by a future's own action, it does not wait.
+     * Stops polling, and ends the futures that are not complete with {@link CancellationException}. Their operations go
+     * on, and complete on the queue. Waits for the thread, ten seconds at most; called by a future's own action, it
+     * does not wait.
      *
-     * @throws FabricTimeoutException if an action of a future still runs then, on the thread that polls; calling this again waits
-     *         again
+     * @throws FabricTimeoutException if an action of a future still runs then, on the thread that polls; calling this
+     *         again waits again
      */
     @Override
     public void close() {

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * Operations of one endpoint, so many of them in flight at most, each with an object of the application instead of a token. Once it
- * is opened it allocates nothing.
+ * Operations of one endpoint with a limit of operations in flight, the window. Each operation has an object of the
+ * application, its context, in place of a token. After construction nothing is allocated.
  *
  * <pre>{@code
  * Pipeline<Block> pipeline = new Pipeline<>(endpoint, queue, 64, handler);
@@ -28,17 +28,20 @@ import java.util.function.LongConsumer;
  * pipeline.drain(Duration.ofSeconds(10));
  * }</pre>
  *
- * <p>The thread that makes it uses it, others get {@link WrongThreadException}; the queue is polled through it alone. It owns nothing:
- * the endpoint and the queue are closed by who opened them, and what is in flight when the endpoint closes comes back through
- * {@link #poll} as an error, {@code ECANCELED}. Where the queue was bound with {@link Endpoint#bindSelective}, an operation that
- * does not ask for its completion stays in flight for good.
+ * <p>The thread that makes it uses it, others get {@link WrongThreadException}; the queue is polled through it alone.
+ * It owns nothing: the endpoint and the queue are closed by who opened them, and what is in flight when the endpoint
+ * closes comes back through {@link #poll} as an error, {@code ECANCELED}. Where the queue was bound with
+ * {@link Endpoint#bindSelective}, an operation that does not ask for its completion stays in flight for good.
  *
  * @param <C> what belongs to an operation
  */
 public final class Pipeline<C> {
-    /** Above the number of a place: so that no other token is taken for one. */
+    /** Marks the tokens of pipelines, so that no other token is mistaken for one. */
     private static final long MARK = 0x50_49L << Short.SIZE;
-    /** A token has, from above, the mark, how often its place was taken and freed, and the number of the place. */
+    /**
+     * A token has, from the highest bits down, the mark, the number of times that its slot was taken and freed, and the
+     * slot's number.
+     */
     private static final int GENERATION_SHIFT = Integer.SIZE;
     private static final int BATCH = 64;
 
@@ -47,9 +50,12 @@ public final class Pipeline<C> {
     private final PipelineHandler<? super C> handler;
     private final Object[] contexts;
     private final long[] starts;
-    /** How often each place was taken and freed: odd while it is taken. A second completion of one operation has an earlier one. */
+    /**
+     * The number of times that each slot was taken and freed: odd while it is taken. It tells a second completion of
+     * one operation.
+     */
     private final short[] generations;
-    /** The numbers of the places that are free. */
+    /** The numbers of the free slots. */
     private final int[] free;
     private final Rma rma;
     /** Whether the operations of {@link Rma} complete in the queue. */
@@ -91,14 +97,14 @@ public final class Pipeline<C> {
     };
 
     /**
-     * A pipeline with nothing in flight.
+     * Makes a pipeline with nothing in flight.
      *
      * @param endpoint enabled; its {@link Endpoint#postTimeout} limits every wait for room
      * @param queue where its operations complete: one that is bound to the endpoint
      * @param window how many operations are in flight at most, 1 to {@link CompletionQueue#size}
      * @param handler receives what has completed
-     * @throws IllegalArgumentException if the window is larger than the queue, or below 1, or the queue is not bound to the
-     *         endpoint
+     * @throws IllegalArgumentException if the window is larger than the queue, or below 1, or the queue is not bound to
+     *         the endpoint
      */
     public Pipeline(Endpoint endpoint, CompletionQueue queue, int window, PipelineHandler<? super C> handler) {
         if (window < 1 || window > queue.size()) {
@@ -125,7 +131,7 @@ public final class Pipeline<C> {
      * Writes to a peer, as {@link Rma#write}; polls while the window is full.
      *
      * @param context given to the handler with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then. Otherwise as {@link Rma}
+     * @throws FabricTimeoutException if there is no room in time; then nothing was posted
      * @throws IllegalStateException if this pipeline's queue is bound to the endpoint for what it receives only
      */
     public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, C context) {
@@ -154,10 +160,11 @@ public final class Pipeline<C> {
     }
 
     /**
-     * As {@link #write}, of any operation that gives one completion:
-     * {@code pipeline.submit(context, token -> messages.send(slice, peer, token))}. The JVM may allocate such a lambda each time.
+     * As {@link #write}, for any operation that gives one completion:
+     * {@code pipeline.submit(context, token -> messages.send(slice, peer, token))}. The JVM may allocate such a lambda
+     * each time.
      *
-     * @param post posts once with the token that it is given, or throws. What else completes with that token goes to
+     * @param post posts one operation with the token that it gets, or throws. Further completions with that token go to
      *         {@link PipelineHandler#onOther}
      */
     public void submit(C context, LongConsumer post) {
@@ -175,7 +182,7 @@ public final class Pipeline<C> {
     /** {@return the number of operations in flight} */
     public int inFlight() { return contexts.length - freeCount; }
 
-    /** {@return the number of completions handed to the handler; 0 if there were none} Never waits. */
+    /** {@return the number of completions passed to the handler; 0 if there were none} It never waits. */
     public int poll() {
         requireOwner();
         return queue.poll(completions, BATCH);
@@ -184,7 +191,7 @@ public final class Pipeline<C> {
     /**
      * Polls until nothing is in flight.
      *
-     * @throws FabricTimeoutException if something still is at the deadline
+     * @throws FabricTimeoutException if operations are still in flight at the deadline
      */
     public void drain(Duration deadline) {
         requireOwner();
@@ -195,15 +202,15 @@ public final class Pipeline<C> {
     }
 
     /**
-     * From now on, tells how long each operation takes from being submitted to being handed out, in nanoseconds; a histogram's
-     * method, for example. Any thread may call this at any time.
+     * From now on, tells how long each operation takes from being submitted to being handed out, in nanoseconds; a
+     * histogram's method, for example. Any thread may call this at any time.
      *
-     * @param recorder called on the polling thread, after the handler; null for none, as at first. What it throws comes out of the
-     *         poll; the completions behind it come with the next poll
+     * @param recorder called on the polling thread, after the handler; null for none, as at first. What it throws comes
+     *         out of the poll; the completions behind it come with the next poll
      */
     public void recordLatencies(LongConsumer recorder) { latencies = recorder; }
 
-    /** Takes a place, and waits for one; its token. */
+    /** Takes a slot, and waits for one. Returns its token. */
     private long begin(C context) {
         requireOwner();
         if (freeCount == 0) { awaitSlot(); }
@@ -259,10 +266,11 @@ public final class Pipeline<C> {
         if (recorder != null && latency >= 0) { recorder.accept(latency); }
     }
 
-    /** What was not posted; a post that polls before it throws may have seen it complete. */
-    private void rollBack(long token) {
-        if (isOwn(token)) { release(token); }
-    }
+    /**
+     * Frees the slot of an operation that was not posted, unless a post that polled before it threw has seen it
+     * complete.
+     */
+    private void rollBack(long token) { if (isOwn(token)) { release(token); } }
 
     @SuppressWarnings("unchecked")
     private C release(long token) {

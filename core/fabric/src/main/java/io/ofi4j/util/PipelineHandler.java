@@ -3,30 +3,31 @@ package io.ofi4j.util;
 import io.ofi4j.CompletionError;
 
 /**
- * Receives what a {@link Pipeline} has completed, on the thread that polls it. It may submit further operations.
+ * Receives the completions of a {@link Pipeline}, on the thread that polls it. It may submit further operations.
  *
- * @param <C> what belongs to an operation
+ * @param <C> the type of the context of an operation
  */
 public interface PipelineHandler<C> {
     /**
      * An operation has completed.
      *
-     * @param context what was submitted with it
+     * @param context the object that was submitted with it
      * @param length the number of bytes received; meaningful for receives only
-     * @param data the peer's completion data, of a receive that came with some
+     * @param data the peer's completion data, meaningful for a receive whose message carried data
      */
     void onCompletion(C context, long length, long data);
 
     /**
      * An operation has failed.
      *
-     * @param context what was submitted with it
-     * @param error what failed, and why
+     * @param context the object that was submitted with it
+     * @param error the failed operation and the cause
      */
     void onError(C context, CompletionError error);
 
     /**
-     * A completion that belongs to no operation of the pipeline, such as a peer's write with data. The default ignores it.
+     * A completion that belongs to no operation of the pipeline, such as a peer's write with data. The default ignores
+     * it.
      *
      * @param token the token, or {@link io.ofi4j.CompletionHandler#NO_TOKEN}
      * @param flags the kind of operation, as {@link io.ofi4j.info.CompletionFlags}

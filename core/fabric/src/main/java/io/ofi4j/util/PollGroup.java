@@ -28,19 +28,22 @@ import java.util.function.IntSupplier;
  *
  * <pre>{@code
  * try (PollGroup group = new PollGroup()) {
- *     group.add(queue, completions).add(events, event -> handle(event)).add(socket, SelectionKey.OP_READ, key -> read());
+ *     group.add(queue, completions).add(events, event -> handle(event));
+ *     group.add(socket, SelectionKey.OP_READ, key -> read());
  *     while (running) {
  *         group.await(Duration.ofSeconds(1));
  *     }
  * }
  * }</pre>
  *
- * <p>A wait spins a thousand times. Then it blocks where everything in the group has a wait descriptor
- * ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of {@link Waiting#BACKOFF}. Channels are looked at once a
- * millisecond while it blocks. Handlers run on the thread that polls, and may add and remove members.
+ * <p>A wait spins a thousand times. After that it blocks if every member of the group has a wait descriptor
+ * ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of {@link Waiting#BACKOFF}. While it
+ * blocks, it looks at channels once a millisecond. Handlers run on the thread that polls, and may add and remove
+ * members.
  *
- * <p>One thread at a time uses it, which the threading model of every queue must admit; another gets {@link IllegalStateException}. Any
- * thread may call {@link #wake}. It owns nothing but itself: queues and channels are closed by who opened them, and removed before.
+ * <p>One thread at a time may use it; a second one gets {@link IllegalStateException}. The threading model of every
+ * queue must permit that thread. Any thread may call {@link #wake}. The group does not own its members: the program
+ * removes queues and channels from it before it closes them.
  */
 public final class PollGroup implements AutoCloseable {
     private static final int SPINS = 1000;
@@ -50,14 +53,14 @@ public final class PollGroup implements AutoCloseable {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final int waker = Descriptors.event();
-    /** Replaced whenever it changes, so that handlers may change it. */
+    /** The members. A change replaces the array, so that handlers may make changes. */
     private Member[] members = {};
-    /** Held where the waker is signalled or closed. */
+    /** Held while the waker is signalled or closed. */
     private final Object lock = new Object();
     private volatile boolean woken;
     /** The thread that is inside a call, or null. */
     private final AtomicReference<Thread> user = new AtomicReference<>();
-    /** Null without channels. */
+    /** The selector, or null if there are no channels. */
     private Selector selector;
     /** Handled by the look at channels in progress. */
     private int readyChannels;
@@ -65,10 +68,10 @@ public final class PollGroup implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param object what was added
-     * @param poll handles what there is; how much that was
-     * @param waitable null of what has no wait descriptor
-     * @param descriptor of what is no Waitable, or -1
+     * @param object the queue, channel or descriptor that was added
+     * @param poll handles what is there, and returns how much that was
+     * @param waitable the object with the wait descriptor, or null if there is none
+     * @param descriptor the descriptor of a member that is not a Waitable, or -1
      */
     private record Member(Object object, IntSupplier poll, Waitable waitable, int descriptor) {
         boolean canBlock() { return waitable != null || descriptor >= 0; }
@@ -76,18 +79,18 @@ public final class PollGroup implements AutoCloseable {
         int number() { return waitable == null ? descriptor : waitable.waitDescriptor(); }
     }
 
-    /** A group without members. */
+    /** Makes a group without members. */
     public PollGroup() {
         // for its comment
     }
 
-    /** Adds a completion queue: its completions go to this handler, as with {@link CompletionQueue#poll}. */
+    /** Adds a completion queue, whose completions go to this handler, as with {@link CompletionQueue#poll}. */
     public PollGroup add(CompletionQueue queue, CompletionHandler handler) {
         Objects.requireNonNull(handler, "handler");
         return add(queue, () -> queue.poll(handler, BATCH));
     }
 
-    /** Adds an event queue: its events go to this handler, as {@link EventQueue#read()} returns them. */
+    /** Adds an event queue, whose events go to this handler, as {@link EventQueue#read()} returns them. */
     public PollGroup add(EventQueue queue, Consumer<? super Event> handler) {
         Objects.requireNonNull(handler, "handler");
         return add(queue, () -> queue.read().map(event -> {
@@ -101,19 +104,21 @@ public final class PollGroup implements AutoCloseable {
         boolean hasDescriptor = true;
         try {
             queue.waitDescriptor();
-        } catch (IllegalStateException e) { // closed, which the next poll says, or without one
+        } catch (IllegalStateException e) { // it is closed, which the next poll reports, or has no descriptor
             hasDescriptor = false;
         }
         return add(new Member(queue, poll, hasDescriptor ? queue : null, -1));
     }
 
     /**
-     * Adds a channel that does not block.
+     * Adds a channel in non-blocking mode.
      *
-     * @param operations what to look for, as {@link SelectionKey#OP_READ}
-     * @param handler called with its key while the channel is ready
-     * @throws IllegalArgumentException also if the channel has no such operations
-     * @throws IllegalStateException also if the channel blocks
+     * @param channel the channel
+     * @param operations the operations to look for, such as {@link SelectionKey#OP_READ}
+     * @param handler called with the channel's key while the channel is ready
+     * @return this group
+     * @throws IllegalArgumentException if the channel does not have these operations, or is in the group already
+     * @throws IllegalStateException if the channel is in blocking mode
      * @throws UncheckedIOException if the channel is closed
      */
     public PollGroup add(SelectableChannel channel, int operations, Consumer<? super SelectionKey> handler) {
@@ -138,7 +143,7 @@ public final class PollGroup implements AutoCloseable {
     /**
      * Adds a file descriptor, as poll(2) takes it.
      *
-     * @param descriptor 0 or more; it stays the caller's
+     * @param descriptor 0 or more; the caller owns it
      * @param handler called while the descriptor is readable
      */
     public PollGroup add(int descriptor, Runnable handler) {
@@ -179,7 +184,10 @@ public final class PollGroup implements AutoCloseable {
         }
     }
 
-    /** {@return how many completions, events, ready channels and descriptors were handled; 0 if there were none} Never waits. */
+    /**
+     * {@return the number of completions, events, ready channels and descriptors that were handled; 0 if there were
+     * none} It never waits.
+     */
     public int poll() {
         boolean entered = enter();
         try {
@@ -220,8 +228,9 @@ public final class PollGroup implements AutoCloseable {
      * As {@link #poll}, but waits until something was handled.
      *
      * @param deadline the longest wait
-     * @return how much was handled; 0 after the deadline or {@link #wake}
-     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
+     * @return the number that was handled; 0 after the deadline or {@link #wake}
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays
+     *         set
      */
     public int await(Duration deadline) {
         long start = System.nanoTime();
@@ -263,7 +272,7 @@ public final class PollGroup implements AutoCloseable {
 
     /** Ends the wait in progress, or the next one. Any thread may call this. */
     public void wake() {
-        synchronized (lock) { // the descriptor is not closed meanwhile
+        synchronized (lock) { // so that the descriptor is not closed meanwhile
             requireOpen();
             woken = true;
             Descriptors.signal(waker);
@@ -277,7 +286,7 @@ public final class PollGroup implements AutoCloseable {
         return true;
     }
 
-    /** Enters this group; whether to leave it. A handler may call it again. */
+    /** Enters this group; a handler may enter it again. Returns whether the caller must leave it. */
     private boolean enter() {
         requireOpen();
         Thread inside = user.compareAndExchange(null, Thread.currentThread());
@@ -296,7 +305,7 @@ public final class PollGroup implements AutoCloseable {
 
     private void requireOpen() { if (closed) { throw new IllegalStateException("the poll group is closed"); } }
 
-    /** Forgets all members; closes none of them. */
+    /** Removes all members, and closes none of them. */
     @Override
     public void close() {
         synchronized (lock) {

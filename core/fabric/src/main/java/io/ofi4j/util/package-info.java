@@ -1,8 +1,8 @@
 /**
- * What many programs build on libfabric's objects, ready to use: {@link io.ofi4j.util.PollGroup} polls several queues and
- * sockets in one loop, {@link io.ofi4j.util.Pipeline} keeps a window of transfers in flight, {@link io.ofi4j.util.Futures} makes
- * futures of them.
+ * Helpers for common patterns: {@link io.ofi4j.util.PollGroup} polls several queues and channels in one loop,
+ * {@link io.ofi4j.util.Pipeline} keeps a window of transfers in flight, {@link io.ofi4j.util.Futures} makes futures of
+ * operations.
  *
- * <p>Everything here is made of the public objects of {@code io.ofi4j}, and nothing there needs it.
+ * <p>They use only the public API of {@code io.ofi4j}. Nothing in {@code io.ofi4j} needs them.
  */
 package io.ofi4j.util;

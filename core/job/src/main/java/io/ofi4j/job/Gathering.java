@@ -52,7 +52,7 @@ final class Gathering {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** For each place the length of its value in 4 bytes, and the value. */
+    /** {@return for each place the length of its value in 4 bytes, and the value} */
     byte[] encoded() {
         ByteBuffer all = ByteBuffer.allocate(bytes + values.length * Integer.BYTES);
         for (byte[] value : values) {

@@ -15,8 +15,9 @@ import io.ofi4j.job.internal.Deadlines;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Messages between the ranks of a job, over an endpoint of their own. A tag has 61 bits at most: a mark, the number of
- * the operation in 24, the step modulo 4096 in 12, the sender in 24; so a receive takes nothing but what it waits for.
+ * Messages between the ranks of a job, over an endpoint of their own. A tag has at most 61 bits: a mark, the number of
+ * the operation in 24, the step modulo 4096 in 12, and the sender in 24. A receive therefore takes only the message
+ * that it waits for.
  */
 final class GroupMessages implements AutoCloseable {
     private static final long TAG_MARK = 1L << 60;
@@ -24,7 +25,7 @@ final class GroupMessages implements AutoCloseable {
     private static final int STEP_SHIFT = 24;
     private static final int MAX_RANKS = 1 << 24;
     private static final long NUMBERS = (1 << 24) - 1;
-    /** Those of one sender that are so far apart follow each other. */
+    /** Steps of one sender have the same bits in a tag only if they are this far apart; then they follow each other. */
     private static final long STEPS = (1 << 12) - 1;
     private static final int BATCH = 64;
     private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
@@ -85,7 +86,7 @@ final class GroupMessages implements AutoCloseable {
         }
     }
 
-    /** Begins an operation of this name, which every rank does in the same order. */
+    /** Begins an operation of this name. Every rank begins the same operations in the same order. */
     void begin(String name) {
         if (failure != null) { throw failed(failure.toException()); }
         operation = name;
@@ -96,7 +97,7 @@ final class GroupMessages implements AutoCloseable {
         return TAG_MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
     }
 
-    /** Posts the receive of what a rank sends in this step. */
+    /** Posts the receive for the message of a rank in this step. */
     void receive(int from, int step, MemoryRegion region, long offset, long length) {
         long its = tag(number, step, from);
         if (!tagged.tryReceive(region, offset, length, its, 0, 0)) {
@@ -109,14 +110,14 @@ final class GroupMessages implements AutoCloseable {
         inFlight++;
     }
 
-    /** Sends to a rank; the bytes stay as they are until {@link #await}. */
+    /** Sends to a rank; the bytes must not change until {@link #await}. */
     void send(int to, int step, MemoryRegion region, long offset, long length) {
         long mine = tag(number, step, job.rank());
         boolean injects = length <= tagged.injectSize();
         if (!trySend(injects, to, region, offset, length, mine)) {
             long end = end();
             int turn = 0;
-            do { // to a rank that has gone there is never room
+            do { // for a rank that has gone there is never room
                 turn = progress(turn, end);
             } while (!trySend(injects, to, region, offset, length, mine));
         }
@@ -133,7 +134,7 @@ final class GroupMessages implements AutoCloseable {
         }
     }
 
-    /** Waits until what was posted has completed. */
+    /** Waits until all posted operations have completed. */
     void await() {
         long end = end();
         for (int turn = 0; inFlight > 0;) {
@@ -164,7 +165,9 @@ final class GroupMessages implements AutoCloseable {
                         + ": has every rank called it, in the same order, with the same sizes?");
     }
 
-    /** What a rank's end does to a message may be known before the end itself. */
+    /**
+     * {@return the exception for a failed message} The failure may be known before the end of the rank that caused it.
+     */
     private JobException failed(FabricException cause) {
         for (int i = 0; i < FAILURE_CHECKS; i++) {
             job.check();
@@ -174,7 +177,7 @@ final class GroupMessages implements AutoCloseable {
                 cause);
     }
 
-    /** Memory for what arrives before it is combined; valid until the next call. */
+    /** {@return memory for elements that arrive and are not combined yet; valid until the next call} */
     MemoryRegion scratch(long length) {
         if (scratch.length() < length) {
             MemoryRegion smaller = scratch;
@@ -190,7 +193,7 @@ final class GroupMessages implements AutoCloseable {
     public void close() { close(endpoint, vector, queue, scratch); }
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion scratch) {
-        try (scratch; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
+        try (scratch; queue; vector; endpoint) { // closes the last first, even if one of them throws; null is skipped
             return;
         }
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * The processes that were started together with this one, each of which has a rank from 0 on.
+ * The processes that were started together with this one. Each has a rank, from 0.
  *
  * <pre>{@code
  * try (Job job = Job.join()) {
@@ -31,24 +31,23 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>How the process was started is found in its environment, in this order:
+ * <p>The environment says how the process was started. The first of these counts:
  * <ol>
- * <li>{@code OFI4J_RANK}, {@code OFI4J_SIZE}, {@code OFI4J_RENDEZVOUS=host:port} and {@code OFI4J_SECRET}, which
- * {@code scripts/launch} sets, or a person: rank 0 listens there.
- * <li>{@code PMIX_NAMESPACE}: PMIx, through {@code libpmix.so.2}, as of Open MPI's mpirun or {@code srun --mpi=pmix}.
- * <li>{@code PMI_FD}: PMI-1, as of Hydra's mpiexec or {@code srun --mpi=pmi2}.
- * <li>Otherwise the process is a job of one; but not if {@code SLURM_NTASKS}, {@code OMPI_COMM_WORLD_SIZE},
- * {@code PMI_SIZE} or {@code FLUX_JOB_SIZE} says that there are more: then {@link #join()} throws.
+ * <li>{@code OFI4J_RANK}, {@code OFI4J_SIZE}, {@code OFI4J_RENDEZVOUS=host:port} and {@code OFI4J_SECRET}, set by
+ * {@code scripts/launch} or by a person: rank 0 listens there.
+ * <li>{@code PMIX_NAMESPACE}: PMIx, through {@code libpmix.so.2}; Open MPI's mpirun and {@code srun --mpi=pmix} set it.
+ * <li>{@code PMI_FD}: PMI-1; Hydra's mpiexec and {@code srun --mpi=pmi2} set it.
+ * <li>Otherwise the process is a job of one. If {@code SLURM_NTASKS}, {@code OMPI_COMM_WORLD_SIZE}, {@code PMI_SIZE} or
+ * {@code FLUX_JOB_SIZE} says that there are more processes, {@link #join()} throws.
  * </ol>
  *
- * <p>The launcher is asked for the rank, and brings the address and a random secret of rank 0, which serves a
- * rendezvous; what follows goes over that, whoever the launcher is. When a process ends before it has closed its job,
- * calls of all others that wait throw a {@link JobException} with its rank, at once if the connection breaks, and
- * otherwise with the deadline.
+ * <p>The launcher tells each process its rank, and brings to all of them the address and a random secret of rank 0,
+ * which serves a {@link Rendezvous}. Everything else goes over that rendezvous, with every launcher. If a process ends
+ * before it has closed its job, waiting calls of the other processes throw a {@link JobException} with its rank: at
+ * once if the connection breaks, otherwise at the deadline.
  *
- * <p>Any thread may call it. What all ranks call together, {@link #barrier}, {@link #gather} and
- * {@link Ranks#exchange}, they call in the same order. After {@link #close} every method but accessors throws
- * {@link IllegalStateException}.
+ * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather} and {@link Ranks#exchange} in
+ * the same order. After {@link #close} every method but accessors throws {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
@@ -61,7 +60,7 @@ public final class Job implements AutoCloseable {
     private final List<String> hosts;
     private final int localRank;
     private final AtomicInteger gatherings = new AtomicInteger();
-    /** What a job of one has put. */
+    /** The values that a job of one has put. */
     private final Map<String, byte[]> own = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
@@ -100,15 +99,15 @@ public final class Job implements AutoCloseable {
     /**
      * Joins the job that this process was started in.
      *
-     * @param deadline the longest wait for the others, here and in every later call
-     * @throws JobException if the environment is incomplete, the launcher cannot be spoken to, or not all ranks come in
+     * @param deadline the longest wait for other ranks, here and in every later call
+     * @throws JobException if the environment is incomplete, the launcher cannot be reached, or not all ranks join in
      *         time
      * @throws IllegalArgumentException if the deadline is not above zero
      * @throws IllegalCallerException if the JVM refuses the native access that PMIx and PMI-1 need
      */
     public static Job join(Duration deadline) { return join(System.getenv(), deadline); }
 
-    /** As if this were the environment: so can one process have several ranks. */
+    /** As {@link #join(Duration)}, with this environment: one process can have several ranks that way. */
     static Job join(Map<String, String> environment, Duration deadline) {
         Deadlines.requireSome(deadline);
         Launcher launcher = within(deadline, () -> Launchers.find(environment));
@@ -125,7 +124,7 @@ public final class Job implements AutoCloseable {
         }
     }
 
-    /** A launcher's call may never return where a rank has gone: then its thread is left behind. */
+    /** Calls the launcher, which may never return if a rank has gone. Its thread is then abandoned. */
     private static <T> T within(Duration deadline, Supplier<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread.ofPlatform().daemon().name("ofi4j-launcher").start(() -> {
@@ -165,20 +164,21 @@ public final class Job implements AutoCloseable {
     /** {@return the name of the host of each rank} */
     public List<String> hosts() { return hosts; }
 
-    /** {@return who has started this process, for people: {@code PMIx}, {@code PMI-1}, where the rendezvous is} */
-    public String launcher() {
-        return launcher.name();
-    }
+    /**
+     * {@return how this process was started, as text: {@code PMIx}, {@code PMI-1}, or the address of the rendezvous}
+     */
+    public String launcher() { return launcher.name(); }
 
-    /** {@return the longest wait for the others} */
+    /** {@return the longest wait for other ranks} */
     public Duration deadline() { return deadline; }
 
     /**
-     * Tells the others a value, in place of an earlier one of the name.
+     * Publishes a value of this rank, which {@link #get} returns at every rank. It replaces an earlier value of this
+     * name.
      *
      * @param name up to 200 bytes of UTF-8
      * @param value up to 65,536 bytes
-     * @throws IllegalArgumentException if one is longer
+     * @throws IllegalArgumentException if the name or the value is longer
      * @throws JobException if the job is broken
      */
     public void put(String name, byte[] value) {
@@ -195,33 +195,35 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * {@return what a rank has put by this name, waiting until it has}
+     * {@return the value that a rank has put under this name} It waits until there is one.
      *
      * @throws IndexOutOfBoundsException if there is no such rank
-     * @throws JobException if it does not in time, or the job is broken
+     * @throws JobException if there is no value in time, or the job is broken
      */
     public byte[] get(int rank, String name) {
         requireOpen();
         Objects.checkIndex(rank, size());
         if (members != null) { return call(() -> members.rendezvous().await(key(rank, name), deadline)); }
         byte[] value = own.get(key(0, name));
-        if (value == null) { throw broken("'" + name + "' was not put, and there is nobody else who could", null); }
+        if (value == null) { throw broken("'" + name + "' was not put, and a job of one has no other rank", null); }
         return value.clone();
     }
 
     private static String key(int rank, String name) { return rank + "/" + Objects.requireNonNull(name, "name"); }
 
-    /** Waits until all ranks have called it. Throws JobException if they do not in time, or the job is broken. */
-    public void barrier() {
-        gather(NO_DATA);
-    }
+    /**
+     * Waits until all ranks have called this method.
+     *
+     * @throws JobException if a rank has not called it in time, or the job is broken
+     */
+    public void barrier() { gather(NO_DATA); }
 
     /**
-     * {@return the values that all ranks bring, in the order of ranks, once each has called it}
+     * {@return the values of all ranks, in the order of ranks} It waits until all ranks have called it.
      *
-     * @param value up to 65,536 bytes
+     * @param value the value of this rank, up to 65,536 bytes
      * @throws IllegalArgumentException if it is longer
-     * @throws JobException if they do not in time, or the job is broken
+     * @throws JobException if a rank has not called it in time, or the job is broken
      */
     public List<byte[]> gather(byte[] value) {
         requireOpen();
@@ -231,10 +233,10 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Throws if a rank has gone before it has closed its job: call it now and then in a loop that waits for something
-     * of the others. It looks at a field.
+     * Checks that no rank has ended before it has closed its job. Call it now and then in a loop that waits for other
+     * ranks. It only reads a field.
      *
-     * @throws JobException with the rank
+     * @throws JobException if a rank has ended, with its number
      */
     public void check() {
         requireOpen();
@@ -258,13 +260,13 @@ public final class Job implements AutoCloseable {
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Ends the job because of a failure: calls of the others that wait throw a {@link JobException} with the reason,
-     * the launcher is told to end them, and this process ends with the code, as by {@link System#exit}, at the latest
-     * after three seconds. Never returns.
+     * Ends the job because of a failure. Waiting calls of the other ranks throw a {@link JobException} with the reason,
+     * the launcher is told to end them, and this process ends with the code, as by {@link System#exit}, after at most
+     * three seconds. It never returns.
      *
      * @param code the status of the process, 1 to 255
-     * @param why a reason, not empty
-     * @throws IllegalArgumentException if the code or the reason is none
+     * @param why the reason, not empty
+     * @throws IllegalArgumentException if the code is out of range, or the reason is empty
      */
     public void abort(int code, String why) {
         if (code < 1 || code > 255) {
@@ -275,7 +277,7 @@ public final class Job implements AutoCloseable {
             members.fail(why);
             Thread.ofPlatform().daemon().start(() -> launcher.abort(code, why));
         }
-        Thread.ofPlatform().daemon().start(() -> System.exit(code)); // hooks remove the files of endpoints
+        Thread.ofPlatform().daemon().start(() -> System.exit(code)); // shutdown hooks remove the files of endpoints
         pause(GRACE_MILLIS);
         Runtime.getRuntime().halt(code);
     }
@@ -289,8 +291,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Leaves the job in order. Others that wait for this rank then, or later, get a {@link JobException}. At rank 0,
-     * which serves the others, it waits until all have left or were lost, as long as the deadline at most.
+     * Leaves the job. Ranks that wait for this rank, now or later, get a {@link JobException}. Rank 0 serves the other
+     * ranks: there it waits until all have left or were lost, at most until the deadline.
      */
     @Override
     public void close() {

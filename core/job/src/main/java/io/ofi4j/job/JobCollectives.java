@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Operations that all ranks of a {@link Job} do together, by plain algorithms over {@link Tagged tagged messages}. They
+ * Collective operations of all ranks of a {@link Job}, with plain algorithms over {@link Tagged tagged messages}. They
  * work over every provider with tags, with any number of ranks and any size.
  *
  * <pre>{@code
@@ -35,19 +35,21 @@ import java.util.Objects;
  * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
  * </table>
  *
- * <p>Each opens no more than is named here: an endpoint, a queue and a vector of its own, which nobody else uses, and
- * memory for what arrives. Slices are of regions of the same domain, with {@link Access#SEND} and
- * {@link Access#RECEIVE}, and have the same length at every rank. Ranks call the same operations in the same order, and
- * none returns before this rank's part is done; only {@link #barrier} says that others have come. One thread uses it at
- * a time; with other threading models than SAFE it is the domain's, or there is a {@link WrongThreadException}.
+ * <p>An object has an endpoint, a queue and a vector of its own, and memory for bytes that arrive. Slices are of
+ * regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at every
+ * rank. All ranks call the same operations in the same order. An operation returns when this rank's part is done; only
+ * {@link #barrier} says that the other ranks have called it.
  *
- * <p>Every operation throws {@link JobException} if a rank has gone, or the job's deadline passes, which names the
- * operation; close the object then. It throws {@link IllegalArgumentException} if lengths do not fit each other,
- * {@link IndexOutOfBoundsException} if there is no such root, and what {@link Tagged#send} throws for regions that are
- * closed or lack rights.
+ * <p><b>Threads.</b> One thread at a time may use it. With a threading model other than SAFE that is the domain's
+ * thread; others get {@link WrongThreadException}.
+ *
+ * <p><b>Errors.</b> Every operation throws {@link JobException}, which names the operation, if a rank has gone or the
+ * job's deadline passes; close the object then. It throws {@link IllegalArgumentException} if lengths do not match,
+ * {@link IndexOutOfBoundsException} if there is no such root, {@link IllegalStateException} once it is closed, and what
+ * {@link Tagged#send} throws for regions that are closed or lack rights.
  */
 public final class JobCollectives implements AutoCloseable {
-    /** All-reduce beyond it takes the ring. */
+    /** All-reduce of more bytes uses the ring. */
     private static final long MIN_RING_LENGTH = 16 << 10;
     /** Messages of a linear gather or scatter that are in flight at once. */
     private static final int MAX_POSTED = 64;
@@ -62,10 +64,10 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Opens what it needs, and exchanges addresses; every rank calls it.
+     * Opens an endpoint, and exchanges its address with all ranks. Every rank calls it.
      *
-     * @param job what they have joined
-     * @param domain with {@link Capability#TAGGED}, as by {@link FabricHints#tagged}
+     * @param job the job
+     * @param domain a domain with {@link Capability#TAGGED}, see {@link FabricHints#tagged}
      * @param waiting how it waits between polls
      * @throws UnsupportedOperationException if the domain has no tags
      * @throws JobException as {@link Ranks#exchange} does
@@ -89,7 +91,12 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** Brings the bytes of the root to all. */
+    /**
+     * Sends the bytes of the root to all ranks.
+     *
+     * @param data the source at the root, the target at the other ranks
+     * @param root the rank that sends
+     */
     public void broadcast(Slice data, int root) {
         Objects.requireNonNull(data, "data");
         int virtual = begin("broadcast", root);
@@ -125,8 +132,8 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Combines the elements of all ranks; the root gets the results in place of its own. The bytes of the others are
-     * overwritten with what they have passed on.
+     * Combines the elements of all ranks. At the root, the results replace the elements. At the other ranks, partial
+     * results replace them.
      */
     public void reduce(Slice data, Reduction reduction, int root) {
         requireElements(data.length(), reduction);
@@ -152,7 +159,7 @@ public final class JobCollectives implements AutoCloseable {
         allReduce(data, Reduction.of(operation, datatype));
     }
 
-    /** Combines the elements of all ranks; all get the results in place of their own. */
+    /** Combines the elements of all ranks. At every rank, the results replace the elements. */
     public void allReduce(Slice data, Reduction reduction) {
         long elements = requireElements(data.length(), reduction);
         messages.begin("all-reduce");
@@ -189,7 +196,8 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Takes the elements of a partner, who may take these; the lower rank's come first, so that both get the same bits.
+     * Combines the elements of a partner, who may do the same. The lower rank's elements come first, so that both get
+     * the same bits.
      */
     private void combine(int partner, int step, Slice data, Reduction reduction, boolean mutual) {
         long length = data.length();
@@ -212,7 +220,7 @@ public final class JobCollectives implements AutoCloseable {
         return bytes / elementSize * block / size * elementSize;
     }
 
-    /** After it, this rank has the results of block {@code rank + 1}. */
+    /** Reduces in a ring. Afterwards this rank has the results of block {@code rank + 1}. */
     private void ringReduce(Slice data, Reduction reduction) {
         int element = reduction.elementSize();
         long blockLength = data.length() / element / size * element + element;
@@ -235,7 +243,7 @@ public final class JobCollectives implements AutoCloseable {
                 start(data.length(), block + 1, element) - from);
     }
 
-    /** Passes blocks on, beginning with block {@code rank + 1}; the steps are numbered from the given one. */
+    /** Passes blocks on in a ring, from block {@code rank + 1} on. The steps are numbered from the given one. */
     private void ringGather(Slice data, int element, int firstStep) {
         for (int step = 0; step < size - 1; step++) {
             int in = Math.floorMod(rank - step, size);
@@ -263,7 +271,7 @@ public final class JobCollectives implements AutoCloseable {
         requireBlocks(all, mine);
         messages.begin("reduce-scatter");
         ringReduce(all, reduction);
-        int block = (rank + 1) % size; // whose results are here
+        int block = (rank + 1) % size; // the block whose results are here
         int other = Math.floorMod(rank - 1, size);
         if (size == 1) {
             mine.segment().copyFrom(all.segment());
@@ -275,9 +283,9 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Brings the bytes of every rank to all, in the order of ranks.
+     * Collects the bytes of all ranks at every rank, in the order of ranks.
      *
-     * @param mine a block
+     * @param mine the block of this rank
      * @param all gets a block of each rank
      */
     public void allGather(Slice mine, Slice all) {
@@ -295,10 +303,11 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Brings the bytes of every rank to the root, in the order of ranks.
+     * Collects the bytes of all ranks at the root, in the order of ranks.
      *
-     * @param mine a block
-     * @param all at the root, gets a block of each rank; elsewhere not looked at, and may be null
+     * @param mine the block of this rank
+     * @param all at the root, gets a block of each rank; ignored at other ranks, where it may be null
+     * @param root the rank that collects
      */
     public void gather(Slice mine, Slice all, int root) {
         begin("gather", root);
@@ -314,10 +323,11 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Gives each rank its block of the root's bytes.
+     * Sends each rank its block of the root's bytes.
      *
-     * @param all at the root, a block for each rank; elsewhere not looked at, and may be null
+     * @param all at the root, a block for each rank; ignored at other ranks, where it may be null
      * @param mine gets the block of this rank
+     * @param root the rank that sends
      */
     public void scatter(Slice all, Slice mine, int root) {
         begin("scatter", root);
@@ -332,7 +342,7 @@ public final class JobCollectives implements AutoCloseable {
         messages.await();
     }
 
-    /** What is posted for another rank, whose block begins there. */
+    /** Posts an operation for another rank, whose block begins at this offset. */
     private interface Block {
         void post(int other, long offset);
     }
@@ -347,10 +357,10 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * Gives each rank a block of this one's bytes, and gets one of each.
+     * Sends a block of this rank's bytes to each rank, and gets one from each.
      *
      * @param from a block for each rank
-     * @param to gets a block of each rank; other memory
+     * @param to gets a block of each rank; must not overlap the source
      */
     public void allToAll(Slice from, Slice to) {
         if (from.length() != to.length() || from.length() % size != 0) {
@@ -383,7 +393,7 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** Closes what it has opened. After a failure, messages of it that are under way are given up. */
+    /** Closes the endpoint. After a failure, its messages in flight are canceled. */
     @Override
     public void close() { messages.close(); }
 }

@@ -7,11 +7,13 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
-/** The rendezvous of a job, which rank 0 serves: one connection for what is asked, and one that waits for bad news. */
+/**
+ * The rendezvous of a job, which rank 0 serves: one connection for requests, and one that waits for the loss of a rank.
+ */
 final class JobMembers {
     private static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LONG = Duration.ofDays(1);
-    /** Nobody publishes it: who waits for it learns when a rank is lost. */
+    /** A name that is never published. The wait for it ends when a rank is lost. */
     private static final String NEVER = "never";
 
     private final Rendezvous rendezvous;
@@ -24,7 +26,7 @@ final class JobMembers {
         this.failureWatch = failureWatch;
     }
 
-    /** Serves at rank 0, joins elsewhere, by the line that the launcher brings. */
+    /** Serves at rank 0, and joins at other ranks with the line that the launcher brings. */
     static JobMembers join(Launcher launcher, String who, Duration deadline, UnaryOperator<String> exchange) {
         Rendezvous served = null;
         Rendezvous joined = null;
@@ -60,7 +62,7 @@ final class JobMembers {
         }
     }
 
-    /** At the first address where it works; again and again until the deadline. */
+    /** Joins at the first address that works. It tries them again and again until the deadline. */
     private static Rendezvous join(RendezvousPoint point, Duration deadline) {
         long end = System.nanoTime() + deadline.toNanos();
         while (true) {
@@ -89,7 +91,7 @@ final class JobMembers {
         }
     }
 
-    /** What has happened to a rank, or null. */
+    /** {@return what has happened to a lost rank, or null} */
     String lost() { return lost; }
 
     Rendezvous rendezvous() { return rendezvous; }
@@ -98,7 +100,7 @@ final class JobMembers {
         try {
             rendezvous.fail(why);
         } catch (RendezvousException | IllegalStateException e) {
-            return; // there is nobody to tell
+            return; // there is no caller to tell
         }
     }
 

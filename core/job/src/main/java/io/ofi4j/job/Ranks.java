@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, this one's own among them.
+ * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, including this rank's own.
  * Immutable; any thread may use it.
  */
 public final class Ranks {
@@ -31,16 +31,16 @@ public final class Ranks {
     }
 
     /**
-     * Tells all ranks the address of an endpoint, and regions, and inserts the addresses of all into a vector;
-     * fi_av_insert. Every rank calls it.
+     * Exchanges the address of an endpoint, and regions, with all ranks, and inserts the addresses of all ranks into a
+     * vector; fi_av_insert, fi_av(3). Every rank calls it.
      *
-     * @param job what they have joined
-     * @param endpoint enabled
-     * @param vector that is bound to the endpoint
-     * @param mine regions that the others may use; as many as the others give, 1,000 at most
+     * @param job the job
+     * @param endpoint an enabled endpoint
+     * @param vector the vector that is bound to the endpoint
+     * @param mine the regions that the other ranks may use, at most 1,000; every rank gives the same number
      * @return the peer and the regions of each rank
      * @throws JobException if not all ranks call it in time, one is gone, a rank has another provider, another version
-     *         of libfabric or another number of regions, or an address cannot be inserted; it names the rank
+     *         of libfabric or another number of regions, or an address cannot be inserted; the message names the rank
      * @throws IllegalArgumentException if there are too many regions
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */
@@ -68,7 +68,7 @@ public final class Ranks {
         return new Ranks(job.rank(), List.copyOf(peers), List.copyOf(regions));
     }
 
-    /** What a rank tells: a format number, its provider, its libfabric, its regions, its address. */
+    /** The message of a rank: a format number, its provider, its version of libfabric, its regions, its address. */
     private record RankHello(String provider, Version libfabric, List<RemoteRegion> regions, EndpointAddress address) {
         private static final int FORMAT = 0x4f464a01; // OFJ, 1
         private static final int MAX_REGIONS = 1000;
@@ -135,16 +135,19 @@ public final class Ranks {
     /** {@return the number of ranks} */
     public int size() { return peers.size(); }
 
-    /** {@return the peer that is a rank's endpoint; throws IndexOutOfBoundsException if there is no such rank} */
-    public Peer peer(int ofRank) {
-        return peers.get(ofRank);
-    }
+    /**
+     * {@return the peer for the endpoint of a rank}
+     *
+     * @param ofRank 0 to {@link #size} - 1
+     * @throws IndexOutOfBoundsException if there is no such rank
+     */
+    public Peer peer(int ofRank) { return peers.get(ofRank); }
 
     /**
      * {@return a region of a rank}
      *
      * @param ofRank 0 to {@link #size} - 1
-     * @param index its place among those that the rank gave, from 0
+     * @param index its position among the regions that the rank gave, from 0
      * @throws IndexOutOfBoundsException if there is no such rank or region
      */
     public RemoteRegion region(int ofRank, int index) {

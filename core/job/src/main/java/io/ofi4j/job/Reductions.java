@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.LongBinaryOperator;
 
-/** The atomic operations that are reductions, in Java. Sums, which are what most ask for, have loops of their own. */
+/** The atomic operations that are reductions, in Java. Sums, the most frequent ones, have loops of their own. */
 final class Reductions {
     private Reductions() {}
 
@@ -121,7 +121,10 @@ final class Reductions {
         };
     }
 
-    /** A sum or product of two floats that is rounded to a double, and then to a float, is that of floats. */
+    /**
+     * Computes with doubles: a sum or product of two floats that is rounded to a double and then to a float equals that
+     * of floats.
+     */
     private static Combination floats(DoubleBinaryOperator operator) {
         return (into, from) -> {
             for (long at = 0; at < into.byteSize(); at += Float.BYTES) {
@@ -153,7 +156,7 @@ final class Reductions {
         into.set(JAVA_FLOAT_UNALIGNED, at + Float.BYTES, real * otherImaginary + imaginary * otherReal);
     }
 
-    /** Truth, 1 or 0, in place of complex numbers, and back. */
+    /** Takes each complex number as true or false, and stores 1 or 0. */
     private static Combination logical(Combination ofTruth) {
         return (into, from) -> {
             MemorySegment pair = MemorySegment.ofArray(new long[2]);

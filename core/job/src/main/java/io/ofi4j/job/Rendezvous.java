@@ -20,8 +20,9 @@ import java.util.Objects;
 import java.util.function.LongFunction;
 
 /**
- * Where processes tell each other addresses of endpoints, remote regions and anything else that is small, by name,
- * before they can speak over libfabric. One of them serves, over TCP; the others join with its address and a secret.
+ * Exchanges addresses of endpoints, remote regions and other small values between processes, by name, before they can
+ * communicate over libfabric. One process serves the rendezvous, over TCP; the other processes join it with its address
+ * and a secret.
  *
  * <pre>{@code
  * // the server
@@ -34,32 +35,32 @@ import java.util.function.LongFunction;
  * RemoteRegion inbox = rendezvous.awaitRegion("inbox", Duration.ofSeconds(10));
  * }</pre>
  *
- * <p>What is published is encrypted and authenticated on its way, by keys made of the secret. The secret is what keeps
- * strangers out: make it of random letters ({@link #newSecret}), for a recorded connection can be tried against every
- * word of a dictionary. Data over libfabric is not encrypted.
+ * <p>Values are encrypted and authenticated on the network, with keys derived from the secret. Only the secret keeps
+ * strangers out. Make it of random letters ({@link #newSecret}): whoever records a connection can try every word of a
+ * dictionary against it. Data over libfabric is not encrypted.
  *
- * <p>Members who {@link #enter} can {@link #gather}, and learn when one of them is lost. {@link io.ofi4j.job.Job} does
- * that for the processes of a launcher.
+ * <p>Members that have called {@link #enter} can {@link #gather}, and learn when one of them is lost.
+ * {@link io.ofi4j.job.Job} does that for the processes of a launcher.
  *
- * <p>Any thread may call it; calls of one member follow each other, a wait included. What was published stays until the
- * server closes; publishing a name again replaces its value.
+ * <p>Any thread may call the methods. A member makes one call at a time: others wait, also for a call that waits
+ * itself. Published values stay until the server closes; publishing a name again replaces its value.
  */
 public final class Rendezvous implements AutoCloseable {
-    /** The most bytes of a value. */
+    /** The largest number of bytes of a value. */
     public static final int MAX_VALUE_LENGTH = RendezvousRequest.MAX_VALUE_LENGTH;
-    /** As many can {@link #gather}. */
+    /** The largest number of places that can {@link #gather}. */
     public static final int MAX_PLACES = 1 << 20;
 
     private static final int MIN_SECRET_LENGTH = 16;
     private static final int SECRET_BYTES = 16;
     private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
-    /** So that a server that has gone is noticed. */
+    /** The longest wait in one request, so that the loss of the server is noticed. */
     private static final Duration SLICE = Duration.ofSeconds(1);
     private static final byte[] NO_DATA = {};
     private static final int MAX_REASON_LENGTH = 200;
 
-    /** Null unless this process serves. */
+    /** The server, or null if another process serves. */
     private final RendezvousServer server;
     private final InetSocketAddress address;
     private final Socket socket;
@@ -84,10 +85,11 @@ public final class Rendezvous implements AutoCloseable {
     /**
      * Opens a rendezvous in this process, and joins it.
      *
-     * @param at where to listen; port 0 chooses one, which {@link #address} tells
+     * @param at where to listen; for port 0 the system chooses a port, which {@link #address} has
      * @param secret at least 16 characters
+     * @return the rendezvous; closing it ends it for all members
      * @throws IllegalArgumentException if the secret is shorter
-     * @throws RendezvousException if nothing can listen there
+     * @throws RendezvousException if the address is in use, or is not one of this machine
      */
     public static Rendezvous serve(InetSocketAddress at, String secret) {
         requireSecret(secret);
@@ -112,13 +114,14 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Joins a rendezvous that another process serves; tries again until it does.
+     * Joins a rendezvous that another process serves. It tries again until the server is there or the deadline has
+     * passed.
      *
-     * @param server where it listens
-     * @param secret as the server's
+     * @param server where the server listens
+     * @param secret the server's secret
      * @param deadline the longest wait for the server
      * @throws IllegalArgumentException if the secret has fewer than 16 characters
-     * @throws RendezvousException if nobody serves there in time, or with another secret
+     * @throws RendezvousException if no server is there in time, or it has another secret
      */
     public static Rendezvous join(InetSocketAddress server, String secret, Duration deadline) {
         requireSecret(secret);
@@ -176,7 +179,7 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** {@return where the server listens; of an address that means all, with the port} */
+    /** {@return where the server listens, with the actual port; it may be the wildcard address} */
     public InetSocketAddress address() {
         return address;
     }
@@ -195,21 +198,24 @@ public final class Rendezvous implements AutoCloseable {
         ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value));
     }
 
-    /** As {@link #publish(String, byte[])}, of an endpoint's address. */
+    /** As {@link #publish(String, byte[])}, for the address of an endpoint. */
     public void publish(String name, EndpointAddress itsAddress) {
         publish(name, itsAddress.encode());
     }
 
-    /** As {@link #publish(String, byte[])}, of a region. Whoever knows the secret can use it from now on. */
-    public void publish(String name, RemoteRegion region) {
-        publish(name, region.encode());
-    }
+    /**
+     * As {@link #publish(String, byte[])}, for a region. Every process that knows the secret can use the region from
+     * now on.
+     */
+    public void publish(String name, RemoteRegion region) { publish(name, region.encode()); }
 
     /**
-     * {@return what was published by this name, waiting until it is}
+     * {@return the value that was published under this name} It waits until there is one.
      *
-     * @throws FabricTimeoutException if it is not in time
-     * @throws RendezvousException if the server has gone, or a member that had entered
+     * @param name the name
+     * @param deadline the longest wait
+     * @throws FabricTimeoutException if there is no value in time
+     * @throws RendezvousException if the server has gone, or a member that had entered is lost
      */
     public byte[] await(String name, Duration deadline) {
         requireName(name);
@@ -217,17 +223,25 @@ public final class Rendezvous implements AutoCloseable {
                 millis -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NO_DATA), deadline);
         if (answer[0] == RendezvousRequest.ABSENT) {
             throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
-                    "Nobody has published it: is the other side running, and does it use this name?");
+                    "No process has published it: is the other side running, and does it use this name?");
         }
         return Arrays.copyOfRange(answer, 1, answer.length);
     }
 
-    /** As {@link #await}, of an endpoint's address. Throws {@link IllegalArgumentException} if it is something else. */
+    /**
+     * As {@link #await}, for the address of an endpoint.
+     *
+     * @throws IllegalArgumentException if the value is not an encoded address
+     */
     public EndpointAddress awaitAddress(String name, Duration deadline) {
         return EndpointAddress.decode(await(name, deadline));
     }
 
-    /** As {@link #await}, of a region. Throws {@link IllegalArgumentException} if it is something else. */
+    /**
+     * As {@link #await}, for a region.
+     *
+     * @throws IllegalArgumentException if the value is not an encoded region
+     */
     public RemoteRegion awaitRegion(String name, Duration deadline) {
         return RemoteRegion.decode(await(name, deadline));
     }
@@ -283,10 +297,10 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Leaves because of a failure: the waits of all members end with a RendezvousException that has the reason. Then
-     * closes.
+     * Leaves because of a failure, and closes this object. The waits of all members end with a RendezvousException that
+     * has the reason.
      *
-     * @param why a reason, not empty; its first 200 characters are told
+     * @param why the reason, not empty; its first 200 characters are sent
      * @throws IllegalArgumentException if it is empty
      * @throws IllegalStateException if this member has not entered
      */
@@ -299,7 +313,7 @@ public final class Rendezvous implements AutoCloseable {
         close();
     }
 
-    /** A request's name has 255 bytes at most. */
+    /** {@return the reason, shortened to the 255 bytes of a request's name} */
     private static String asName(String reason) {
         return reason.getBytes(StandardCharsets.UTF_8).length <= RendezvousRequest.MAX_NAME_LENGTH
                 ? reason
@@ -307,9 +321,10 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Waits until every member that has entered has left or was lost; where this process does not serve, does nothing.
+     * Waits until every member that has entered has left or was lost. Does nothing if another process serves.
      *
-     * @return whether they have, within the deadline
+     * @param deadline the longest wait
+     * @return whether all have left or were lost in time
      */
     public boolean awaitDepartures(Duration deadline) {
         leave();
@@ -332,7 +347,7 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** Asks again and again, for the server waits a second at most, until the answer is not that it is absent. */
+    /** Asks until the value is there or the deadline has passed. One request waits at most a second at the server. */
     private byte[] requestUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
@@ -362,7 +377,7 @@ public final class Rendezvous implements AutoCloseable {
             return channel.receive();
         } catch (IOException e) {
             if (closed) { throw new IllegalStateException(this + " is closed", e); }
-            closeQuietly(socket); // what comes after a broken message is not understood
+            closeQuietly(socket); // bytes after a broken message cannot be read
             throw new RendezvousException(
                     "the server of " + this + " has gone" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
         }
@@ -372,7 +387,7 @@ public final class Rendezvous implements AutoCloseable {
         try {
             one.close();
         } catch (Exception e) {
-            return; // what it was used for has failed already
+            return; // the call that used it has failed already
         }
     }
 
@@ -382,11 +397,11 @@ public final class Rendezvous implements AutoCloseable {
         try {
             ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NO_DATA));
         } catch (RendezvousException | IllegalStateException e) {
-            return; // there is nobody to tell
+            return; // there is no caller to tell
         }
     }
 
-    /** Leaves; if this process serves, ends the rendezvous for everybody. */
+    /** Leaves the rendezvous. If this process serves it, it ends for all members. */
     @Override
     public void close() {
         leave();

@@ -5,18 +5,18 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Who has entered a rendezvous by name, who has left it, and who was lost. Used inside the server's monitor. */
+/** The members that have entered a rendezvous, have left it, or were lost. Used inside the server's monitor. */
 final class RendezvousMembers {
     private record Member(int place, String name) {}
 
     private final Map<Socket, Member> present = new HashMap<>();
     private final Map<Integer, String> left = new TreeMap<>();
-    /** What happened to the first member that was lost; null as long as none was. */
+    /** What happened to the first member that was lost; null if none was. */
     private String lost;
 
     void enter(Socket socket, int place, String name) { present.put(socket, new Member(place, name)); }
 
-    /** In order if no reason is given. */
+    /** Records that a member leaves; without a reason it leaves as planned. */
     void leave(Socket socket, String why) {
         Member member = present.remove(socket);
         if (member == null) { return; }
@@ -27,7 +27,7 @@ final class RendezvousMembers {
         }
     }
 
-    /** Its connection has ended. */
+    /** Records that the connection of a member has ended. */
     void disconnected(Socket socket) {
         Member member = present.remove(socket);
         if (member != null) { lose(member.name() + " has ended without leaving"); }

@@ -6,24 +6,24 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a member asks of the server of a rendezvous: its kind in one byte, milliseconds in 8, the name's length in one,
- * the name, the value.
+ * A request of a member to the server of a rendezvous: its kind in one byte, milliseconds in 8, the name's length in
+ * one, the name, the value.
  *
- * @param millis how long to wait, if it waits
- * @param value what is published, if it publishes
+ * @param millis the longest wait, if it waits
+ * @param value the value, if it publishes one
  */
 record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
     static final int MAX_NAME_LENGTH = 255;
     static final int MAX_VALUE_LENGTH = 1 << 16;
     static final int MAX_LENGTH = MAX_NAME_LENGTH + MAX_VALUE_LENGTH + 32;
-    /** Of an answer: the values of all who gather, and their lengths. */
+    /** The length of the longest answer: the values of all places of a gathering, and their lengths. */
     static final int MAX_ANSWER_LENGTH = 128 << 20;
 
-    /** What an answer begins with. */
+    /** The first byte of an answer. */
     static final byte DONE = 0;
     static final byte ABSENT = 1;
     static final byte FULL = 2;
-    /** A member has gone, or what was asked for can never be; the sentence follows. */
+    /** A member has gone, or the request can never be fulfilled; a sentence follows. */
     static final byte BROKEN = 3;
 
     private static final int HEADER = 10;

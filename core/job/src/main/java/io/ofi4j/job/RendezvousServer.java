@@ -17,18 +17,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this
- * process.
+ * The server of a rendezvous: holds the values that members publish or gather, and sends them. It has a thread for each
+ * member.
  */
 final class RendezvousServer implements AutoCloseable {
-    /** All names and values together; a member that publishes more is refused. */
+    /** The largest number of bytes of all names and values. More is refused. */
     static final long MAX_BYTES = 64 << 20;
-    /** Connections at once: strangers too are held by this. */
+    /** The largest number of connections at a time, including those of strangers. */
     private static final int MAX_MEMBERS = 4096;
     private static final long STACK_SIZE = 256 << 10;
-    /** For a stranger to show that it knows the secret. */
+    /** The time in which a new connection must show that it knows the secret. */
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
-    /** How often a close pauses for answers under way: a second. */
+    /** The number of pauses in which a close waits for answers: a second. */
     private static final int MAX_PAUSES = 100;
 
     private final ServerSocket listener;
@@ -40,7 +40,7 @@ final class RendezvousServer implements AutoCloseable {
     private final Map<String, Gathering> gatherings = new HashMap<>();
     private long bytes;
     private volatile boolean closed;
-    /** Requests that are being answered, and wait for nobody. */
+    /** The number of requests that are being answered without a wait. */
     private final AtomicInteger answering = new AtomicInteger();
 
     RendezvousServer(InetSocketAddress at, String secret) throws IOException {
@@ -63,7 +63,8 @@ final class RendezvousServer implements AutoCloseable {
             places.acquireUninterruptibly();
             try {
                 startMember(listener.accept());
-            } catch (IOException | OutOfMemoryError e) { // closed, or no descriptor or thread is left for now
+            } catch (IOException | OutOfMemoryError e) {
+                // the server is closed, or there is no free descriptor or thread now
                 places.release();
                 pause();
             }
@@ -105,7 +106,7 @@ final class RendezvousServer implements AutoCloseable {
                 request = RendezvousRequest.decode(channel.receive());
             }
         } catch (IOException | BufferUnderflowException e) {
-            return; // it has left, or was never one
+            return; // the member has left, or was never one
         } finally {
             disconnected(socket);
             sockets.remove(socket);
@@ -132,7 +133,7 @@ final class RendezvousServer implements AutoCloseable {
         notifyAll();
     }
 
-    /** What to answer: a byte for the outcome, and the value that was asked for, or a sentence. */
+    /** {@return the answer: a byte for the outcome, and the value or a sentence} */
     private byte[] answer(Socket socket, RendezvousRequest request) {
         return switch (request.kind()) {
             case JOIN -> done();
@@ -229,7 +230,7 @@ final class RendezvousServer implements AutoCloseable {
         return members.isEmpty();
     }
 
-    /** Waits inside the monitor until something is so, the server closes, or the milliseconds are over. */
+    /** Waits inside the monitor until the condition holds, the server closes, or the milliseconds have passed. */
     private void waitUntil(BooleanSupplier condition, long millis) {
         long start = System.nanoTime();
         while (!closed && !condition.getAsBoolean()) {

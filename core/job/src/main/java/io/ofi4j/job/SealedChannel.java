@@ -16,12 +16,13 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Messages over a socket, encrypted and authenticated with AES-256-GCM. The keys, one for each direction, come from the
- * secret and a random number of either side, so that nothing said on one connection means anything on another; each
- * message has the number after the last. Who has another secret cannot be understood, nor understands.
+ * Messages over a socket, encrypted and authenticated with AES-256-GCM. There is a key for each direction. The keys are
+ * derived from the secret and from a random number of each side, so that messages of one connection are invalid on any
+ * other. Messages are numbered, so that none can be left out or repeated. Sides with different secrets cannot read each
+ * other's messages.
  *
- * <p>Both sides begin with 8 bytes, the letters {@code OFIMEET} and the version of the protocol, and 32 random ones. A
- * message is its length in 4 bytes, and what was sealed.
+ * <p>Each side begins with 8 bytes, the letters {@code OFIMEET} and the version of the protocol, and 32 random bytes. A
+ * message is its length in 4 bytes, and the encrypted bytes.
  */
 final class SealedChannel implements AutoCloseable {
     private static final byte[] MAGIC = {'O', 'F', 'I', 'M', 'E', 'E', 'T', 1};
@@ -39,7 +40,7 @@ final class SealedChannel implements AutoCloseable {
     private long sent;
     private long received;
 
-    /** The message is not what the other side sent: its secret differs, or somebody changed it. */
+    /** The message is not the one that the other side sent: the secrets differ, or a third party changed it. */
     static final class ForgedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -47,9 +48,9 @@ final class SealedChannel implements AutoCloseable {
     }
 
     /**
-     * Begins, at one side as the server, at the other not.
+     * Opens the channel. One side is the server.
      *
-     * @param limit the longest message that is taken, in bytes
+     * @param limit the length of the longest message that is accepted, in bytes
      */
     SealedChannel(Socket socket, String secret, boolean isServer, int limit) throws IOException {
         this.socket = socket;
@@ -81,7 +82,7 @@ final class SealedChannel implements AutoCloseable {
             mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
             mac.update(both);
             return new SecretKeySpec(mac.doFinal(sender.getBytes(StandardCharsets.UTF_8)), "AES");
-        } catch (GeneralSecurityException e) { // every JDK has both
+        } catch (GeneralSecurityException e) { // every JDK has both algorithms
             throw new IllegalStateException(e);
         }
     }
@@ -91,7 +92,7 @@ final class SealedChannel implements AutoCloseable {
         out.write(ByteBuffer.allocate(Integer.BYTES + sealed.length).putInt(sealed.length).put(sealed).array());
     }
 
-    /** The next message; waits as long as the socket's timeout says. */
+    /** {@return the next message} It waits as long as the socket's timeout says. */
     byte[] receive() throws IOException {
         int length = in.readInt();
         if (length < 0 || length > limit + TAG_BITS / Byte.SIZE) {

@@ -19,14 +19,14 @@ final class CmEventWait {
 
     private CmEventWait() {}
 
-    /** The next event; null after the deadline, or as soon as nobody waits any more. */
+    /** {@return the next event; null after the deadline, or when the wait is no longer needed} */
     static CmCalls.Event next(CmCalls.Id id, Duration deadline, BooleanSupplier isClosed) {
         CmCalls.Event[] event = new CmCalls.Event[1];
         until(() -> isClosed.getAsBoolean() || (event[0] = CmCalls.next(id)) != null, id, deadline);
         return event[0];
     }
 
-    /** Looks, after each event of the identifier, whether something is so; whether it is before the deadline. */
+    /** Checks a condition after each event of the identifier. Returns whether it held before the deadline. */
     static boolean until(BooleanSupplier condition, CmCalls.Id id, Duration deadline) {
         long limit = Deadlines.nanos(deadline);
         long start = System.nanoTime();
@@ -39,7 +39,7 @@ final class CmEventWait {
         return true;
     }
 
-    /** Waits for an event of this type, and throws for another, which is an error. */
+    /** Waits for an event of this type. An event of another type is an error, which it throws. */
     static CmCalls.Event expect(CmCalls.Id id, int type, String operation, Duration deadline,
             BooleanSupplier isClosed) {
         CmCalls.Event event = next(id, deadline, isClosed);

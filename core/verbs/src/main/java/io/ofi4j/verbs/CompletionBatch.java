@@ -14,7 +14,7 @@ final class CompletionBatch {
     static final WorkKind[] KINDS = WorkKind.values();
 
     final WorkCompletions completions = new WorkCompletions(SIZE);
-    /** Whether a thread hands it out. */
+    /** Whether a thread passes it to a handler. */
     final AtomicBoolean busy = new AtomicBoolean();
 
     private final long[] tokens = new long[SIZE];
@@ -55,7 +55,7 @@ final class CompletionBatch {
         }
     }
 
-    /** Hands out what is left; an exception of the handler leaves the rest. */
+    /** Passes the remaining completions to a handler. If the handler throws, the rest stays. */
     void deliver(WorkHandler handler) {
         while (next < count) {
             int index = next++;
@@ -70,7 +70,7 @@ final class CompletionBatch {
 
     boolean isDelivered() { return next >= count; }
 
-    /** What was not handed out, in its order. */
+    /** {@return the completions that were not passed to a handler, in order} */
     Deque<BufferedCompletion> remaining() {
         Deque<BufferedCompletion> remaining = new ArrayDeque<>();
         for (int i = next; i < count; i++) {

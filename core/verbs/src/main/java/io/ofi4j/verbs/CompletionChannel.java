@@ -13,8 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where completion queues tell that completions have come; {@code struct ibv_comp_channel}. Any thread may call any
- * method. Except for accessors, methods throw {@link IllegalStateException} once it is closed.
+ * A channel on which a thread waits for completions of several completion queues; {@code struct ibv_comp_channel},
+ * ibv_create_comp_channel(3). Any thread may call any method. Except for accessors, methods throw
+ * {@link IllegalStateException} once it is closed.
  *
  * <pre>{@code
  * queue.requestNotification(false);
@@ -46,20 +47,20 @@ public final class CompletionChannel implements AutoCloseable {
     }
 
     void remove(VerbsCompletionQueue queue) {
-        queues.remove(queue.pointer.address(), queue); // another one may have its address already
+        queues.remove(queue.pointer.address(), queue); // a new queue may have its address already
         children.remove(queue);
     }
 
     DeviceContext context() { return context; }
 
-    /** {@return the file descriptor, which is readable when an event is there; poll(2)} */
+    /** {@return the file descriptor, which is readable when there is an event; poll(2)} The channel owns it. */
     public int waitDescriptor() {
         return descriptor;
     }
 
     /**
      * Waits for an event, and takes it; ibv_get_cq_event(3), ibv_ack_cq_events(3). Each
-     * {@link VerbsCompletionQueue#requestNotification} gives one event at most.
+     * {@link VerbsCompletionQueue#requestNotification} gives at most one event.
      *
      * @param deadline the longest wait
      * @return the queue that has completions, or nothing after the deadline
@@ -87,8 +88,8 @@ public final class CompletionChannel implements AutoCloseable {
     void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Closes the channel; ibv_destroy_comp_channel(3). Throws {@link IllegalStateException} naming the queues that use
-     * it.
+     * Closes the channel; ibv_destroy_comp_channel(3). If queues use it, it throws {@link IllegalStateException}, which
+     * names them.
      */
     @Override
     public synchronized void close() {

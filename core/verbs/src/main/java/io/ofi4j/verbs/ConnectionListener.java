@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
- * Waits for connections; rdma_listen(3). Any thread may call it; one waits at a time. Methods throw
+ * Listens for connections; rdma_listen(3). Any thread may call the methods; one thread waits at a time. Methods throw
  * {@link IllegalStateException} once it is closed.
  */
 public final class ConnectionListener implements AutoCloseable {
@@ -17,7 +17,7 @@ public final class ConnectionListener implements AutoCloseable {
     private final InetSocketAddress address;
     private final CmCalls.Id id;
     private final Object waiting = new Object();
-    /** Known at once to who waits. */
+    /** Whether it is closed; a waiting thread sees it at once. */
     private volatile boolean closed;
     private boolean destroyed;
 
@@ -33,8 +33,10 @@ public final class ConnectionListener implements AutoCloseable {
         ALL.add(this);
     }
 
-    /** {@return where it listens, with the port that it got} */
-    public InetSocketAddress address() { return address; }
+    /** {@return the address at which it listens, with the actual port} */
+    public InetSocketAddress address() {
+        return address;
+    }
 
     /**
      * Waits for a request. Answer it with {@link VerbsConnection#accept} or {@link VerbsConnection#reject}.
@@ -54,7 +56,7 @@ public final class ConnectionListener implements AutoCloseable {
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
-    /** Stops listening, and rejects whoever waits; rdma_destroy_id(3). */
+    /** Stops listening, and rejects requests that wait; rdma_destroy_id(3). */
     @Override
     public void close() {
         closed = true;

@@ -1,17 +1,17 @@
 package io.ofi4j.verbs;
 
 /**
- * An RDMA device of this machine. A value; {@link Verbs#open} opens the device.
+ * An RDMA device of this machine, as a value; ibv_get_device_list(3). {@link Verbs#open} opens the device.
  *
  * @param name the kernel's name, such as {@code mlx5_0}
  * @param guid the node's GUID, in host byte order
- * @param nodeType what kind of node it is
- * @param transport how it transports
+ * @param nodeType the kind of node
+ * @param transport the transport protocol
  */
 public record Device(String name, long guid, NodeType nodeType, Transport transport) {
     /** The kind of a node; {@code enum ibv_node_type}. */
     public enum NodeType {
-        /** Something newer. */
+        /** A kind that this release does not know. */
         UNKNOWN,
         /** A channel adapter: InfiniBand or RoCE. */
         CHANNEL_ADAPTER,
@@ -19,7 +19,7 @@ public record Device(String name, long guid, NodeType nodeType, Transport transp
         SWITCH,
         /** An InfiniBand router. */
         ROUTER,
-        /** An adapter of iWARP. */
+        /** An iWARP adapter. */
         RNIC,
         /** Cisco's usNIC. */
         USNIC,
@@ -31,17 +31,17 @@ public record Device(String name, long guid, NodeType nodeType, Transport transp
         static NodeType of(int value) { return value > 0 && value < values().length ? values()[value] : UNKNOWN; }
     }
 
-    /** How a device transports; {@code enum ibv_transport_type}. */
+    /** The transport protocol of a device; {@code enum ibv_transport_type}. */
     public enum Transport {
-        /** InfiniBand's, RoCE included. */
+        /** InfiniBand, including RoCE. */
         INFINIBAND,
-        /** iWARP's. */
+        /** iWARP. */
         IWARP,
         /** Cisco's usNIC. */
         USNIC,
         /** Cisco's usNIC over UDP. */
         USNIC_UDP,
-        /** A device that does not say, or something newer. */
+        /** A device that does not say, or a transport that this release does not know. */
         UNSPECIFIED;
 
         static Transport of(int value) { return value >= 0 && value < values().length ? values()[value] : UNSPECIFIED; }

@@ -4,29 +4,30 @@ import io.ofi4j.verbs.internal.AttributeCodec.DeviceNumbers;
 import java.util.Set;
 
 /**
- * What a device is and how much of everything it has; {@code struct ibv_device_attr_ex}, ibv_query_device_ex(3).
+ * The properties and limits of a device; {@code struct ibv_device_attr_ex}, ibv_query_device_ex(3).
  *
- * @param firmware its version, as text
+ * @param firmware the version of the firmware, as text
  * @param guid the node's GUID, in host byte order
  * @param vendor the vendor's number
- * @param part the vendor's number of the part
+ * @param part the vendor's part number
  * @param hardware the version of the hardware
- * @param capabilities what it can do
- * @param capabilityBits the same as flags of verbs.h, with those that are newer than this enum
- * @param atomics what its atomic operations are atomic with
- * @param maximumRegionSize the bytes of one region, as an unsigned number
- * @param maximumRegions the number of regions
- * @param maximumWindows the number of windows
- * @param maximumQueuePairs the number of queue pairs
- * @param maximumWorkRequests the operations in flight on one queue of a queue pair
- * @param maximumSegments the segments of an operation
- * @param maximumCompletionQueues the number of completion queues
- * @param maximumCompletionEntries the entries of a completion queue
- * @param maximumProtectionDomains the number of protection domains
- * @param maximumReadsAsTarget the reads and atomic operations of a peer that are served at a time, for each queue pair
- * @param maximumReadsAsInitiator the reads and atomic operations that are under way at a time, for each queue pair
- * @param ports the number of ports, the first of which is 1
- * @param onDemand what can be done with memory that is registered on demand; empty if nothing
+ * @param capabilities the capabilities
+ * @param capabilityBits the capabilities as flags of verbs.h, including those unknown to this release
+ * @param atomics with respect to what atomic operations are atomic
+ * @param maximumRegionSize the largest number of bytes of one region, as an unsigned number
+ * @param maximumRegions the largest number of regions
+ * @param maximumWindows the largest number of windows
+ * @param maximumQueuePairs the largest number of queue pairs
+ * @param maximumWorkRequests the largest number of operations in flight on one queue of a queue pair
+ * @param maximumSegments the largest number of segments of an operation
+ * @param maximumCompletionQueues the largest number of completion queues
+ * @param maximumCompletionEntries the largest number of entries of a completion queue
+ * @param maximumProtectionDomains the largest number of protection domains
+ * @param maximumReadsAsTarget the largest number of a peer's reads and atomic operations that are served at a time, for
+ *         each queue pair
+ * @param maximumReadsAsInitiator the largest number of reads and atomic operations in flight, for each queue pair
+ * @param ports the number of ports; the first port is 1
+ * @param onDemand the operations that memory with on-demand paging can take part in; empty if there are none
  */
 public record DeviceAttributes(String firmware, long guid, int vendor, int part, int hardware,
         Set<DeviceCapability> capabilities, long capabilityBits, AtomicSupport atomics, long maximumRegionSize,
@@ -40,31 +41,29 @@ public record DeviceAttributes(String firmware, long guid, int vendor, int part,
         onDemand = Set.copyOf(onDemand);
     }
 
-    /** What atomic operations are atomic with; {@code enum ibv_atomic_cap}. */
+    /** With respect to what atomic operations are atomic; {@code enum ibv_atomic_cap}. */
     public enum AtomicSupport {
-        /** There are none. */
+        /** There are no atomic operations. */
         NONE,
-        /** Others through the same device. */
+        /** With respect to operations through the same device. */
         DEVICE,
-        /** Others through the same device, and the processors. */
+        /** With respect to operations through the same device and to the processors. */
         GLOBAL;
 
         static AtomicSupport of(int value) { return value > 0 && value < values().length ? values()[value] : NONE; }
     }
 
-    /**
-     * What reliable connected queue pairs can do with memory that is registered on demand; {@code IBV_ODP_SUPPORT_…}.
-     */
+    /** An operation of reliable connected queue pairs on memory with on-demand paging; {@code IBV_ODP_SUPPORT_…}. */
     public enum OnDemandOperation {
-        /** It can be sent. */
+        /** The memory can be sent. */
         SEND,
-        /** It can receive. */
+        /** The memory can receive messages. */
         RECEIVE,
-        /** It can be the source or target of a write. */
+        /** The memory can be the source or target of a write. */
         WRITE,
-        /** It can be the source or target of a read. */
+        /** The memory can be the source or target of a read. */
         READ,
-        /** It can be the target of an atomic operation. */
+        /** The memory can be the target of an atomic operation. */
         ATOMIC;
 
         static Set<OnDemandOperation> setOf(int bits) {

@@ -14,7 +14,7 @@ public enum DeviceCapability {
     BAD_QKEY_CNTR(2),
     /** Raw packets can be multicast. */
     RAW_MULTI(3),
-    /** Paths migrate by themselves. */
+    /** Paths migrate automatically. */
     AUTO_PATH_MIG(4),
     /** A queue pair can change its port. */
     CHANGE_PHY_PORT(5),
@@ -28,13 +28,13 @@ public enum DeviceCapability {
     INIT_TYPE(9),
     /** An event says when a port becomes active. */
     PORT_ACTIVE_EVENT(10),
-    /** There is a GUID of the system. */
+    /** The system has a GUID. */
     SYS_IMAGE_GUID(11),
     /** The device answers that a receiver is not ready. */
     RC_RNR_NAK_GEN(12),
     /** Shared receive queues can be resized. */
     SRQ_RESIZE(13),
-    /** A notification can be asked for after so many completions. */
+    /** A notification can be requested after a number of completions. */
     N_NOTIFY_CQ(14),
     /** Memory windows of type 1. */
     MEM_WINDOW(17),
@@ -42,7 +42,7 @@ public enum DeviceCapability {
     UD_IP_CSUM(18),
     /** The extended reliable connected transport. */
     XRC(20),
-    /** Send with invalidate and local invalidate; fast registration too, which user space does not offer. */
+    /** Send with invalidate, local invalidate, and fast registration, which user space does not offer. */
     MEM_MGT_EXTENSIONS(21),
     /** Memory windows of type 2A, which belong to a queue pair. */
     MEM_WINDOW_TYPE_2A(23),
@@ -52,7 +52,7 @@ public enum DeviceCapability {
     RC_IP_CSUM(25),
     /** Checksums of raw packets. */
     RAW_IP_CSUM(26),
-    /** Flows are steered by the device. */
+    /** The device steers flows. */
     MANAGED_FLOW_STEERING(29),
     /** A raw packet's frame check sequence is received. */
     RAW_SCATTER_FCS(34),

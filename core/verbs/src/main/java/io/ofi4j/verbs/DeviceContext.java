@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A device that is open; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods
- * throw {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the library reports an
- * error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing it only checks
- * that nothing in it is open.
+ * An open device; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods throw
+ * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the library reports an
+ * error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing that context only
+ * checks that nothing in it is open.
  */
 public final class DeviceContext implements AutoCloseable {
     final MemorySegment pointer;
@@ -48,20 +48,20 @@ public final class DeviceContext implements AutoCloseable {
     /** {@return the kernel's name of the device} */
     public String name() { return name; }
 
-    /** {@return what the device said when it was opened; ibv_query_device_ex(3)} */
+    /** {@return the properties and limits of the device when it was opened; ibv_query_device_ex(3)} */
     public DeviceAttributes attributes() {
         return attributes;
     }
 
-    /** {@return what all ports say now; ibv_query_port(3)} */
+    /** {@return the present properties of all ports; ibv_query_port(3)} */
     public List<PortAttributes> ports() {
         return IntStream.rangeClosed(1, attributes.ports()).mapToObj(this::port).toList();
     }
 
     /**
-     * {@return what a port says now; ibv_query_port(3)}
+     * {@return the present properties of a port; ibv_query_port(3)}
      *
-     * @param number from 1
+     * @param number the number of the port, from 1
      * @throws IllegalArgumentException if the device has no such port
      */
     public PortAttributes port(int number) {
@@ -85,7 +85,7 @@ public final class DeviceContext implements AutoCloseable {
         return gids;
     }
 
-    /** As the kernel tells in files; libibverbs keeps its call for itself. */
+    /** {@return the type of a GID, from the kernel's files} The function of libibverbs is not exported. */
     private String gidType(int port, int index) {
         Path file = Path.of("/sys/class/infiniband", name, "ports", String.valueOf(port), "gid_attrs", "types",
                 String.valueOf(index));
@@ -115,15 +115,17 @@ public final class DeviceContext implements AutoCloseable {
     /**
      * Opens a completion queue; ibv_create_cq(3). The caller closes it.
      *
-     * @param entries how many completions it holds: as many as operations can be in flight on all its queue pairs
-     * @throws IllegalArgumentException if that is below 1 or more than the device takes
+     * @param entries the number of completions that it holds: as many as operations can be in flight on all its queue
+     *         pairs
+     * @throws IllegalArgumentException if the number is below 1, or the device takes fewer
      */
     public VerbsCompletionQueue openCompletionQueue(int entries) { return openQueue(entries, null); }
 
     /**
      * As {@link #openCompletionQueue(int)}, with a channel to wait on.
      *
-     * @throws IllegalArgumentException if the channel is of another device, too
+     * @throws IllegalArgumentException if the number is below 1 or the device takes fewer, or the channel is of another
+     *         device
      */
     public VerbsCompletionQueue openCompletionQueue(int entries, CompletionChannel channel) {
         if (channel.context() != this) {
@@ -140,7 +142,7 @@ public final class DeviceContext implements AutoCloseable {
                     "a completion queue of " + name + " has 1 to " + max + " entries, not " + entries);
         }
         if (channel == null) { return opened(entries, null); }
-        synchronized (channel) { // which its close() holds, too
+        synchronized (channel) { // its close() holds the same monitor
             channel.requireOpen();
             return opened(entries, channel);
         }
@@ -178,14 +180,19 @@ public final class DeviceContext implements AutoCloseable {
 
     boolean isIwarp() { return iwarp; }
 
-    /** @throws UnsupportedOperationException if it is of iWARP, whose protocol has no such thing */
+    /**
+     * @throws UnsupportedOperationException if the device has iWARP, whose protocol lacks the feature
+     */
     void requireNotIwarp(String what) {
         if (iwarp) {
             throw new UnsupportedOperationException(what + " is not offered by iWARP, which " + name + " is of");
         }
     }
 
-    /** Closes the device; ibv_close_device(3). Throws {@link IllegalStateException} naming what is open in it. */
+    /**
+     * Closes the device; ibv_close_device(3). If objects opened by it are open, it throws
+     * {@link IllegalStateException}, which names them.
+     */
     @Override
     public void close() {
         synchronized (lock) {

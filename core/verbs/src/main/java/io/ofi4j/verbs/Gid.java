@@ -7,9 +7,9 @@ import java.util.HexFormat;
 /**
  * An address of a port; ibv_query_gid(3).
  *
- * @param index its place in the port's table
+ * @param index its index in the port's table
  * @param hex its 16 bytes, as 32 hexadecimal digits
- * @param type as the kernel names it, such as {@code RoCE v2}; empty if it does not say
+ * @param type the kernel's name of its type, such as {@code RoCE v2}; empty if the kernel does not say
  */
 public record Gid(int index, String hex, String type) {
     private static final int DIGITS = 32;
@@ -20,10 +20,10 @@ public record Gid(int index, String hex, String type) {
         HexFormat.of().parseHex(hex);
     }
 
-    /** {@return its bytes} */
+    /** {@return its 16 bytes} */
     public byte[] bytes() { return HexFormat.of().parseHex(hex); }
 
-    /** {@return it as an IP address: of IPv4 if it stands for one} */
+    /** {@return the GID as an IP address: an IPv4 address if it stands for one, otherwise IPv6} */
     public InetAddress address() {
         try {
             return InetAddress.getByAddress(bytes());

@@ -4,16 +4,16 @@ import io.ofi4j.verbs.internal.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A window on a region: a range of it, for peers, with a key and rights of its own, which is taken back at once;
- * {@code struct ibv_mw}. {@link QueuePair#tryBind} binds it, {@link QueuePair#tryInvalidate} takes it back, and both
- * are operations that complete. Any thread may use it.
+ * A window: a range of a region that peers can access with a key and rights of its own, until the window is
+ * invalidated; {@code struct ibv_mw}, ibv_alloc_mw(3). {@link QueuePair#tryBind} binds it to a range,
+ * {@link QueuePair#tryInvalidate} invalidates it. Both are operations that complete. Any thread may use it.
  *
- * <p>A window is free, then bound, then free again, and nothing else is let through. Each bind gives another key, of
- * 255 (type 1: 127); a window that has had all of them is retired, so that an old key never opens a new range. Closing
- * a window takes it back, too.
+ * <p>A window is free, then bound, then free again; calls that do not fit its {@link State} throw. Each bind gives a
+ * new key, of 255 (type 1: 127). A window that has had all its keys is retired, so that an old key never gives access
+ * to a new range. Closing a window invalidates it too.
  *
- * <p>Who takes a window of type 2 back is agreed between both sides: the owner, or the peer with
- * {@link QueuePair#trySendInvalidate}. If both try at the same time, the later one fails, and Soft-RoCE's kernel may
+ * <p>Both sides must agree on which of them invalidates a window of type 2: the owner, or the peer with
+ * {@link QueuePair#trySendInvalidate}. If both try at the same time, the later attempt fails, and a software device may
  * fail with it.
  */
 public final class MemoryWindow implements AutoCloseable {
@@ -21,23 +21,26 @@ public final class MemoryWindow implements AutoCloseable {
 
     /** The type of a window. */
     public enum Type {
-        /** Bound with ibv_bind_mw(3); the driver chooses its key; any queue pair of the domain may use it. */
+        /** Type 1, bound with ibv_bind_mw(3). The driver chooses its key. Any queue pair of the domain may use it. */
         ONE,
-        /** Type 2B, bound by a work request; for the peer of one queue pair alone; can be invalidated by the peer. */
+        /** Type 2B, bound by a work request. It is for the peer of one queue pair, who can invalidate it. */
         TWO
     }
 
-    /** Where a window is in its life. */
+    /** The states of a window. */
     public enum State {
         /** Not bound. */
         FREE,
-        /** A bind is in flight. Its key can be given away: what comes behind on the same queue pair finds it bound. */
+        /**
+         * A bind is in flight. The key can be sent to the peer on the same queue pair: operations after the bind find
+         * the window bound.
+         */
         BINDING,
         /** Bound. */
         BOUND,
-        /** It is being taken back. */
+        /** An invalidation is in flight. */
         INVALIDATING,
-        /** Free, and has had all of its keys: open another. */
+        /** It is free, but has had all its keys: open another window. */
         RETIRED,
         /** Closed. */
         CLOSED
@@ -64,15 +67,15 @@ public final class MemoryWindow implements AutoCloseable {
     /** {@return the type} */
     public Type type() { return type; }
 
-    /** {@return where it is in its life; binds and invalidations end when their completion is polled} */
+    /** {@return the state; binds and invalidations end when their completion is polled} */
     public synchronized State state() {
         return state;
     }
 
     /**
-     * {@return the window for peers}
+     * {@return the memory of this window, as peers need it}
      *
-     * @throws IllegalStateException if it is not bound, and no bind is in flight
+     * @throws IllegalStateException if the window is not bound, and no bind is in flight
      */
     public synchronized RemoteMemory remote() {
         if (state != State.BOUND && state != State.BINDING) { throw wrongState("give its key away", "bound"); }
@@ -100,7 +103,7 @@ public final class MemoryWindow implements AutoCloseable {
 
     int key() { return WorkRequest.key(pointer); }
 
-    /** A bind was posted. */
+    /** Records that a bind was posted. */
     synchronized void binding(QueuePair by, VerbsMemoryRegion of, long offset, long length, int access, int key) {
         WorkRequest.key(pointer, key);
         state = State.BINDING;
@@ -112,17 +115,22 @@ public final class MemoryWindow implements AutoCloseable {
         by.windows.add(this);
     }
 
-    /** A bind of length 0 takes a window of type 1 back; with its region, which Soft-RoCE's driver reads. */
+    /**
+     * {@return a bind of length 0, which invalidates a window of type 1} It has the region, which a driver may read.
+     */
     WorkRequest.Binding emptyBinding() {
         return new WorkRequest.Binding(region.nativeRegion.pointer(), region.base, 0, 0);
     }
 
     synchronized void invalidating() {
         state = State.INVALIDATING;
-        if (type == Type.ONE) { keys++; } // of the bind to nothing
+        if (type == Type.ONE) { keys++; } // the bind of length 0 uses a key
     }
 
-    /** A bind or an invalidation has ended. A failed invalidation leaves it bound: only closing takes it back then. */
+    /**
+     * Records the end of a bind or an invalidation. After a failed invalidation the window is bound, and only closing
+     * invalidates it.
+     */
     synchronized void completed(WorkKind kind, boolean success) {
         if (state == State.CLOSED) { return; }
         if (kind == WorkKind.BIND && success) {
@@ -134,7 +142,7 @@ public final class MemoryWindow implements AutoCloseable {
         } else if (state == State.INVALIDATING) { state = State.BOUND; }
     }
 
-    /** The peer has taken it back, if it has this key; whether it has. */
+    /** Records that the peer has invalidated the window, if it has this key. Returns whether it has. */
     synchronized boolean invalidated(int key) {
         boolean matches = (state == State.BOUND || state == State.BINDING) && key() == key;
         if (matches) { freed(); }
@@ -156,10 +164,10 @@ public final class MemoryWindow implements AutoCloseable {
     }
 
     /**
-     * Takes the window back, if it is bound, and closes it; ibv_dealloc_mw(3).
+     * Invalidates the window if it is bound, and closes it; ibv_dealloc_mw(3).
      *
-     * @throws IllegalStateException if a bind or an invalidation is in flight: poll its completion, after
-     *         {@link QueuePair#fail} if need be
+     * @throws IllegalStateException if a bind or an invalidation is in flight: poll its completion, if necessary after
+     *         {@link QueuePair#fail}
      */
     @Override
     public synchronized void close() {

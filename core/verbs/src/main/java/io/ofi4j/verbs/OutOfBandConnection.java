@@ -7,7 +7,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** How a queue pair without rdma_cm is made and connected. */
+/** Makes and connects a queue pair without rdma_cm. */
 final class OutOfBandConnection {
     private static final int RECEIVER_TIMER = 12; // 0.64 ms
     private static final String PREFERRED_TYPE = "RoCE v2";
@@ -31,7 +31,7 @@ final class OutOfBandConnection {
         this.gid = choose(port.gids());
     }
 
-    /** Where the numbers of packets begin. */
+    /** {@return the number of the first packet} */
     static int sequence() {
         return (int) (System.nanoTime() & SEQUENCES - 1);
     }
@@ -44,7 +44,7 @@ final class OutOfBandConnection {
                         + " has no address" + (attributes.gidIndex() < 0 ? "" : " at index " + attributes.gidIndex())));
     }
 
-    /** Made, and ready for receives. */
+    /** {@return a new queue pair, ready for receives} */
     MemorySegment create(ProtectionDomain domain) {
         QueuePairCalls.Sizes sizes = attributes.nativeSizes();
         if (attributes.xrc()) {
@@ -73,14 +73,14 @@ final class OutOfBandConnection {
         return new QueuePairAddress(number, sequence, port.lid(), port.mtu(), gid.hex());
     }
 
-    /** To where operations can be posted. */
+    /** Moves it to the state in which operations can be posted. */
     void connect(MemorySegment pointer, QueuePairAddress peer) {
         QueuePairCalls.Path path = path(peer);
         QueuePairCalls.readyToReceive(pointer, path, !attributes.xrc());
         QueuePairCalls.readyToSend(pointer, path);
     }
 
-    /** To where a peer's operations are answered. */
+    /** Moves it to the state in which a peer's operations are answered. */
     void answer(MemorySegment pointer, QueuePairAddress peer) {
         QueuePairCalls.readyToReceive(pointer, path(peer), true);
     }

@@ -6,12 +6,12 @@ import java.util.List;
 /**
  * A port of a device; {@code struct ibv_port_attr}, ibv_query_port(3).
  *
- * @param number from 1
- * @param state whether it is up
- * @param mtu the bytes of a packet, or 0 if the port does not say
+ * @param number the number of the port, from 1
+ * @param state the state
+ * @param mtu the largest number of bytes of a packet, or 0 if the port does not say
  * @param lid the address in an InfiniBand subnet, 0 on Ethernet
- * @param linkLayer what the cable carries
- * @param maximumMessageSize the bytes of one operation, as an unsigned number
+ * @param linkLayer the link layer
+ * @param maximumMessageSize the largest number of bytes of one operation, as an unsigned number
  * @param gids the addresses that are set
  */
 public record PortAttributes(int number, State state, int mtu, int lid, LinkLayer linkLayer, int maximumMessageSize,
@@ -26,23 +26,23 @@ public record PortAttributes(int number, State state, int mtu, int lid, LinkLaye
 
     /** The state of a port; {@code enum ibv_port_state}. */
     public enum State {
-        /** Unchanged, or something newer. */
+        /** Unchanged, or a state that this release does not know. */
         UNKNOWN,
         /** No link. */
         DOWN,
-        /** A link that is not configured. */
+        /** There is a link, which is not configured. */
         INIT,
-        /** Configured, and not in use. */
+        /** The link is configured, and not in use. */
         ARMED,
-        /** In use. */
+        /** The link is in use. */
         ACTIVE,
-        /** In use, with a link that fails for the moment. */
+        /** The link is in use, but fails at the moment. */
         ACTIVE_DEFER;
 
         static State of(int value) { return value > 0 && value < values().length ? values()[value] : UNKNOWN; }
     }
 
-    /** What the cable carries. */
+    /** The link layer of a port. */
     public enum LinkLayer {
         /** The port does not say. */
         UNSPECIFIED,

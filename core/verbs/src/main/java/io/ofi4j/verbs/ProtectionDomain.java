@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What belongs together: regions, windows and queue pairs of one domain can be used with each other;
- * {@code struct ibv_pd}. Any thread may call any method. Methods throw {@link IllegalStateException} once it is closed,
- * and {@link io.ofi4j.FabricException} if the library reports an error.
+ * A protection domain: its regions, windows and queue pairs can be used with each other; {@code struct ibv_pd},
+ * ibv_alloc_pd(3). Any thread may call any method. Methods throw {@link IllegalStateException} once it is closed, and
+ * {@link io.ofi4j.FabricException} if the library reports an error.
  */
 public final class ProtectionDomain implements AutoCloseable {
     private static final long PAGE = 4096;
@@ -19,7 +19,7 @@ public final class ProtectionDomain implements AutoCloseable {
     final MemorySegment pointer;
     final OpenChildren children = OpenChildren.owned();
     final List<QueuePair> queuePairs = new CopyOnWriteArrayList<>();
-    /** Those that are open. */
+    /** The open windows. */
     final List<MemoryWindow> windows = new CopyOnWriteArrayList<>();
 
     private volatile boolean closed;
@@ -34,11 +34,12 @@ public final class ProtectionDomain implements AutoCloseable {
     public DeviceContext context() { return context; }
 
     /**
-     * Allocates and registers memory, which is zeroed, begins at a page, and lives as long as anything refers to it;
-     * ibv_reg_mr(3).
+     * Allocates zeroed, page-aligned memory and registers it; ibv_reg_mr(3). The garbage collector frees it when
+     * nothing refers to it.
      *
      * @param length the number of bytes, at least 1
-     * @throws IllegalArgumentException if the length is below 1, or the rights do not go together
+     * @param rights the rights of the region, and how it is registered
+     * @throws IllegalArgumentException if the length is below 1, or the rights contradict each other
      */
     public VerbsMemoryRegion allocate(long length, VerbsAccess... rights) {
         if (length < 1) { throw new IllegalArgumentException("a region has at least 1 byte, not " + length); }
@@ -48,14 +49,14 @@ public final class ProtectionDomain implements AutoCloseable {
     }
 
     /**
-     * Registers memory of the caller, such as that of a {@code io.ofi4j.MemoryRegion}, which both may use at the same
-     * time; ibv_reg_mr(3), with {@link VerbsAccess#ZERO_BASED} ibv_reg_mr_iova(3).
+     * Registers memory of the caller; ibv_reg_mr(3), with {@link VerbsAccess#ZERO_BASED} ibv_reg_mr_iova(3). It may be
+     * the memory of an {@code io.ofi4j.MemoryRegion}: both libraries may use it at the same time.
      *
      * @param memory off-heap memory, at least 1 byte
      * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not
-     *         begin at a page, or the rights do not go together
-     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or is of iWARP
-     *         and the region would be {@link VerbsAccess#ZERO_BASED}
+     *         begin at a page, or the rights contradict each other
+     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or has iWARP and
+     *         the region is {@link VerbsAccess#ZERO_BASED}
      */
     public VerbsMemoryRegion register(MemorySegment memory, VerbsAccess... rights) {
         requireOpen();
@@ -74,7 +75,8 @@ public final class ProtectionDomain implements AutoCloseable {
 
     private VerbsMemoryRegion register(MemorySegment memory, int access) {
         boolean zeroBased = (access & VerbsAccess.ZERO_BASED.bit()) != 0;
-        if (zeroBased) { context.requireNotIwarp("a zero-based region"); } // siw takes it, and ignores it
+        // a driver of iWARP accepts the flag and ignores it
+        if (zeroBased) { context.requireNotIwarp("a zero-based region"); }
         if (zeroBased && memory.address() % PAGE != 0) {
             throw new IllegalArgumentException(
                     "memory of a zero-based region begins at a page, at a multiple of " + PAGE);
@@ -108,10 +110,11 @@ public final class ProtectionDomain implements AutoCloseable {
      * {@link QueuePair#connect}; ibv_create_qp(3). {@link VerbsConnection#openQueuePair} opens one that rdma_cm
      * connects.
      *
-     * @throws UnsupportedOperationException if the device is of iWARP, cannot block loopback, or has no XRC, and the
-     *         attributes ask for it
-     * @throws IllegalArgumentException if a queue is of another device, or has too few entries left, or the device
-     *         takes fewer operations
+     * @param attributes the attributes of the queue pair
+     * @throws UnsupportedOperationException if the device has iWARP, which rdma_cm must connect, or the attributes ask
+     *         for blocked loopback or XRC and the device has none
+     * @throws IllegalArgumentException if a queue is of another device or has too few entries left, or the device takes
+     *         fewer operations
      */
     public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
         requireOpen();
@@ -137,7 +140,10 @@ public final class ProtectionDomain implements AutoCloseable {
         return queuePairs.stream().anyMatch(queuePair -> queuePair.isInFlight(region));
     }
 
-    /** Closes the domain; ibv_dealloc_pd(3). Throws {@link IllegalStateException} naming what is open in it. */
+    /**
+     * Closes the domain; ibv_dealloc_pd(3). If objects opened by it are open, it throws {@link IllegalStateException},
+     * which names them.
+     */
     @Override
     public void close() {
         synchronized (this) {
@@ -147,7 +153,7 @@ public final class ProtectionDomain implements AutoCloseable {
             try {
                 ObjectCalls.ibv_dealloc_pd(pointer);
             } finally {
-                context.children.remove(this); // last: the device stays open until then
+                context.children.remove(this); // last, so that the device stays open until here
             }
         }
     }

@@ -14,27 +14,29 @@ import java.util.function.Consumer;
  * One end of a reliable connection, with a queue for operations and one for receives; {@code struct ibv_qp}. Any thread
  * may call any method. Posting allocates nothing, except for windows.
  *
- * <p>The {@code try} methods post an operation and return false if there is no room: poll the completion queue then.
- * What an operation moves must not be touched until its completion, except with {@link WorkFlags#INLINE}. The
- * {@code long} token comes back in the completion. All of them throw {@link IllegalStateException} if the queue pair is
- * not connected, or something is closed; {@link IndexOutOfBoundsException} if a range is not inside its region or the
- * peer's memory; {@link IllegalArgumentException} if a right is missing, something is of another protection domain, or
- * flags or lengths do not fit; and {@link io.ofi4j.FabricException} if the library reports another error. All of that
- * is checked before the device is reached.
+ * <p>The {@code try} methods post an operation and return false if there is no room: then poll the completion queue and
+ * try again. Do not use the local bytes of an operation before its completion, except with {@link WorkFlags#INLINE}.
+ * The {@code long} token comes back with the completion. Offsets and lengths are in bytes.
  *
- * <p>After a failed operation the queue pair can do nothing more: everything comes back {@link WorkStatus#FLUSHED}.
- * Close it.
+ * <p><b>Errors.</b> The {@code try} methods throw {@link IllegalStateException} if the queue pair is not connected, or
+ * an object is closed; {@link IndexOutOfBoundsException} if a range is not inside its region or the peer's memory;
+ * {@link IllegalArgumentException} if a right is missing, an object is of another protection domain, or the operation
+ * does not take the flags or the length. All of that is checked before the device is reached. They throw
+ * {@link io.ofi4j.FabricException} if the library reports an error.
+ *
+ * <p>A failed operation puts the queue pair into the error state: all operations after it come back as
+ * {@link WorkStatus#FLUSHED}. Close it then.
  */
 public final class QueuePair implements AutoCloseable {
     final ProtectionDomain domain;
     final MemorySegment pointer;
-    /** Bound on it, or being bound or taken back. */
+    /** The windows that are bound on it, or are being bound or invalidated. */
     final OpenChildren windows = new OpenChildren();
 
     private final QueuePairAttributes attributes;
     private final OutOfBandConnection outOfBand;
     private final Consumer<MemorySegment> destroy;
-    /** That it is destroyed under: calls of rdma_cm use the queue pair, too. */
+    /** The lock under which it is destroyed: calls of rdma_cm use the queue pair too. */
     private final Object lock;
     private final WorkQueue sendQueue;
     private final WorkQueue receiveQueue;
@@ -45,7 +47,9 @@ public final class QueuePair implements AutoCloseable {
     private volatile boolean failed;
     private volatile boolean closed;
 
-    /** The lock is null for its own. */
+    /**
+     * @param lock the lock under which it is destroyed, or null for one of its own
+     */
     QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer,
             OutOfBandConnection outOfBand, Consumer<MemorySegment> destroy, Object lock) {
         this.domain = domain;
@@ -63,7 +67,7 @@ public final class QueuePair implements AutoCloseable {
         this.windowWork = new WindowWork(this, sendQueue);
     }
 
-    /** Where completions and closes find it. */
+    /** Makes it known to completions and closes. */
     void register() {
         sendQueue.completionQueue.add(sendQueue);
         receiveQueue.completionQueue.add(receiveQueue);
@@ -91,8 +95,10 @@ public final class QueuePair implements AutoCloseable {
     /** {@return its number on the device} */
     public int number() { return number; }
 
-    /** {@return what it was opened with} */
-    public QueuePairAttributes attributes() { return attributes; }
+    /** {@return the attributes that it was opened with} */
+    public QueuePairAttributes attributes() {
+        return attributes;
+    }
 
     /** {@return whether operations can be posted: it is connected, and none has failed} */
     public boolean isConnected() {
@@ -100,14 +106,14 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * {@return where it is, for the peer's {@link #connect}}
+     * {@return its address, for the peer's {@link #connect}}
      *
      * @throws IllegalStateException if rdma_cm connects it
      */
     public QueuePairAddress address() { return requireOutOfBand().address(number); }
 
     /**
-     * Connects it to a queue pair whose peer does the same; ibv_modify_qp(3) to RTR and RTS.
+     * Connects it to a queue pair of a peer, which must do the same; ibv_modify_qp(3) to RTR and RTS.
      *
      * @throws IllegalStateException if it is connected, closed, or rdma_cm connects it
      */
@@ -131,7 +137,7 @@ public final class QueuePair implements AutoCloseable {
 
     void failed() { failed = true; }
 
-    /** The peer has invalidated a key. */
+    /** Records that the peer has invalidated a key. */
     void invalidated(int key) {
         for (MemoryWindow window : domain.windows) {
             if (window.invalidated(key)) { return; }
@@ -139,7 +145,7 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts memory for a message of the peer; ibv_post_recv(3). This works before it is connected, too.
+     * Posts a receive for a message of the peer; ibv_post_recv(3). It also works before the queue pair is connected.
      *
      * @return false if there is no room
      */
@@ -151,7 +157,8 @@ public final class QueuePair implements AutoCloseable {
             requireMessages();
             region.require(domain, offset, length, VerbsAccess.LOCAL_WRITE.bit());
             workQueue.request.local(region.base + offset, length, region.nativeRegion.localKey());
-            return workQueue.receive(length == 0 && !domain.context.isIwarp() ? 0 : 1, region, token); // siw wants one
+            // iWARP needs one
+            return workQueue.receive(length == 0 && !domain.context.isIwarp() ? 0 : 1, region, token);
         } finally {
             workQueue.completionQueue.guard.exit();
         }
@@ -167,7 +174,7 @@ public final class QueuePair implements AutoCloseable {
         return work.message(Opcodes.SEND, region, offset, length, 0, flags, token);
     }
 
-    /** As {@link #trySend}; the peer gets a number of 4 bytes, too. {@code IBV_WR_SEND_WITH_IMM}. */
+    /** As {@link #trySend}, with a number of 4 bytes for the peer's completion; {@code IBV_WR_SEND_WITH_IMM}. */
     public boolean trySendImmediate(VerbsMemoryRegion region, long offset, int length, int immediate, int flags,
             long token) {
         domain.context.requireNotIwarp("an immediate");
@@ -176,11 +183,12 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * As {@link #trySend}; it also takes a window of the peer back, whose key is worth nothing from then on. The object
-     * cannot be used any more. {@code IBV_WR_SEND_WITH_INV}.
+     * As {@link #trySend}, and invalidates a window of the peer; {@code IBV_WR_SEND_WITH_INV}. From then on the key of
+     * the window is invalid, and this object cannot be used.
      *
-     * @throws IllegalArgumentException if the memory is no window of type 2, too
-     * @throws UnsupportedOperationException if the device cannot do it
+     * @param window memory that is a window of type 2
+     * @throws IllegalArgumentException if the memory is not a window of type 2
+     * @throws UnsupportedOperationException if the device does not have this operation
      */
     public boolean trySendInvalidate(VerbsMemoryRegion region, long offset, int length, RemoteMemory window, int flags,
             long token) {
@@ -209,7 +217,7 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * As {@link #tryWrite}; it uses a receive of the peer, whose completion has the number.
+     * As {@link #tryWrite}, and uses a receive of the peer, whose completion has the number;
      * {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
      */
     public boolean tryWriteImmediate(VerbsMemoryRegion region, long offset, int length, RemoteMemory target,
@@ -231,8 +239,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Adds to 8 bytes of the peer, and fetches what they were; {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, ibv_post_send(3).
-     * The numbers are in the byte order of the peer's processor.
+     * Adds a number to 8 bytes of the peer's memory, and fetches the previous value;
+     * {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, ibv_post_send(3). The numbers have the byte order of the peer's processor.
      *
      * @param flags {@link WorkFlags}, not {@link WorkFlags#INLINE}
      * @return false if there is no room
@@ -244,7 +252,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * As {@link #tryFetchAdd}, but puts a number in the place of the expected one. {@code IBV_WR_ATOMIC_CMP_AND_SWP}.
+     * As {@link #tryFetchAdd}, but replaces the number if it equals the expected one;
+     * {@code IBV_WR_ATOMIC_CMP_AND_SWP}.
      */
     public boolean tryCompareSwap(VerbsMemoryRegion result, long offset, RemoteMemory target, long targetOffset,
             long expected, long desired, int flags, long token) {
@@ -253,14 +262,15 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Binds a window to a part of a region; for type 1 ibv_bind_mw(3), for type 2 {@code IBV_WR_BIND_MW}. It is always
-     * reported. {@link MemoryWindow#remote} can be given to the peer at once, in a send that is posted behind.
+     * Binds a window to a range of a region; for type 1 ibv_bind_mw(3), for type 2 {@code IBV_WR_BIND_MW}. Its
+     * completion is always reported. {@link MemoryWindow#remote} can be sent to the peer at once, by a send that is
+     * posted after the bind.
      *
      * @param flags {@link WorkFlags#FENCED} or 0
-     * @param rights what the peer may do: remote rights that the region allows, {@link VerbsAccess#LOCAL_WRITE} for
-     *         changes
+     * @param rights the remote rights of the window; those that change memory need a region with
+     *         {@link VerbsAccess#LOCAL_WRITE}
      * @return false if there is no room
-     * @throws IllegalStateException if the window is not free, too; the message says what it is
+     * @throws IllegalStateException if the window is not free; the message names its state
      */
     public boolean tryBind(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int flags,
             long token, VerbsAccess... rights) {
@@ -274,12 +284,12 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Takes a window back: its key is worth nothing from the completion on; for type 2 {@code IBV_WR_LOCAL_INV}, for
-     * type 1 a bind to nothing. It is always reported.
+     * Invalidates a window: from the completion on its key is invalid; for type 2 {@code IBV_WR_LOCAL_INV}, for type 1
+     * a bind of length 0. Its completion is always reported.
      *
      * @param flags {@link WorkFlags#FENCED} or 0
      * @return false if there is no room
-     * @throws IllegalStateException if the window is not bound, too; the message says what it is
+     * @throws IllegalStateException if the window is not bound; the message names its state
      */
     public boolean tryInvalidate(MemoryWindow window, int flags, long token) {
         sendQueue.completionQueue.guard.enter();
@@ -323,7 +333,7 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Ends the connection on this side; ibv_modify_qp(3) to ERR. Everything in flight comes back, most of it
+     * Ends the connection on this side; ibv_modify_qp(3) to ERR. All operations in flight come back, most of them as
      * {@link WorkStatus#FLUSHED}.
      *
      * @throws IllegalStateException if it is closed
@@ -335,19 +345,19 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Destroys the queue pair; ibv_destroy_qp(3). What is in flight comes back {@link WorkStatus#FLUSHED} with the next
-     * polls. Throws {@link IllegalStateException} naming the windows that are bound on it: the kernel would wait for
-     * them. A call of its {@link VerbsConnection} that connects it or accepts is waited for.
+     * Destroys the queue pair; ibv_destroy_qp(3). Operations in flight come back as {@link WorkStatus#FLUSHED} with the
+     * next polls. If windows are bound on it, for which the kernel would wait, it throws {@link IllegalStateException},
+     * which names them. It waits for a call of its {@link VerbsConnection} that connects or accepts.
      */
     @Override
     public void close() {
         synchronized (lock) {
-            synchronized (this) { // fail() need not wait for rdma_cm
+            synchronized (this) { // so that fail() need not wait for rdma_cm
                 if (closed) { return; }
                 closed = true;
                 boolean isUnused = false;
                 try {
-                    awaitPosts(sendQueue); // no bind comes any more
+                    awaitPosts(sendQueue); // no bind can come after this
                     awaitPosts(receiveQueue);
                     windows.requireNone(this);
                     isUnused = true;

@@ -4,12 +4,12 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /**
- * Where a queue pair is, for a connection by hand. Both sides exchange it. A value.
+ * The address of a queue pair, as a value that both sides exchange to connect by hand.
  *
  * @param number the queue pair's number
  * @param sequence the number of its first packet
  * @param lid the port's address in an InfiniBand subnet, or 0
- * @param mtu the bytes of a packet on its port
+ * @param mtu the largest number of bytes of a packet on its port
  * @param gid the port's address, as 32 hexadecimal digits
  */
 public record QueuePairAddress(int number, int sequence, int lid, int mtu, String gid) {
@@ -23,7 +23,7 @@ public record QueuePairAddress(int number, int sequence, int lid, int mtu, Strin
     private static final int MIN_MTU = 256;
     private static final int MAX_MTU = 4096;
 
-    /** Checks the address. */
+    /** Checks that the components are in range. */
     public QueuePairAddress {
         if (HexFormat.of().parseHex(gid).length != GID) {
             throw new IllegalArgumentException("a GID has 16 bytes, not '" + gid + "'");
@@ -51,7 +51,7 @@ public record QueuePairAddress(int number, int sequence, int lid, int mtu, Strin
     /**
      * {@return the address that {@link #encode} encoded}
      *
-     * @throws IllegalArgumentException if the bytes are no such address
+     * @throws IllegalArgumentException if the bytes are not an encoded address
      */
     public static QueuePairAddress decode(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes);

@@ -4,24 +4,27 @@ import io.ofi4j.verbs.internal.QueuePairCalls;
 import java.util.Objects;
 
 /**
- * What a queue pair is made of, and how its connection is kept; {@code struct ibv_qp_init_attr},
- * {@code struct ibv_qp_attr}. A value: {@link #of} has defaults, the methods named as its components give a copy with
- * another number.
+ * The sizes of a queue pair, and the parameters of its connection; {@code struct ibv_qp_init_attr},
+ * {@code struct ibv_qp_attr}, ibv_create_qp(3), ibv_modify_qp(3). A value: {@link #of} has the defaults, and other
+ * methods return a changed copy.
  *
- * @param sendQueue reports what is posted here
- * @param receiveQueue reports receives; it may be the same
- * @param sends operations in flight, receives aside, at most
- * @param receives receives in flight at most
- * @param inline the bytes of {@link WorkFlags#INLINE} at most
- * @param reads reads and atomic operations under way at a time in each direction; the device may have fewer
- * @param port the device's port, by hand only
- * @param gidIndex the place of the address in the port's table, by hand only; -1 takes one of RoCE v2 with an IPv4
- *         address if there is one
- * @param timeout an answer takes at most 4.096 microseconds times two to this power; 0 waits for ever, by hand only
- * @param retries how often a lost packet is repeated, at most 7, which is for ever on Soft-RoCE
- * @param receiverRetries how often a peer without a receive is asked again; 7 is for ever
- * @param blockLoopback whether multicasts that it sends do not come back
- * @param xrc whether it is of the extended reliable connected transport: connected by hand to an {@link XrcTarget}
+ * @param sendQueue the queue that reports operations
+ * @param receiveQueue the queue that reports receives; it may be the same
+ * @param sends the largest number of operations in flight, without receives
+ * @param receives the largest number of receives in flight
+ * @param inline the largest number of bytes with {@link WorkFlags#INLINE}
+ * @param reads the largest number of reads and atomic operations in flight in each direction; the device may have fewer
+ * @param port the device's port; used by connections by hand only
+ * @param gidIndex the index of the address in the port's table; -1 chooses one of RoCE v2 with an IPv4 address if there
+ *         is one; used by connections by hand only
+ * @param timeout the exponent of the time to wait for an answer, 4.096 microseconds times two to this power; 0 waits
+ *         for ever; used by connections by hand only
+ * @param retries the number of times that a lost packet is sent again, at most 7; some software devices take 7 for
+ *         endless
+ * @param receiverRetries the number of times that a peer without a receive is asked again; 7 is endless
+ * @param blockLoopback whether its own multicasts do not come back
+ * @param xrc whether it has the extended reliable connected transport; then it is connected by hand to an
+ *         {@link XrcTarget}
  */
 public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletionQueue receiveQueue, int sends,
         int receives, int inline, int reads, int port, int gidIndex, int timeout, int retries, int receiverRetries,
@@ -36,7 +39,10 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
     private static final int MAX_INLINE = 1 << 16;
     private static final int MAX_WORK_REQUESTS = 1 << 20;
 
-    /** Checks that the numbers are in what verbs has room for; the device's own limits come later. */
+    /**
+     * Checks that the numbers fit into the structs of verbs. The limits of the device are checked when the queue pair
+     * is opened.
+     */
     public QueuePairAttributes {
         Objects.requireNonNull(sendQueue, "sendQueue");
         Objects.requireNonNull(receiveQueue, "receiveQueue");
@@ -62,8 +68,8 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
     }
 
     /**
-     * {@return 64 operations and receives in flight, 64 bytes inline, 4 reads, 67 milliseconds, 6 retries; one queue
-     * for both}
+     * {@return attributes with 64 operations and 64 receives in flight, 64 bytes inline, 4 reads, a timeout of 67
+     * milliseconds, 6 retries, and this queue for both}
      */
     public static QueuePairAttributes of(VerbsCompletionQueue queue) {
         return new QueuePairAttributes(queue, queue, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_READS, 1, -1,
@@ -88,31 +94,31 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
                 retries, receiverRetries, blockLoopback, xrc);
     }
 
-    /** {@return a copy with another number of reads under way} */
+    /** {@return a copy with this number of reads and atomic operations in flight} */
     public QueuePairAttributes reads(int count) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, count, port, gidIndex, timeout,
                 retries, receiverRetries, blockLoopback, xrc);
     }
 
-    /** {@return a copy with another port and address of the device} */
+    /** {@return a copy with this port of the device, and the address with this index} */
     public QueuePairAttributes address(int itsPort, int itsGidIndex) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, itsPort, itsGidIndex,
                 timeout, retries, receiverRetries, blockLoopback, xrc);
     }
 
-    /** {@return a copy that gives up otherwise} */
+    /** {@return a copy with this timeout and these numbers of retries} */
     public QueuePairAttributes retries(int itsTimeout, int itsRetries, int itsReceiverRetries) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex,
                 itsTimeout, itsRetries, itsReceiverRetries, blockLoopback, xrc);
     }
 
-    /** {@return a copy whose multicasts do not come back, or do} */
+    /** {@return a copy that blocks its own multicasts, or not} */
     public QueuePairAttributes blockLoopback(boolean block) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex, timeout,
                 retries, receiverRetries, block, xrc);
     }
 
-    /** {@return a copy of the extended reliable connected transport, or of the reliable connected one} */
+    /** {@return a copy with the extended reliable connected transport, or with the reliable connected one} */
     public QueuePairAttributes xrc(boolean extended) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex, timeout,
                 retries, receiverRetries, blockLoopback, extended);

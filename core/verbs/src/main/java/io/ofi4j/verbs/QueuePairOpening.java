@@ -6,9 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/**
- * Opens a queue pair. Its completion queues have it as a child from before the native call on, so that they stay open.
- */
+/** Opens a queue pair. It is a child of its completion queues before the native call, so that they stay open. */
 final class QueuePairOpening {
     private final ProtectionDomain domain;
     private final QueuePairAttributes attributes;
@@ -43,7 +41,7 @@ final class QueuePairOpening {
                 pointer -> new QueuePair(domain, attributes, pointer, outOfBand, QueuePairCalls::ibv_destroy_qp, null));
     }
 
-    /** One that rdma_cm connects, and that is destroyed under a lock of its connection. */
+    /** {@return a queue pair that rdma_cm connects, and that is destroyed under a lock of its connection} */
     QueuePair openForConnection(Supplier<MemorySegment> create, Consumer<MemorySegment> destroy, Object lock) {
         return open(create, destroy, pointer -> new QueuePair(domain, attributes, pointer, null, destroy, lock));
     }

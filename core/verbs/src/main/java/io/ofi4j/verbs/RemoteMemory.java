@@ -36,7 +36,7 @@ public final class RemoteMemory {
         this.revocable = revocable;
     }
 
-    /** {@return the address of offset 0, as the owner's device sees it} */
+    /** {@return the address of offset 0, as operations of peers use it} */
     public long address() { return address; }
 
     /** {@return the number of bytes} */
@@ -45,15 +45,15 @@ public final class RemoteMemory {
     /** {@return the key, which is a secret} */
     public int key() { return key; }
 
-    /** {@return what peers may do} */
+    /** {@return the rights of peers} */
     public Set<VerbsAccess> access() { return VerbsAccess.setOf(access); }
 
-    /** {@return whether {@link QueuePair#trySendInvalidate} takes it: it is a window of type 2} */
+    /** {@return whether it is a window of type 2, which {@link QueuePair#trySendInvalidate} takes} */
     public boolean isRevocable() {
         return revocable;
     }
 
-    /** {@return whether this object was given to {@link QueuePair#trySendInvalidate}; then it is of no use any more} */
+    /** {@return whether this object was passed to {@link QueuePair#trySendInvalidate}; then it cannot be used} */
     public boolean isInvalidated() {
         return invalidated;
     }
@@ -68,7 +68,7 @@ public final class RemoteMemory {
         }
     }
 
-    /** The address of a range, which was checked. */
+    /** {@return the address of a range, after checks} */
     long require(long offset, long count, int right) {
         requireValid();
         Objects.checkFromIndexSize(offset, count, length);
@@ -117,7 +117,7 @@ public final class RemoteMemory {
         return (int) crc.getValue();
     }
 
-    /** Leaves out the key, which is a secret. */
+    /** {@return a description without the key, which is a secret} */
     @Override
     public String toString() {
         return "RemoteMemory[length=" + length + ", access=" + access() + (invalidated ? ", invalidated" : "") + "]";

@@ -92,7 +92,7 @@ final class SendWork {
         }
         region.require(queuePair.domain, offset, length, 0);
         MemorySegment staging = workQueue.request.staging();
-        MemorySegment.copy(region.segment(), offset, staging, 0, length); // freed memory throws, and is not read
+        MemorySegment.copy(region.segment(), offset, staging, 0, length); // freed memory throws here, and is not read
         workQueue.request.local(staging.address(), length, region.nativeRegion.localKey());
     }
 

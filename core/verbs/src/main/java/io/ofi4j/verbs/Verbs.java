@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
  * throw {@link io.ofi4j.FabricException} if the library reports an error, and {@link UnsupportedOperationException}
  * where a device lacks what was asked for.
  *
- * <p>This path lies beside libfabric's, not below it: its objects and those of package {@code io.ofi4j} do not mix,
- * except that both can register the same memory.
+ * <p>This path is beside libfabric, not below it: its objects cannot be used with those of package {@code io.ofi4j}.
+ * Both can register the same memory.
  */
 public final class Verbs {
     private static final Verbs INSTANCE = new Verbs();
@@ -38,7 +38,7 @@ public final class Verbs {
         return INSTANCE;
     }
 
-    /** {@return the RDMA devices of this machine, none too where the kernel lacks ib_uverbs; ibv_get_device_list(3)} */
+    /** {@return the RDMA devices of this machine; none if the kernel lacks ib_uverbs; ibv_get_device_list(3)} */
     public List<Device> devices() {
         return DeviceCalls.ibv_get_device_list().stream().map(found -> new Device(found.name(), found.guid(),
                 Device.NodeType.of(found.nodeType()), Device.Transport.of(found.transport()))).toList();
@@ -48,7 +48,7 @@ public final class Verbs {
      * Opens a device; ibv_open_device(3). The caller closes it.
      *
      * @param device its name, such as {@code mlx5_0}
-     * @throws IllegalArgumentException if there is no device of that name; the message lists those that there are
+     * @throws IllegalArgumentException if there is no device of that name; the message lists the devices
      */
     public DeviceContext open(String device) {
         Objects.requireNonNull(device, "device");
@@ -67,10 +67,11 @@ public final class Verbs {
     }
 
     /**
-     * Waits for connections on an address of an RDMA device; rdma_listen(3).
+     * Listens for connections at an address of an RDMA device; rdma_listen(3). The caller closes the listener.
      *
-     * @param address an address of a device's network interface, or the wildcard address; port 0 takes a free one
-     * @param backlog how many requests may wait, at least 1
+     * @param address an address of a device's network interface, or the wildcard address; for port 0 a free port is
+     *         chosen
+     * @param backlog the largest number of requests that wait, at least 1
      * @throws IllegalArgumentException if the backlog is below 1, or the address is not resolved
      */
     public ConnectionListener listen(InetSocketAddress address, int backlog) {
@@ -82,9 +83,10 @@ public final class Verbs {
      * Finds the device and the route to a listener; rdma_resolve_addr(3), rdma_resolve_route(3). The result is not
      * connected yet.
      *
-     * @param source an address of this machine, whose device is used; null lets the routes decide
+     * @param source an address of this machine, whose device is used; null for the device of the route
      * @param peer the address of a {@link ConnectionListener}
-     * @param deadline the longest wait, for each of both steps
+     * @param deadline the longest wait, for each of the two steps
+     * @return the connection; the caller closes it
      * @throws IllegalArgumentException if the deadline is not above zero, or an address is not resolved
      * @throws io.ofi4j.FabricTimeoutException if the deadline passes
      */

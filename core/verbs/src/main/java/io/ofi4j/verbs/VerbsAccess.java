@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  * allowed.
  */
 public enum VerbsAccess {
-    /** This process receives, reads and fetches into it. Needed for what lets peers write. */
+    /** The region receives messages and the results of reads and fetches. Rights of peers to write need it too. */
     LOCAL_WRITE(1),
     /** Peers that know the key may write. */
     REMOTE_WRITE(1 << 1),
@@ -23,11 +23,11 @@ public enum VerbsAccess {
     WINDOW_BIND(1 << 4),
     /** The first byte has the address 0 for peers. The memory must begin at a page. */
     ZERO_BASED(1 << 5),
-    /** Pages are not locked, but brought in when a transfer needs them. */
+    /** On-demand paging: pages are not locked, but loaded when a transfer needs them. */
     ON_DEMAND(1 << 6),
     /** Every page is a huge page. */
     HUGE_PAGES(1 << 7),
-    /** The bus may reorder writes. Devices that cannot do it ignore this. */
+    /** The bus may reorder writes. Devices without the feature ignore this. */
     RELAXED_ORDERING(1 << 20);
 
     static final int REMOTE = REMOTE_WRITE.bit | REMOTE_READ.bit | REMOTE_ATOMIC.bit;

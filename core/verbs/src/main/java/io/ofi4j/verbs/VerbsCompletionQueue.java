@@ -12,17 +12,17 @@ import java.util.Deque;
 import java.util.Objects;
 
 /**
- * Reports which operations have completed; {@code struct ibv_cq}. Any thread may call any method; if threads share a
- * queue, each completion goes to one of them. Except for accessors, methods throw {@link IllegalStateException} once it
- * is closed, and {@link FabricException} if the library reports an error.
+ * Reports which operations have completed; {@code struct ibv_cq}, ibv_create_cq(3). Any thread may call any method; if
+ * threads share a queue, each completion goes to one of them. Except for accessors, methods throw
+ * {@link IllegalStateException} once it is closed, and {@link FabricException} if the library reports an error.
  *
- * <p>It cannot overflow: each queue of a queue pair takes as many of its entries as it has operations in flight at
- * most, and a queue pair for which there are too few left is refused.
+ * <p>It cannot overflow: each queue of a queue pair reserves as many entries as it can have operations in flight, and a
+ * queue pair that needs more entries than are left is refused.
  */
 public final class VerbsCompletionQueue implements AutoCloseable {
     /**
-     * The flag that Soft-RoCE sets for an invalidation: the kernel's number, not that of user space. Connections have
-     * no other use of it.
+     * The flag that Soft-RoCE sets for an invalidation: the kernel's number instead of that of user space. Connections
+     * do not use it otherwise.
      */
     private static final int KERNEL_INVALIDATED = 1 << 2;
 
@@ -53,8 +53,8 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     public int size() { return size; }
 
     /**
-     * Reads available completions and passes them to the handler; never waits; ibv_poll_cq(3). If the handler throws,
-     * the remaining completions stay for the next poll.
+     * Reads available completions and passes them to the handler; ibv_poll_cq(3). It never waits. If the handler
+     * throws, the remaining completions stay for the next poll.
      *
      * @param handler receives the completions
      * @param limit the maximum number of completions, at least 1; one call returns no more than 64
@@ -62,7 +62,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
      * @throws IllegalArgumentException if the limit is below 1
      */
     public int poll(WorkHandler handler, int limit) {
-        Objects.requireNonNull(handler, "handler"); // before a completion is taken
+        Objects.requireNonNull(handler, "handler"); // before a completion is taken from the queue
         if (limit < 1) { throw new IllegalArgumentException("poll takes a limit of at least 1, not " + limit); }
         CompletionBatch batch;
         guard.enter();
@@ -107,7 +107,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         for (CompletionBatch batch : batches) {
             if (!batch.busy.getAcquire()) { return markBusy(batch); }
         }
-        batches = Arrays.copyOf(batches, batches.length + 1); // a handler polls, or another thread
+        batches = Arrays.copyOf(batches, batches.length + 1); // a handler or another thread polls at the same time
         batches[batches.length - 1] = new CompletionBatch();
         return markBusy(batches[batches.length - 1]);
     }
@@ -121,7 +121,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     private void fill(CompletionBatch batch, int limit) {
         batch.addBuffered(buffered, limit);
         int found = 1;
-        while (batch.count() < limit && found > 0) { // what was read may concern nobody
+        while (batch.count() < limit && found > 0) { // completions of closed queue pairs are dropped
             found = read(batch, limit - batch.count());
         }
     }
@@ -178,11 +178,11 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Asks for an event on the channel when the next completion comes; ibv_req_notify_cq(3). Poll once more afterwards:
-     * one may have come in between.
+     * Requests an event on the channel for the next completion; ibv_req_notify_cq(3). Poll once more after this call: a
+     * completion may have come before it.
      *
-     * @param solicitedOnly whether only failures, and receives from peers that set {@link WorkFlags#SOLICITED}, give
-     *         one
+     * @param solicitedOnly whether only failures, and receives of messages with {@link WorkFlags#SOLICITED}, give an
+     *         event
      * @throws IllegalStateException if it has no channel
      */
     public void requestNotification(boolean solicitedOnly) {
@@ -198,7 +198,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         }
     }
 
-    /** Keeps entries, and the queue open while it is a child. */
+    /** Reserves entries, and keeps the queue open while the queue pair is its child. */
     void reserve(QueuePairOpening child, int entries) {
         guard.enter();
         try {
@@ -223,7 +223,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         }
     }
 
-    /** Gives a side, whose entries are reserved, a number. */
+    /** Gives a number to a side whose entries are reserved. */
     void add(WorkQueue workQueue) {
         guard.enter();
         try {
@@ -285,7 +285,10 @@ public final class VerbsCompletionQueue implements AutoCloseable {
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
-    /** Closes the queue; ibv_destroy_cq(3). Throws {@link IllegalStateException} naming the queue pairs that use it. */
+    /**
+     * Closes the queue; ibv_destroy_cq(3). If queue pairs use it, it throws {@link IllegalStateException}, which names
+     * them.
+     */
     @Override
     public void close() {
         guard.enter();
@@ -298,7 +301,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         }
         try {
             ObjectCalls.ibv_destroy_cq(pointer);
-        } finally { // its channel and its device stay open until then
+        } finally { // its channel and its device stay open until here
             if (channel != null) { channel.remove(this); }
             context.children.remove(this);
         }

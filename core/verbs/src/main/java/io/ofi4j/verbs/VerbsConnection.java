@@ -15,15 +15,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A connection that rdma_cm makes; {@code struct rdma_cm_id}. {@link Verbs#resolve} and {@link ConnectionListener#next}
- * make it; then open a queue pair with it, and connect or accept. Any thread may call it; one waits at a time. Except
- * for accessors, methods throw {@link IllegalStateException} once it is closed or in another state than they need, and
- * {@link FabricException} if the library reports an error.
+ * A connection of rdma_cm; {@code struct rdma_cm_id}, rdma_cm(7). {@link Verbs#resolve} and
+ * {@link ConnectionListener#next} make it. Then open a queue pair with it, and connect or accept. Any thread may call
+ * the methods; one thread waits at a time. Except for accessors, methods throw {@link IllegalStateException} once it is
+ * closed or if it is in the wrong state, and {@link FabricException} if the library reports an error.
  */
 public final class VerbsConnection implements AutoCloseable {
-    /** The bytes of private data of a request at most. */
+    /** The largest number of bytes of private data of a request. */
     public static final int MAXIMUM_REQUEST_DATA = 56;
-    /** The bytes of private data of an answer at most. */
+    /** The largest number of bytes of private data of an answer. */
     public static final int MAXIMUM_ANSWER_DATA = 148;
 
     private static final Map<Long, DeviceContext> CONTEXTS = new ConcurrentHashMap<>();
@@ -49,7 +49,7 @@ public final class VerbsConnection implements AutoCloseable {
         ALL.add(this);
     }
 
-    /** librdmacm opens a device once, and keeps it open. */
+    /** {@return the context of the device} librdmacm opens a device once, and keeps it open. */
     private static DeviceContext opened(CmCalls.Id id) {
         MemorySegment pointer = CmCalls.context(id);
         return new DeviceContext(pointer, DeviceCalls.nameOf(pointer), false);
@@ -79,7 +79,7 @@ public final class VerbsConnection implements AutoCloseable {
         }
     }
 
-    /** {@return the device that the connection goes over; open domains and queues of its queue pair in it} */
+    /** {@return the device of the connection, in which the domain and the queues of its queue pair must be opened} */
     public DeviceContext context() {
         return context;
     }
@@ -87,20 +87,21 @@ public final class VerbsConnection implements AutoCloseable {
     /** {@return the device's port} */
     public int port() { return port; }
 
-    /** {@return the peer's private data: of its request, or of its answer; there may be zeros behind it} */
+    /** {@return the private data of the peer's request or answer; zeros may follow it} */
     public synchronized byte[] privateData() {
         return data.clone();
     }
 
     /**
-     * Opens the queue pair of this connection, for which receives can be posted at once; rdma_create_qp(3). Closing the
-     * connection closes it, too.
+     * Opens the queue pair of this connection, to which receives can be posted at once; rdma_create_qp(3). Closing the
+     * connection closes it too.
      *
-     * @param domain of {@link #context}
+     * @param domain a domain of {@link #context}
+     * @param attributes the attributes of the queue pair
      * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few
      *         entries left
-     * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm has no word
-     *         for
+     * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm does not
+     *         have
      */
     public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
         require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
@@ -127,8 +128,8 @@ public final class VerbsConnection implements AutoCloseable {
      * @param request private data for the listener, at most {@value #MAXIMUM_REQUEST_DATA} bytes
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
-     * @throws FabricException if the peer rejects the connection or nobody listens, with errno {@code ECONNREFUSED}
-     *         (111)
+     * @throws FabricException with errno {@code ECONNREFUSED} (111) if the peer rejects the connection or does not
+     *         listen
      */
     public synchronized void connect(byte[] request, Duration deadline) {
         require(state == State.RESOLVED && hasQueuePair(), "connect");
@@ -138,7 +139,7 @@ public final class VerbsConnection implements AutoCloseable {
     }
 
     /**
-     * Accepts a request, and waits until the connection is made; rdma_accept(3).
+     * Accepts a request, and waits until the connection is established; rdma_accept(3).
      *
      * @param answer private data for the peer, at most {@value #MAXIMUM_ANSWER_DATA} bytes
      * @param deadline the longest wait
@@ -192,33 +193,34 @@ public final class VerbsConnection implements AutoCloseable {
         }
     }
 
-    /** {@return whether the peer has disconnected or ended; reads the events that are there} */
+    /** {@return whether the peer has disconnected or its process has ended} It reads the events that are there. */
     public synchronized boolean isDisconnected() {
         require(state == State.CONNECTED || state == State.DISCONNECTED, "see whether it is disconnected");
-        if (state == State.CONNECTED && CmCalls.next(id) != null) { // of whatever kind: it is over
+        if (state == State.CONNECTED && CmCalls.next(id) != null) { // an event of any kind ends the connection
             state = State.DISCONNECTED;
         }
         return state == State.DISCONNECTED;
     }
 
     /**
-     * Waits until the peer disconnects or ends.
+     * Waits until the peer disconnects or its process ends.
      *
      * @param deadline the longest wait
-     * @return whether it has
+     * @return whether it has, in time
      */
     public boolean awaitDisconnected(Duration deadline) {
-        // without the monitor: whoever closes need not wait
+        // without the monitor, so that a close need not wait
         return CmEventWait.until(this::isDisconnected, id, deadline);
     }
 
     /**
-     * Ends the connection on both sides; rdma_disconnect(3). What is in flight comes back {@link WorkStatus#FLUSHED}.
+     * Ends the connection on both sides; rdma_disconnect(3). Operations in flight come back as
+     * {@link WorkStatus#FLUSHED}.
      */
     public synchronized void disconnect() {
         require(state == State.CONNECTED || state == State.DISCONNECTED, "disconnect");
         int errno = CmCalls.rdma_disconnect(id);
-        if (errno != 0 && errno != Errno.EINVAL) { // which says that it is over already
+        if (errno != 0 && errno != Errno.EINVAL) { // EINVAL says that the connection has ended already
             throw new FabricException("rdma_disconnect failed (errno " + errno + ").", "rdma_disconnect", errno);
         }
         state = State.DISCONNECTED;
@@ -228,7 +230,7 @@ public final class VerbsConnection implements AutoCloseable {
     /**
      * Closes the queue pair and the connection; rdma_destroy_id(3).
      *
-     * @throws IllegalStateException naming the windows that are bound on the queue pair
+     * @throws IllegalStateException if windows are bound on the queue pair; the message names them
      */
     @Override
     public synchronized void close() {

@@ -7,14 +7,15 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Off-heap memory that a device reads and writes; {@code struct ibv_mr}. Made by {@link ProtectionDomain#allocate} and
- * {@link ProtectionDomain#register}. Any thread may use it. The device holds the pages until the region is closed:
- * memory of the caller that is freed before harms nobody, but posting with it throws.
+ * Off-heap memory that a device reads and writes; {@code struct ibv_mr}, ibv_reg_mr(3). Made by
+ * {@link ProtectionDomain#allocate} and {@link ProtectionDomain#register}. Any thread may use it. The device holds the
+ * pages until the region is closed. If the caller frees its memory before that, operations in flight do no harm, and
+ * new posts throw.
  */
 public final class VerbsMemoryRegion implements AutoCloseable {
     final ProtectionDomain domain;
     final ObjectCalls.Region nativeRegion;
-    /** The address of offset 0 for the device, local operations included. */
+    /** The address of offset 0 for the device, for local operations too. */
     final long base;
     final long length;
     final int access;
@@ -43,8 +44,8 @@ public final class VerbsMemoryRegion implements AutoCloseable {
     public Set<VerbsAccess> access() { return VerbsAccess.setOf(access); }
 
     /**
-     * {@return the region for peers} It gives the whole region: bind a {@link MemoryWindow} to give less, or to take it
-     * back.
+     * {@return the memory of this region, as peers need it} It gives access to the whole region. Bind a
+     * {@link MemoryWindow} to give access to a range, or to revoke it.
      *
      * @throws IllegalStateException if the region is closed
      */
@@ -55,7 +56,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
-    /** What must hold before the device gets the address. */
+    /** Checks an operation before the device gets the address. */
     void require(ProtectionDomain ofQueuePair, long offset, long count, int right) {
         if (domain != ofQueuePair) {
             throw new IllegalArgumentException(this + " is of another protection domain than the queue pair");
@@ -72,7 +73,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Deregisters the memory; ibv_dereg_mr(3). Peers' keys become worthless.
+     * Deregisters the memory; ibv_dereg_mr(3). Its key becomes invalid for peers.
      *
      * @throws IllegalStateException if operations in flight use it or a window is bound to it; it stays open then
      */
@@ -81,7 +82,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
         synchronized (this) {
             if (closed) { return; }
             windows.requireNone(this);
-            closed = true; // from now on no post takes it
+            closed = true; // from here on no post accepts it
             boolean isUnused = false;
             try {
                 requireUnused();
@@ -102,7 +103,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
             throw new IllegalStateException("operations in flight use " + this
                     + ": poll their completions, or close the queue pair, before it");
         }
-        windows.requireNone(this); // again: a bind that had passed its checks may have been posted since
+        windows.requireNone(this); // once more: a bind that had passed its checks may have been posted since
     }
 
     @Override

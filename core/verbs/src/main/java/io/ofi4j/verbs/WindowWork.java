@@ -3,7 +3,7 @@ package io.ofi4j.verbs;
 import io.ofi4j.verbs.internal.Opcodes;
 import io.ofi4j.verbs.internal.WorkRequest;
 
-/** Binds windows and takes them back. Used inside the guard of the queue for sends. */
+/** Binds and invalidates windows. Used inside the guard of the queue for sends. */
 final class WindowWork {
     private final QueuePair queuePair;
     private final WorkQueue workQueue;
@@ -27,7 +27,7 @@ final class WindowWork {
                 posted = workQueue.send(Opcodes.BIND, flags, 0, 0, WorkKind.BIND, window, token);
             } else {
                 posted = workQueue.bind(flags, window.pointer, binding, WorkKind.BIND, window, token);
-                key = window.key(); // the driver has chosen it
+                key = window.key(); // the driver has chosen the key
             }
             if (posted) { window.binding(queuePair, region, offset, length, access, key); }
             return posted;

@@ -6,11 +6,11 @@ import io.ofi4j.internal.os.Errno;
 /**
  * A failed operation; {@code struct ibv_wc}, ibv_poll_cq(3).
  *
- * @param token the token given when it was posted
- * @param kind what it was
- * @param status how it failed
+ * @param token the token given when the operation was posted
+ * @param kind the kind of operation
+ * @param status the cause
  * @param vendorError the device's own number for the error
- * @param queuePair the number of its queue pair
+ * @param queuePair the number of the operation's queue pair
  */
 public record WorkError(long token, WorkKind kind, WorkStatus status, int vendorError, int queuePair) {
     /**

@@ -1,10 +1,10 @@
 package io.ofi4j.verbs;
 
-/** What an operation was; the opcodes of ibv_poll_cq(3). */
+/** The kind of an operation; the opcodes of ibv_poll_cq(3). */
 public enum WorkKind {
-    /** A send, with an immediate or an invalidation or not. */
+    /** A send, also one with an immediate or an invalidation. */
     SEND,
-    /** A write, with an immediate or not. */
+    /** A write, also one with an immediate. */
     WRITE,
     /** A read. */
     READ,
@@ -14,11 +14,11 @@ public enum WorkKind {
     FETCH_ADD,
     /** The bind of a window. */
     BIND,
-    /** A window was taken back. */
+    /** The invalidation of a window. */
     INVALIDATE,
-    /** A receive, which a peer's send has used. */
+    /** A receive that a peer's send has used. */
     RECEIVE,
-    /** A receive, which a peer's write with an immediate has used. */
+    /** A receive that a peer's write with an immediate has used. */
     RECEIVE_OF_WRITE;
 
     private static final WorkKind[] ALL = values();

@@ -7,11 +7,11 @@ import io.ofi4j.verbs.internal.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One queue of a queue pair: what is in flight on it, and the structs that are posted to it. Used inside the guard of
- * its queue.
+ * One queue of a queue pair: its operations in flight, and the structs that are posted to it. Used inside the guard of
+ * its completion queue.
  */
 final class WorkQueue {
-    /** Beside a kind: its success is not reported, though the device completes it, to make room. */
+    /** A flag beside a kind: success is not reported to the program, though the device reports it, to make room. */
     static final int SILENT = 1 << 6;
     private static final int POSITION_BITS = 33;
 
@@ -30,19 +30,21 @@ final class WorkQueue {
         this.request = request;
     }
 
-    /** Sets the number that completions of this side are known by. */
+    /** Sets the number that identifies completions of this side. */
     void assignNumber(int number) {
         id = (long) number << POSITION_BITS;
     }
 
     static int numberOf(long id) { return (int) (id >>> POSITION_BITS); }
 
-    /** What the next operation is known by. */
-    long nextId() { return id | Integer.toUnsignedLong(ring.next()); }
+    /** {@return the number that identifies the next operation} */
+    long nextId() {
+        return id | Integer.toUnsignedLong(ring.next());
+    }
 
     /**
-     * Posts what the struct says. The native queue has room for as many as the ring, but unreported operations leave it
-     * only with one that is reported: each half of the ring has one.
+     * Posts the operation in the struct. The native queue has as much room as the ring, but unreported operations leave
+     * it only together with a reported one. Each half of the ring therefore has a reported one.
      */
     boolean send(int opcode, int flags, int segments, int word, WorkKind kind, Object subject, long token) {
         if (ring.isFull()) { return false; }

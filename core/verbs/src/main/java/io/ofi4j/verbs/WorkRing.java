@@ -1,13 +1,14 @@
 package io.ofi4j.verbs;
 
 /**
- * The operations in flight on one queue of a queue pair, in their order: the device completes them in it, so that a
- * completion also ends the unreported ones before it. Not thread-safe: the guard of the completion queue serialises it.
+ * The operations in flight on one queue of a queue pair, in the order of posting. The device completes them in that
+ * order, so a completion also ends the unreported operations before it. Not thread-safe: used inside the guard of the
+ * completion queue.
  */
 final class WorkRing {
     private final long[] tokens;
     private final byte[] kinds;
-    /** Regions, and windows of binds. */
+    /** The regions of operations, and the windows of binds. */
     private final Object[] subjects;
     private final int mask;
     private final int capacity;

@@ -1,30 +1,30 @@
 package io.ofi4j.verbs;
 
-/** How an operation ended; {@code enum ibv_wc_status}, ibv_poll_cq(3). In the order of verbs.h. */
+/** The result of an operation; {@code enum ibv_wc_status}, ibv_poll_cq(3), in the order of verbs.h. */
 public enum WorkStatus {
-    /** It has succeeded. */
+    /** The operation has succeeded. */
     SUCCESS(""),
     /** A message is longer than the memory of its receive, or than the port's limit. */
     LOCAL_LENGTH("Is the receive's memory long enough?"),
-    /** The queue pair could not do it. */
+    /** The queue pair could not carry out the operation. */
     LOCAL_OPERATION("Does the device offer the operation?"),
     /** Not for reliable connections. */
     LOCAL_END_TO_END(""),
-    /** The local memory has not the rights, or was deregistered. */
+    /** The local memory lacks the right, or was deregistered. */
     LOCAL_PROTECTION("Is the local region open?"),
     /** An earlier operation failed, or the queue pair was closed. */
     FLUSHED("The first error of the queue pair says why."),
     /** A window could not be bound. */
     BIND("Does the region allow windows, and the rights?"),
-    /** The peer's device answered wrongly. */
+    /** The peer's device sent a wrong answer. */
     BAD_RESPONSE(""),
     /** A write with an immediate could not use its receive. */
     LOCAL_ACCESS(""),
     /** The peer's device refused: no such operation, too long, or no room in its receive. */
     REMOTE_INVALID_REQUEST("Is the peer's receive long enough?"),
-    /** The key is wrong or was taken back, the range is outside, or the right was not given. */
+    /** The key is wrong or was invalidated, the range is outside the peer's memory, or the right was not given. */
     REMOTE_ACCESS("Was the key taken back, or does it not give this right or range?"),
-    /** The peer's device could not do it. */
+    /** The peer's device could not carry out the operation. */
     REMOTE_OPERATION(""),
     /** The peer's device does not answer. */
     RETRIES_EXCEEDED("Is the peer running, and the cable in place?"),
@@ -34,7 +34,7 @@ public enum WorkStatus {
     LOCAL_DOMAIN_VIOLATION(""),
     /** Not for reliable connections. */
     REMOTE_INVALID_READ(""),
-    /** The peer has broken it off. */
+    /** The peer has aborted the operation. */
     REMOTE_ABORTED(""),
     /** Not for reliable connections. */
     INVALID_END_TO_END_NUMBER(""),
@@ -44,7 +44,7 @@ public enum WorkStatus {
     FATAL("Open the device again."),
     /** There was no response in time. */
     RESPONSE_TIMEOUT("Is the peer running?"),
-    /** Something else, or something newer. */
+    /** Another error, or one that this release does not know. */
     GENERAL("");
 
     private static final WorkStatus[] ALL = values();
@@ -53,7 +53,7 @@ public enum WorkStatus {
 
     WorkStatus(String remedy) { this.remedy = remedy; }
 
-    /** {@return what to look at: a sentence, or nothing} */
+    /** {@return a sentence that says what to check, or an empty string} */
     public String remedy() { return remedy; }
 
     static WorkStatus of(int value) { return value >= 0 && value < ALL.length ? ALL[value] : GENERAL; }

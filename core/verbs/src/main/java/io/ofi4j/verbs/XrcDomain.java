@@ -4,10 +4,10 @@ import io.ofi4j.internal.engine.OpenChildren;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}. Peers reach the memory of this
- * process through its {@link XrcTarget}s. Any thread may call any method. Methods throw {@link IllegalStateException}
- * once it is closed, and {@link io.ofi4j.FabricException} if the library reports an error. No device with XRC has been
- * tried.
+ * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}, ibv_open_xrcd(3). Peers reach the
+ * memory of this process through its {@link XrcTarget}s. Any thread may call any method. Methods throw
+ * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the library reports an
+ * error. No device with XRC has been tried.
  */
 public final class XrcDomain implements AutoCloseable {
     final DeviceContext context;
@@ -22,10 +22,10 @@ public final class XrcDomain implements AutoCloseable {
     }
 
     /**
-     * Opens a target, for one peer with {@link QueuePairAttributes#xrc}: the end that posts nothing;
-     * {@code IBV_QPT_XRC_RECV}, ibv_create_qp_ex(3). The caller closes it.
+     * Opens a target for one peer, whose queue pair has {@link QueuePairAttributes#xrc}; {@code IBV_QPT_XRC_RECV},
+     * ibv_create_qp_ex(3). The caller closes it.
      *
-     * @param attributes port, address and number of reads are used, the queues are not
+     * @param attributes the attributes, of which port, address and number of reads are used
      * @throws IllegalArgumentException if the port has no address
      */
     public synchronized XrcTarget openTarget(QueuePairAttributes attributes) {
@@ -33,7 +33,10 @@ public final class XrcDomain implements AutoCloseable {
         return new XrcTarget(this, attributes);
     }
 
-    /** Closes the domain; ibv_close_xrcd(3). Throws {@link IllegalStateException} naming its open targets. */
+    /**
+     * Closes the domain; ibv_close_xrcd(3). If targets are open, it throws {@link IllegalStateException}, which names
+     * them.
+     */
     @Override
     public synchronized void close() {
         if (closed) { return; }

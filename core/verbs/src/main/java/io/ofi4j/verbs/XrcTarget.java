@@ -4,8 +4,8 @@ import io.ofi4j.verbs.internal.QueuePairCalls;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The end of an XRC connection that posts nothing: a peer's writes, reads and atomic operations reach memory through
- * it; {@code struct ibv_qp} of type {@code IBV_QPT_XRC_RECV}. Any thread may call any method.
+ * The target side of an XRC connection: writes, reads and atomic operations of a peer reach memory through it, and it
+ * posts nothing itself; {@code struct ibv_qp} of type {@code IBV_QPT_XRC_RECV}. Any thread may call any method.
  */
 public final class XrcTarget implements AutoCloseable {
     private final XrcDomain domain;
@@ -24,7 +24,7 @@ public final class XrcTarget implements AutoCloseable {
         domain.children.add(this);
     }
 
-    /** {@return where it is, for the peer's {@link QueuePair#connect}} */
+    /** {@return its address, for the peer's {@link QueuePair#connect}} */
     public QueuePairAddress address() {
         return outOfBand.address(number);
     }
@@ -42,7 +42,7 @@ public final class XrcTarget implements AutoCloseable {
         connected = true;
     }
 
-    /** Destroys it; ibv_destroy_qp(3). */
+    /** Destroys the target; ibv_destroy_qp(3). */
     @Override
     public synchronized void close() {
         if (closed) { return; }

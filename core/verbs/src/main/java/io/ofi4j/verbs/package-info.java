@@ -1,12 +1,12 @@
 /**
- * RDMA beside libfabric: a path of its own over libibverbs and librdmacm, for what libfabric does not say. Use package
- * {@code io.ofi4j} unless you need memory windows, invalidation or another thing that is only here.
+ * RDMA without libfabric: a path of its own over libibverbs and librdmacm, for features that libfabric lacks. Use
+ * package {@code io.ofi4j} unless you need memory windows, invalidation or another feature that is only here.
  *
  * <p>{@link io.ofi4j.verbs.Verbs} &rarr; {@link io.ofi4j.verbs.DeviceContext} &rarr;
  * {@link io.ofi4j.verbs.ProtectionDomain} with {@link io.ofi4j.verbs.VerbsMemoryRegion},
  * {@link io.ofi4j.verbs.MemoryWindow} and {@link io.ofi4j.verbs.QueuePair}; beside it
  * {@link io.ofi4j.verbs.VerbsCompletionQueue}. {@link io.ofi4j.verbs.VerbsConnection} connects a queue pair by address.
- * The names are those of the verbs, spelled out, so that the man pages apply.
+ * The names are those of the verbs API, spelled out, so that the man pages apply.
  *
  * <pre>{@code
  * VerbsConnection connection = Verbs.load().resolve(null, listener, Duration.ofSeconds(5));

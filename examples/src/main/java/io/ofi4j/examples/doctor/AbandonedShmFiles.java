@@ -10,9 +10,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Files in /dev/shm that endpoints of the shm provider lived in whose process was killed, 16 MB each as a rule. Closing an endpoint
- * removes its file, and so does the end of its process, unless that is a kill. The provider's names begin with the number of their
- * process. The file of an endpoint that was given a name is known by that name, which the provider writes into it, too.
+ * Files in /dev/shm that endpoints of the shm provider lived in whose process was killed, 16 MB each as a rule. Closing
+ * an endpoint removes its file, and so does the end of its process, unless that is a kill. The provider's names begin
+ * with the number of their process. The file of an endpoint that was given a name is known by that name, which the
+ * provider writes into it, too.
  */
 public final class AbandonedShmFiles {
     private static final Path FOLDER = Path.of("/dev/shm");
@@ -35,7 +36,8 @@ public final class AbandonedShmFiles {
     }
 
     /**
-     * {@return those whose process has ended and that no process has open or mapped: this user's and, for root, everybody's}
+     * {@return those whose process has ended and that no process has open or mapped: this user's and, for root,
+     * everybody's}
      *
      * @throws IllegalCallerException if the JVM refuses native access
      */

@@ -8,8 +8,8 @@ import java.util.Optional;
 
 /**
  * Tries whether this process can read the memory of another of its user, as the shm provider does for long transfers
- * (process_vm_readv, cross-memory attach). It reads from a child that it starts for this; Yama's {@code ptrace_scope} may allow
- * that and still refuse other processes.
+ * (process_vm_readv, cross-memory attach). It reads from a child that it starts for this; Yama's {@code ptrace_scope}
+ * may allow that and still refuse other processes.
  */
 final class CrossMemory {
     /** The page is not there, but the kernel lets this process look for it. */

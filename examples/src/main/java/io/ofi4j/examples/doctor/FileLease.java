@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.function.BooleanSupplier;
 
 /**
- * Asks the kernel whether any process has a file open or mapped: it grants a lease for writing only where none has. Unlike
- * a look at process numbers, this holds across containers that share the folder but not their processes.
+ * Asks the kernel whether any process has a file open or mapped: it grants a lease for writing only where none has.
+ * Unlike a look at process numbers, this holds across containers that share the folder but not their processes.
  */
 final class FileLease {
     private final SystemCalls system;
@@ -31,7 +31,10 @@ final class FileLease {
         });
     }
 
-    /** Does something while nobody can open the file; whoever tries to meanwhile waits. False where somebody has it open. */
+    /**
+     * Does something while nobody can open the file; whoever tries to meanwhile waits. False where somebody has it
+     * open.
+     */
     boolean whileUnused(Path file, BooleanSupplier action) {
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) { return false; }
         int descriptor = system.open(file);

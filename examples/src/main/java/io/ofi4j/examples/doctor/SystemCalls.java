@@ -37,7 +37,8 @@ final class SystemCalls {
     private final MethodHandle strerror;
 
     /**
-     * Looks the functions up. It is no static initializer, which would fail with another exception from the second time on.
+     * Looks the functions up. It is no static initializer, which would fail with another exception from the second time
+     * on.
      *
      * @throws IllegalCallerException if the JVM refuses native access
      */
@@ -67,8 +68,8 @@ final class SystemCalls {
     }
 
     /**
-     * Takes a lease for writing; fcntl(2). The kernel grants it where nobody else has the file open or mapped. Until {@link #close},
-     * whoever opens the file waits, or is refused.
+     * Takes a lease for writing; fcntl(2). The kernel grants it where nobody else has the file open or mapped. Until
+     * {@link #close}, whoever opens the file waits, or is refused.
      *
      * @return whether it was granted
      */
@@ -78,7 +79,8 @@ final class SystemCalls {
 
     /** Gives the lease back, if there is one, and closes the file. */
     void close(int descriptor) {
-        fcntl(descriptor, F_SETLEASE, F_UNLCK); // a child that is being forked may have the descriptor for a moment longer
+        // a child that is being forked may have the descriptor for a moment longer
+        fcntl(descriptor, F_SETLEASE, F_UNLCK);
         try {
             int ignored = (int) close.invokeExact(descriptor);
         } catch (Throwable t) {

@@ -11,8 +11,8 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * Also draws the latencies of each row, and the bandwidth by size, in a page that needs no other file. It is written anew with each
- * row, so that what ends the measurement takes none away.
+ * Also draws the latencies of each row, and the bandwidth by size, in a page that needs no other file. It is written
+ * anew with each row, so that what ends the measurement takes none away.
  */
 final class ChartFile implements Report {
     private static final double HIGHEST_PERCENTILE = 99.999;

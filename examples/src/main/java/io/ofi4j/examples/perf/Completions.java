@@ -60,7 +60,9 @@ final class Completions implements CompletionHandler, WorkHandler {
         if (starts != null) { Latencies.record(latencies, System.nanoTime() - starts[(int) token & mask]); }
     }
 
-    /** Receives that a connection takes along when it ends are no failure: whether the peer has gone is said elsewhere. */
+    /**
+     * Receives that a connection takes along when it ends are no failure: whether the peer has gone is said elsewhere.
+     */
     @Override
     public void onError(CompletionError error) {
         if (error.token() < Receives.TOKEN || error.errno() != ECANCELED) { throw error.toException(); }

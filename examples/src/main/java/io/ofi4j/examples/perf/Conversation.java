@@ -1,8 +1,8 @@
 package io.ofi4j.examples.perf;
 
 /**
- * How messages go between two ends: into receives that are always posted, so that none comes unexpected. The receiver answers each
- * message with as long a one, or every few with an empty one: the sender is never ahead of the receives.
+ * How messages go between two ends: into receives that are always posted, so that none comes unexpected. The receiver
+ * answers each message with as long a one, or every few with an empty one: the sender is never ahead of the receives.
  *
  * @param layout the messages
  * @param isPingPong whether each is answered

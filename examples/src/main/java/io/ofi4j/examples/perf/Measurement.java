@@ -4,8 +4,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
- * How much of a pass is done. A long pass is cut into parts, so that it can end by the clock or by Ctrl-C, and says its rate
- * meanwhile.
+ * How much of a pass is done. A long pass is cut into parts, so that it can end by the clock or by Ctrl-C, and says its
+ * rate meanwhile.
  */
 final class Measurement {
     private static final long PART_NANOS = 50_000_000;

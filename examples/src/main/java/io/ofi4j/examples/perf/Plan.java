@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What both ends need for some of the sizes. Messages of another size have ends of their own: receives of this one stay posted.
+ * What both ends need for some of the sizes. Messages of another size have ends of their own: receives of this one stay
+ * posted.
  *
  * @param operation what is measured
  * @param window how many operations are in flight

@@ -10,11 +10,15 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 
 /**
- * Ends the process where a call of the provider does not return: over shm that happens where the other process was stopped while it
- * held a lock in the memory that both share. The measuring thread cannot see its deadline then, so another looks.
+ * Ends the process where a call of the provider does not return: over shm that happens where the other process was
+ * stopped while it held a lock in the memory that both share. The measuring thread cannot see its deadline then, so
+ * another looks.
  */
 final class Watchdog implements AutoCloseable {
-    /** For a process that does nothing wrong, at an end where all takes long: the measuring thread's own deadline comes first. */
+    /**
+     * For a process that does nothing wrong, at an end where all takes long: the measuring thread's own deadline comes
+     * first.
+     */
     private static final Duration GRACE = Duration.ofSeconds(3);
     private static final long LOOK_MILLIS = 100;
     private static final VarHandle TURNS;

@@ -12,8 +12,9 @@ final class Check {
     private Check() {}
 
     /**
-     * Arguments: what the writer printed, and the files as they are now. Prints for each file {@code FILE ACKNOWLEDGED CHECKED LOST}:
-     * how many writes were acknowledged by saves, how many of them are the last to their slots, and how many of those are missing.
+     * Arguments: what the writer printed, and the files as they are now. Prints for each file
+     * {@code FILE ACKNOWLEDGED CHECKED LOST}: how many writes were acknowledged by saves, how many of them are the last
+     * to their slots, and how many of those are missing.
      */
     static void run(String[] arguments) throws IOException {
         String printed = Files.readString(Path.of(arguments[0]));

@@ -24,8 +24,8 @@ final class Owner {
     private Owner() {}
 
     /**
-     * Arguments: the provider, and the files, each with {@code mapped:} or {@code sync:} before it. Prints a line {@code region KIND
-     * REGION} for each, and {@code ready ADDRESS TICKET}.
+     * Arguments: the provider, and the files, each with {@code mapped:} or {@code sync:} before it. Prints a line
+     * {@code region KIND REGION} for each, and {@code ready ADDRESS TICKET}.
      */
     static void run(String[] arguments) throws IOException {
         Domain domain = PowerFail.openDomain(arguments[0]);

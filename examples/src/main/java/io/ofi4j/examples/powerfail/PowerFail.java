@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * What {@code scripts/powerfail} runs: an owner of files, a peer that writes into them and prints which saves came back, and a check
- * of what is left of the files. No part of the {@code ofi4j} command.
+ * What {@code scripts/powerfail} runs: an owner of files, a peer that writes into them and prints which saves came
+ * back, and a check of what is left of the files. No part of the {@code ofi4j} command.
  */
 public final class PowerFail {
     private PowerFail() {}

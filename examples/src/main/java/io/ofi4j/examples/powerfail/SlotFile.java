@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 
-/** How a file is laid out: slots that are written in turn. All longs of a slot have the number of the last write to it. */
+/**
+ * How a file is laid out: slots that are written in turn. All longs of a slot have the number of the last write to it.
+ */
 final class SlotFile {
     static final int SLOTS = 1024;
     static final int SLOT = 512;

@@ -17,7 +17,10 @@ import io.ofi4j.durable.Saver;
 import io.ofi4j.info.EndpointAddress;
 import java.util.HexFormat;
 
-/** Writes to all files in turn, saves after every few writes, and prints {@code saved FILE WRITE} for each save that came back. */
+/**
+ * Writes to all files in turn, saves after every few writes, and prints {@code saved FILE WRITE} for each save that
+ * came back.
+ */
 final class Writer implements CompletionHandler {
     private static final int WRITES_PER_SAVE = 4;
     /** In flight for each file: a slot is not written again before its save has come back. */
@@ -51,7 +54,10 @@ final class Writer implements CompletionHandler {
         this.streams = streams;
     }
 
-    /** Arguments: the provider, the owner's address and ticket, and of each file its level and its region, as LEVEL:REGION. */
+    /**
+     * Arguments: the provider, the owner's address and ticket, and of each file its level and its region, as
+     * LEVEL:REGION.
+     */
     static void run(String[] arguments) {
         HexFormat hex = HexFormat.of();
         Domain domain = PowerFail.openDomain(arguments[0]);

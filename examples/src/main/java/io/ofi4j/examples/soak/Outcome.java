@@ -12,12 +12,13 @@ import java.util.stream.Stream;
  * @param before what was held before the first round
  * @param warm what was held when usage should not grow any more; null where no round ended after that
  * @param end what was held after the last round
- * @param leftAtEnd how many files there are in /dev/shm of processes that have ended, or of this one after all is closed
+ * @param leftAtEnd how many files there are in /dev/shm of processes that have ended, or of this one after all is
+ *         closed
  */
 record Outcome(Tally tally, boolean faultsAsked, Held before, Held warm, Held end, long leftAtEnd) {
     /**
-     * What a C library and a provider's buffers may still take while nothing leaks, or if that is more, a third of what is taken when
-     * warm: ofi_rxm's buffers are most of that, and touched little by little.
+     * What a C library and a provider's buffers may still take while nothing leaks, or if that is more, a third of what
+     * is taken when warm: ofi_rxm's buffers are most of that, and touched little by little.
      */
     private static final long RESIDENT_ALLOWANCE = 64L << 20;
     private static final int ALLOWED_PART = 3;

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * The places of the target's memory that operations go to, each with at most one at a time, and what their bytes must be. Between
- * them are guard bytes that nothing may change.
+ * The places of the target's memory that operations go to, each with at most one at a time, and what their bytes must
+ * be. Between them are guard bytes that nothing may change.
  */
 final class Slots {
     /** Bytes before and after each slot. */

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Rounds until the time is up, with a fault now and then. One target lives as long as this process does, so that what it holds at
- * the end can be compared; those that are killed are started for that.
+ * Rounds until the time is up, with a fault now and then. One target lives as long as this process does, so that what
+ * it holds at the end can be compared; those that are killed are started for that.
  */
 final class Soak {
     /** For a process to start and to answer, on a machine that has much else to do. */
@@ -68,7 +68,10 @@ final class Soak {
         return new Outcome(tally, faults, before, warm, end, leftAtEnd(target));
     }
 
-    /** Until the time is up, and on a slow machine somewhat longer: until each fault was there, and a round after it was warm. */
+    /**
+     * Until the time is up, and on a slow machine somewhat longer: until each fault was there, and a round after it was
+     * warm.
+     */
     private void rounds(Domain domain, TargetProcess target, long nanos) {
         long start = System.nanoTime();
         boolean isComplete = false;
@@ -92,7 +95,10 @@ final class Soak {
         err.flush();
     }
 
-    /** What is left in /dev/shm after those that were killed, once what nobody has was removed, and after the two that ended well. */
+    /**
+     * What is left in /dev/shm after those that were killed, once what nobody has was removed, and after the two that
+     * ended well.
+     */
     private long leftAtEnd(TargetProcess target) {
         return leftOfKilled() + Usage.sharedFiles(target.pid()) + Usage.sharedFiles(ProcessHandle.current().pid());
     }

@@ -15,8 +15,8 @@ final class Stacks {
     private Stacks() {}
 
     /**
-     * Has a process and those that it started print their threads' stacks to stderr (SIGQUIT), and gives them some seconds for it.
-     * One that prints nothing has a thread in a native call that holds up all others.
+     * Has a process and those that it started print their threads' stacks to stderr (SIGQUIT), and gives them some
+     * seconds for it. One that prints nothing has a thread in a native call that holds up all others.
      */
     static void print(Process process) {
         try {

@@ -26,8 +26,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.zip.CRC32C;
 
 /**
- * What the second process does: has memory that the first one writes and reads, makes progress, and answers questions. It ends
- * when its standard input does.
+ * What the second process does: has memory that the first one writes and reads, makes progress, and answers questions.
+ * It ends when its standard input does.
  */
 final class Target implements CompletionHandler {
     private static final String END = "";

@@ -26,7 +26,10 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What can be seen of a program's transfers from outside: counts by JMX, latencies by a histogram, and what is allocated. */
+/**
+ * What can be seen of a program's transfers from outside: counts by JMX, latencies by a histogram, and what is
+ * allocated.
+ */
 class FabricStatisticsTest {
     private static final int OPERATIONS = 20_000;
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** As {@link TwoProcessesTest}, each process with an RDMA device of its own where two are; {@code scripts/test --verbs} makes them. */
+/**
+ * As {@link TwoProcessesTest}, each process with an RDMA device of its own where two are; {@code scripts/test --verbs}
+ * makes them.
+ */
 class VerbsTwoProcessesTest {
     private static final List<String> ADDRESSES = Stream
             .of(System.getenv().getOrDefault("OFI4J_VERBS_ADDRESSES", "").split(" ")).filter(word -> !word.isBlank())

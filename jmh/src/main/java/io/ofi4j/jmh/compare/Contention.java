@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Several processes read from one at the same time, all through C and all through Java in turns. With more of them than processors it
- * is the system that decides who may work, and how a process waits decides how much comes of it.
+ * Several processes read from one at the same time, all through C and all through Java in turns. With more of them than
+ * processors it is the system that decides who may work, and how a process waits decides how much comes of it.
  */
 final class Contention {
     private static final int[] CLIENTS = {1, 2};

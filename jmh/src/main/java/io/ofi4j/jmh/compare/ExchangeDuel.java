@@ -10,9 +10,10 @@ import org.HdrHistogram.Histogram;
 /**
  * Exchanges between two processes, by two C workers and by two Java workers in turns.
  *
- * <p>Each begins when the one before has ended, so one that is held up hides those that would have begun meanwhile (coordinated
- * omission). HdrHistogram puts them back: what took longer than the usual time, which is C's median, is recorded with all that
- * would have been begun at that interval and have waited. Both sides are corrected with the same interval.
+ * <p>Each begins when the one before has ended, so one that is held up hides those that would have begun meanwhile
+ * (coordinated omission). HdrHistogram puts them back: what took longer than the usual time, which is C's median, is
+ * recorded with all that would have been begun at that interval and have waited. Both sides are corrected with the same
+ * interval.
  */
 final class ExchangeDuel {
     private static final Map<String, Double> PERCENTILES = percentiles();
@@ -133,7 +134,9 @@ final class ExchangeDuel {
         return histogram;
     }
 
-    /** {@return a row for each percentile: both sides' from all that was measured, the ratio from neighbouring slices} */
+    /**
+     * {@return a row for each percentile: both sides' from all that was measured, the ratio from neighbouring slices}
+     */
     List<Row> rows(String libfabric, String provider) {
         double perOperation = (double) allocated / exchanges;
         return PERCENTILES.entrySet().stream().map(entry -> {

@@ -19,8 +19,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * The Java side of the comparison: obeys the commands that {@code main.c} describes, through the public API. The second number
- * of an answer is how many bytes the thread has allocated meanwhile.
+ * The Java side of the comparison: obeys the commands that {@code main.c} describes, through the public API. The second
+ * number of an answer is how many bytes the thread has allocated meanwhile.
  */
 final class JavaWorker {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

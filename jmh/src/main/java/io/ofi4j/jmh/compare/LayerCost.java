@@ -15,8 +15,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * What the public API takes beyond the bare critical calls, measured in turns in one JVM: what disturbs the machine disturbs both,
- * so that a difference of a few nanoseconds is seen where benchmarks that run one after the other differ by more.
+ * What the public API takes beyond the bare critical calls, measured in turns in one JVM: what disturbs the machine
+ * disturbs both, so that a difference of a few nanoseconds is seen where benchmarks that run one after the other differ
+ * by more.
  */
 @Command(name = "bench --layer", mixinStandardHelpOptions = true,
         description = "Measures the public API beside bare critical calls, "
@@ -56,7 +57,9 @@ public final class LayerCost implements Callable<Integer> {
     @Option(names = "--rounds", defaultValue = "1500", paramLabel = "COUNT", description = "How many slices each has.")
     private int rounds;
 
-    /** A command line of its own; each kind of work wants a JVM of its own, as compilers look at what has run before. */
+    /**
+     * A command line of its own; each kind of work wants a JVM of its own, as compilers look at what has run before.
+     */
     public static void main(String[] arguments) {
         System.exit(Bench.withSentences(new CommandLine(new LayerCost())).execute(arguments));
     }

@@ -4,8 +4,8 @@ import java.io.PrintWriter;
 import java.util.Locale;
 
 /**
- * What other ways out of Java take, for orientation. Each is measured in a duel with itself: the ratio shows what the method
- * makes of two equal sides.
+ * What other ways out of Java take, for orientation. Each is measured in a duel with itself: the ratio shows what the
+ * method makes of two equal sides.
  */
 final class Peers {
     private static final int SMALL = 8;

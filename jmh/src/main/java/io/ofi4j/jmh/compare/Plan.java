@@ -4,7 +4,9 @@ package io.ofi4j.jmh.compare;
 final class Plan {
     /** What two processes do is longer than what one does: slower, and its rare delays are asked for. */
     static final int EXCHANGE_WEIGHT = 2;
-    /** To start the workers of a family takes time, too; without it, a short run had none left for the last families. */
+    /**
+     * To start the workers of a family takes time, too; without it, a short run had none left for the last families.
+     */
     static final int START_WEIGHT = 3;
 
     private static final double WARM_UP = 0.35;

@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How long the JVM waits for its threads at a safepoint while one of them streams writes: a critical call holds it up until the
- * call is over. Each stream has a JVM of its own, which logs its safepoints.
+ * How long the JVM waits for its threads at a safepoint while one of them streams writes: a critical call holds it up
+ * until the call is over. Each stream has a JVM of its own, which logs its safepoints.
  */
 final class Safepoints {
     /** How many safepoints there are with each stream. */
@@ -41,7 +41,8 @@ final class Safepoints {
     /** Prints the conditions, and a row for each stream as it ends. */
     void run(List<String> providers) {
         Libfabric libfabric = Libfabric.load();
-        providers.forEach(provider -> libfabric.info(MODELS.hints(provider))); // says what it lacks before anything is printed
+        // says what it lacks before anything is printed
+        providers.forEach(provider -> libfabric.info(MODELS.hints(provider)));
         Conditions.machine(out, libfabric.version().toString());
         out.printf(
                 "%s; writes through the public API, %s, both ends in the one thread that streams; the safepoints are those "

@@ -23,8 +23,8 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * How what an operation takes grows with the number of regions, peers, operations in flight and threads, and how much memory
- * they need; through the public API, within one process. Runs in a JVM of its own.
+ * How what an operation takes grows with the number of regions, peers, operations in flight and threads, and how much
+ * memory they need; through the public API, within one process. Runs in a JVM of its own.
  */
 final class Scale {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -129,7 +129,9 @@ final class Scale {
         return System.nanoTime() - start;
     }
 
-    /** Over a provider with internet addresses, which need not be anybody's; writes go to the one peer that is there. */
+    /**
+     * Over a provider with internet addresses, which need not be anybody's; writes go to the one peer that is there.
+     */
     private void peers() {
         String name = provider.startsWith("shm") ? "tcp;ofi_rxm" : provider;
         for (int count : PEERS) {

@@ -19,8 +19,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What a worker has open: two endpoints that share an address vector, each with a completion queue. The same objects, with
- * the same hints, as in {@code world.c}.
+ * What a worker has open: two endpoints that share an address vector, each with a completion queue. The same objects,
+ * with the same hints, as in {@code world.c}.
  */
 final class World implements CompletionHandler, AutoCloseable {
     /** How many completions one poll takes at most. */

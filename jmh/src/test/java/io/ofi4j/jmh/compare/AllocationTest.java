@@ -10,13 +10,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The data path allocates nothing, once C2 has compiled it: what the interpreter and C1 do not take apart is allocated before. */
+/**
+ * The data path allocates nothing, once C2 has compiled it: what the interpreter and C1 do not take apart is allocated
+ * before.
+ */
 @Tag("gate")
 class AllocationTest {
     private static final long DEADLINE = TimeUnit.SECONDS.toNanos(45);
     /**
-     * What C2 inlines differs from JVM to JVM. In one of some hundred, on a busy machine, it left the handle of a call out for good, and the
-     * 40 bytes of the call's address were allocated each time.
+     * What C2 inlines differs from JVM to JVM. In one of some hundred, on a busy machine, it left the handle of a call
+     * out for good, and the 40 bytes of the call's address were allocated each time.
      */
     private static final int JVMS = 3;
     private static final int OPERATIONS = 2_000;

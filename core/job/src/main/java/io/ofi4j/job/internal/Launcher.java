@@ -2,19 +2,16 @@ package io.ofi4j.job.internal;
 
 import java.net.InetSocketAddress;
 
-/**
- * Who has started this process beside others: knows its rank and how many there are, and brings a line of rank 0 to
- * all.
- */
+/** The launcher of this process: knows its rank and the number of ranks, and brings a line of rank 0 to all ranks. */
 public interface Launcher {
-    /** For people. */
+    /** {@return the name of the launcher, for messages} */
     String name();
 
     int rank();
 
     int size();
 
-    /** Where rank 0 listens for the others. */
+    /** {@return where rank 0 listens for the other ranks} */
     default InetSocketAddress listensAt() {
         return new InetSocketAddress(0);
     }
@@ -27,9 +24,9 @@ public interface Launcher {
      */
     String exchange(String line);
 
-    /** Leaves in order: an end without it is a failure for the launcher. */
+    /** Leaves. A process that ends without this has failed, for the launcher. */
     void finish();
 
-    /** Has the launcher end all processes, where it can; returns. */
+    /** Has the launcher end all processes, if it can, and returns. */
     void abort(int code, String why);
 }

@@ -1,6 +1,6 @@
 package io.ofi4j.job.internal;
 
-/** The launcher cannot be spoken to, or said no. */
+/** The launcher cannot be reached, or refused. */
 public final class LauncherException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -5,17 +5,15 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * How this process was started, by its environment. What a person has set counts first; nothing that says more than one
- * is ignored.
+ * Finds out from the environment how this process was started. Variables that a person sets come first. A variable that
+ * tells of more than one process is never ignored.
  */
 public final class Launchers {
     private static final String RANK = "OFI4J_RANK";
     private static final String SIZE = "OFI4J_SIZE";
     private static final String RENDEZVOUS = "OFI4J_RENDEZVOUS";
     private static final String SECRET = "OFI4J_SECRET";
-    /**
-     * Variables of launchers that say how many processes there are, and what to do where none of them can be spoken to.
-     */
+    /** Variables of launchers with the number of processes, and what to do if the launcher cannot be reached. */
     private static final Map<String, String> COUNTS = Map.of("SLURM_NTASKS",
             "Start it with 'srun --mpi=pmix' or 'srun --mpi=pmi2'", "OMPI_COMM_WORLD_SIZE",
             "Start it with an mpirun that offers PMIx, as Open MPI's does from 4.0 on", "PMI_SIZE",
@@ -40,7 +38,7 @@ public final class Launchers {
         String value = environment.get(name);
         if (value != null && !value.strip().equals("1")) {
             throw new LauncherException(
-                    name + " says that there are " + value + " processes, and this one has no way to the others. "
+                    name + " says that there are " + value + " processes, and this process cannot reach the others. "
                             + remedy + ", or set " + SIZE + "=1 and " + RANK + "=0 if it shall be alone.");
         }
     }
@@ -78,11 +76,11 @@ public final class Launchers {
 
     private static String text(Map<String, String> environment, String name) {
         String value = environment.get(name);
-        if (value == null) { throw new LauncherException(name + " is not set, and is needed with the others"); }
+        if (value == null) { throw new LauncherException(name + " is not set, and the other variables need it"); }
         return value;
     }
 
-    /** All is said beforehand, and nobody has to be asked. */
+    /** A launch whose values are all in the environment. */
     private record Explicit(String name, int rank, int size, InetSocketAddress listensAt,
             String secret) implements Launcher {
         Explicit {
@@ -94,12 +92,12 @@ public final class Launchers {
 
         @Override
         public void finish() {
-            // Nobody waits for it.
+            // There is no launcher that waits for it.
         }
 
         @Override
         public void abort(int code, String why) {
-            // Nobody can end the others; they learn of it from rank 0.
+            // There is no launcher to end the other ranks. They learn of it from rank 0.
         }
     }
 }

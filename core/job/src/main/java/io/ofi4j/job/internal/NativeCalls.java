@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.function.Supplier;
 
-/** Calls of the C library and of a launcher's library, and what the JVM says where it permits none. */
+/** Calls of the C library and of a launcher's library, and the exception if the JVM does not permit them. */
 @SuppressWarnings("restricted")
 final class NativeCalls {
     private static final String OPTION = "--enable-native-access="
@@ -19,7 +19,7 @@ final class NativeCalls {
         long invoke() throws Throwable;
     }
 
-    /** Runs what begins with native calls. Where the JVM refuses them, the exception names the option. */
+    /** Runs code that makes native calls. If the JVM refuses them, the exception names the option. */
     static <T> T require(Supplier<T> first) {
         try {
             return first.get();
@@ -43,7 +43,10 @@ final class NativeCalls {
         }
     }
 
-    /** For what a native call threw: errors of the virtual machine pass, anything else is a bug. */
+    /**
+     * {@return the error for an exception of a native call} Errors of the virtual machine are thrown on; anything else
+     * is a bug.
+     */
     static Error unexpected(Throwable thrown) {
         return thrown instanceof Error error ? error : new AssertionError("a native call threw", thrown);
     }

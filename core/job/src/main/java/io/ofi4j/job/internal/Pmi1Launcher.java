@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 
 /**
  * PMI-1: lines of text over a descriptor that the launcher has opened, as Hydra's mpiexec, {@code srun --mpi=pmi2} and
- * Flux do. Values are written as hexadecimal digits, for a line ends them at a space, and Slurm takes 512 characters.
+ * Flux do. Values are written as hexadecimal digits, because a space ends a value. Slurm takes 512 characters.
  */
 final class Pmi1Launcher implements Launcher {
     private static final FunctionDescriptor TRANSFER = FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
@@ -95,7 +95,7 @@ final class Pmi1Launcher implements Launcher {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment one = arena.allocate(1);
-            while (true) { // a launcher answers line by line; there are few
+            while (true) { // a launcher answers line by line, with few lines
                 long count = NativeCalls.call(() -> (long) read.invokeExact(descriptor, one, 1L));
                 if (count <= 0) { throw connectionClosed(); }
                 if (one.get(JAVA_BYTE, 0) == '\n') { return line.toString(UTF_8); }

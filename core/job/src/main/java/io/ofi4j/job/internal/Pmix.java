@@ -16,13 +16,11 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The eight functions of PMIx that a job needs, of libpmix.so.2, which is loaded with this class. Their structs are
- * written by hand here and nowhere else: they are the same in PMIx 3.2, 4.2, 5.0 and 6.1, and nobody has to have its
- * headers.
+ * The eight functions of PMIx that a job needs, from libpmix.so.2, which is loaded with this class. Their structs are
+ * written by hand, so that no build needs PMIx's headers; they are the same in PMIx 3.2, 4.2, 5.0 and 6.1.
  *
  * <p>{@code pmix_proc_t}: the name space in 256 bytes, the rank in 4. {@code pmix_value_t}, 32 bytes: the type in 2,
- * and from the 8th on the data. {@code pmix_info_t}, 552 bytes: the key in 512, flags in 4, and from the 520th on a
- * value.
+ * and the data from offset 8. {@code pmix_info_t}, 552 bytes: the key in 512, flags in 4, and a value from offset 520.
  */
 @SuppressWarnings("restricted")
 final class Pmix {
@@ -45,10 +43,10 @@ final class Pmix {
 
     private final SymbolLookup library;
     private final MethodHandle errorString;
-    private final Arena arena = Arena.global(); // PMIx keeps what it likes
+    private final Arena arena = Arena.global(); // PMIx may keep pointers
     private final MemorySegment self = arena.allocate(PROC, Integer.BYTES);
 
-    /** Loads the library, and makes this process known; PMIx_Init. */
+    /** Loads the library, and announces this process; PMIx_Init. */
     Pmix() {
         try {
             library = FILE.contains("/")
@@ -107,7 +105,7 @@ final class Pmix {
         check("PMIx_Commit", NativeCalls.call(() -> (int) commit.invokeExact()));
     }
 
-    /** Waits for all ranks, and brings what they have put; PMIx_Fence. */
+    /** Waits for all ranks, and collects the values that they have put; PMIx_Fence. */
     void fence() {
         MemorySegment info = arena.allocate(INFO, Long.BYTES);
         info.setString(0, "pmix.collect");
@@ -126,7 +124,7 @@ final class Pmix {
         return NativeCalls.string(value.get(ADDRESS, DATA));
     }
 
-    /** PMIx_Get; what it allocates is not freed. */
+    /** {@return a value; PMIx_Get} The memory that it allocates is not freed. */
     private MemorySegment get(int rank, String key) {
         AddressLayout result = ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(VALUE, JAVA_BYTE));
         MemorySegment proc = arena.allocate(PROC, Integer.BYTES).copyFrom(self);

@@ -13,17 +13,20 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Where rank 0 listens, and the secret, as a line: the secret, the name of its host, its port, its addresses, with
- * semicolons between. At most 220 characters, so that every launcher carries it.
+ * Where rank 0 listens, and the secret, as one line: the secret, the name of its host, its port and its addresses,
+ * separated by semicolons. It has at most 220 characters, so that every launcher carries it.
  *
- * @param secret of the rendezvous
- * @param addresses to be tried one after the other
+ * @param secret the secret of the rendezvous
+ * @param addresses the addresses to try, one after the other
  */
 public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) {
     private static final int MAX_ADDRESSES = 3;
     private static final int FIELDS = 4;
 
-    /** Of what listens at this port; at one address, or if that means all, at this machine's. */
+    /**
+     * {@return the line for a server at this port, at one address, or at all addresses of this machine if it is the
+     * wildcard}
+     */
     public static String line(String secret, String host, InetSocketAddress at) {
         InetAddress own = at.getAddress();
         List<InetAddress> all = own.isAnyLocalAddress() ? localAddresses() : List.of(own);
@@ -31,7 +34,7 @@ public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) 
                 String.join(",", all.stream().limit(MAX_ADDRESSES).map(InetAddress::getHostAddress).toList()));
     }
 
-    /** Reads a line on a host of this name: what listens on the same one is there by its loopback interface, too. */
+    /** Reads a line on a host of this name. A server on the same host is reached through the loopback interface too. */
     public static RendezvousPoint of(String line, String host) {
         String[] fields = line.split(";", -1);
         if (fields.length != FIELDS) {
