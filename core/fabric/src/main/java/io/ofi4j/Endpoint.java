@@ -221,7 +221,8 @@ public final class Endpoint implements AutoCloseable {
      * @return this endpoint
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; where the provider makes each
      *         queue a domain of its own, also if the two directions have different queues, or if peers were inserted
-     *         before an endpoint with this queue was enabled
+     *         before an endpoint with this queue was enabled;
+     *         where the provider keeps a file for it, also while the JVM exits
      * @throws FabricException if libfabric reports an error, such as an address that is in use
      * @throws UnsupportedOperationException if an address was chosen and the provider does not support that
      */
