@@ -62,7 +62,8 @@ public final class Fabric implements AutoCloseable {
      * @param domainInfo an info of the same fabric
      * @throws IllegalArgumentException if the info is of another provider or fabric
      * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not handle, or is
-     *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
+     *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away, or an
+     *         environment variable has a value with which the provider ends the process or moves nothing
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
