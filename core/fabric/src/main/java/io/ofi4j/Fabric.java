@@ -66,8 +66,9 @@ public final class Fabric implements AutoCloseable {
      * @param domainInfo an info of the same fabric
      * @throws IllegalArgumentException if the info is of another provider or fabric
      * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not
-     *         handle, or the info has automatic data progress and the provider would end the process with it; see the
-     *         table of refusals in {@code core/guide/PROVIDERS.md}
+     *         handle, if the info has automatic data progress and the provider would end the process with it, or if an
+     *         environment variable has a value with which the provider ends the process or stops; see the table of
+     *         refusals in {@code core/guide/PROVIDERS.md}
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();

@@ -6,10 +6,10 @@ import io.ofi4j.internal.os.Errno;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** The quirks of {@code sockets} and of {@code ofi_rxd}. */
+/** The quirks of {@code sockets} and of {@code ofi_rxd}, and the one of several providers. */
 final class OtherQuirks {
-    static final List<Quirk> ALL = List.of(new Quirk("sockets-places", provider -> provider.is("sockets"),
-            TestedVersions.ALL,
+    static final List<Quirk> ALL = List.of(new VariableLimits(), new Quirk("sockets-places",
+            provider -> provider.is("sockets"), TestedVersions.ALL,
             "A domain works on 128 operations at a time, and does not take back the places of those that are under way"
                     + " when their endpoint is closed.",
             "ConcurrentCloseTest", Fact.DRAIN_BEFORE_CLOSE),
