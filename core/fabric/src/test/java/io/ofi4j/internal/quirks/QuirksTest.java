@@ -172,6 +172,16 @@ class QuirksTest {
         }
     }
 
+    @Test
+    void betweenTestedVersionsCallsAreShortThatAreShortOnBoth() {
+        Version between = new Version(2, 3);
+        assertThat(Quirks.of(provider("shm", between, EndpointType.RDM)).facts()).contains(Fact.CRITICAL_POSTS,
+                Fact.CRITICAL_POLLS);
+        assertThat(Quirks.of(provider("shm", new Version(1, 22), EndpointType.RDM)).facts())
+                .doesNotContain(Fact.CRITICAL_POSTS, Fact.CRITICAL_POLLS);
+        assertThat(Quirks.of(provider("tcp", between, EndpointType.RDM)).facts()).contains(Fact.FLUSHES_IN_ORDER);
+    }
+
     private static List<String> names(String provider, Version version) {
         return Quirks.of(provider(provider, version, EndpointType.RDM)).active().stream().map(Quirk::name).toList();
     }

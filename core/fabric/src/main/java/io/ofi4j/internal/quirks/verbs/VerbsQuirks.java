@@ -11,8 +11,9 @@ public final class VerbsQuirks {
     private static final String SOFT_IWARP = "0x626d74";
 
     /**
-     * The tests have run over verbs with 1.17 and 2.1. A guess for the versions around these: the subjects of the
-     * provider's commits name no change. The same is true of 2.6, but the quirks have not been tried there.
+     * The tests have run over verbs with 1.17 and 2.1. A guess for the versions around these: the functions that name,
+     * connect and shut down an endpoint are the same in 1.15 and 1.17, and in 1.22 to main. So 2.6 should have the
+     * behaviour, too, but the quirks have not been tried there.
      */
     private static final VersionRange AROUND_TESTED = VersionRange.from(1, 15).to(2, 5).guess();
 
