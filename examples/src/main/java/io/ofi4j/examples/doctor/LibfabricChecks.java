@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 
 /** What libfabric is and offers here. */
 final class LibfabricChecks {
-    private static final Version OLDEST = new Version(1, 17);
+    private static final Version OLDEST = new Version(1, 15);
     private static final Set<String> OF_DEVICES = Set.of("verbs", "efa", "cxi", "opx", "psm", "psm2", "psm3", "usnic",
             "ucx", "mlx", "gni");
 

@@ -70,8 +70,8 @@ final class OtherQuirks {
             // (rxd_generic_atomic and rxd_atomic_inject return 0), and handles no packet of a peer behind one with a
             // wrong key (rxd_rx_atomic_fetch, rxd_rma_rx_entry_init).
             new Quirk("rxd-atomics", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "A fetch as the first atomic operation with a peer is wrong or ends the process, injects are lost,"
-                            + " and a wrong" + " key stops all later operations.",
+                    "Injects and other atomic operations may be lost, a wrong key stops all later operations, and up to"
+                            + " 2.4 a fetch as the first atomic operation with a peer is wrong or ends the process.",
                     "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
             new Quirk("rxd-counters", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
                     "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table"
