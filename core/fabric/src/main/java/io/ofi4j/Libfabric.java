@@ -21,11 +21,15 @@ import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.TestedVersions;
 import io.ofi4j.internal.quirks.Status;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
@@ -112,6 +116,14 @@ public final class Libfabric {
 
     private static final class Holder {
         static final Libfabric INSTANCE = new Libfabric(Version.of(FabricCalls.fi_version()));
+    }
+
+    /**
+     * {@return the versions of libfabric that the tests of ofi4j have run on, the oldest first} With other versions
+     * ofi4j relies on what their source says, and calls may be slower. Loads nothing.
+     */
+    public static SortedSet<Version> testedVersions() {
+        return Collections.unmodifiableSortedSet(new TreeSet<>(TestedVersions.ALL));
     }
 
     /** {@return the version of the loaded library; fi_version, fi_fabric(3)} */

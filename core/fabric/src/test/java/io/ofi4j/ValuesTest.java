@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.support.TestSeed;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -246,5 +247,32 @@ class ValuesTest {
     void versionsCompareByNumber() {
         assertThat(new Version(1, 17)).isLessThan(new Version(2, 1)).isGreaterThan(new Version(1, 9));
         assertThat(Version.of(new Version(2, 1).packed())).isEqualTo(new Version(2, 1)).hasToString("2.1");
+    }
+
+    @Test
+    void aRangeOfVersionsHasAllFromTheFirstToTheLast() {
+        VersionRange closed = VersionRange.from(1, 15).to(1, 22);
+        VersionRange open = VersionRange.from(2, 0);
+
+        assertThat(List.of(new Version(1, 15), new Version(1, 18), new Version(1, 22))).allMatch(closed::contains);
+        assertThat(List.of(new Version(1, 14), new Version(2, 0))).noneMatch(closed::contains);
+        assertThat(List.of(new Version(2, 0), new Version(2, 99), new Version(3, 0))).allMatch(open::contains);
+        assertThat(open.contains(new Version(1, 22))).isFalse();
+    }
+
+    @Test
+    void aRangeOfVersionsIsWrittenAsAPersonWould() {
+        assertThat(VersionRange.from(1, 15).to(1, 22)).hasToString("1.15 to 1.22");
+        assertThat(VersionRange.from(2, 0)).hasToString("2.0 and newer");
+        assertThat(VersionRange.from(1, 18).to(1, 18)).hasToString("1.18");
+        assertThat(VersionRange.from(2, 1).guess()).hasToString("2.1 and newer").isNotEqualTo(VersionRange.from(2, 1));
+    }
+
+    @Test
+    void aRangeOfVersionsDoesNotEndBeforeItBegins() {
+        VersionRange open = VersionRange.from(2, 0);
+
+        assertThatThrownBy(() -> open.to(1, 22)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the range ends with 1.22, before 2.0");
     }
 }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class DoctorTest {
     private static final Map<String, String> MARKS = Map.of("OK", "ok", "HINT", " *", "PROBLEM", "!!");
     private static final List<String> SUBJECTS = List.of("JDK", "native access", "libfabric", "providers", "devices",
-            "signal handlers", "registration cache", "locked memory", "descriptors", "cross-memory attach",
+            "signal handlers", "registration cache", "quirks", "locked memory", "descriptors", "cross-memory attach",
             "huge pages", "/dev/shm", "abandoned files");
 
     @Test
@@ -41,9 +41,27 @@ class DoctorTest {
 
         assertThat(run.out()).contains(SUBJECTS).contains(Libfabric.load().version().toString(), "shm")
                 .endsWith("ready\n").doesNotContain("not ready");
-        assertThat(run.lines()).filteredOn(line -> !line.contains(" quirk ")).as("one screen").hasSizeLessThan(40);
+        assertThat(run.lines()).as("one screen").hasSizeLessThan(40);
+        assertThat(run.lines()).as("quirks are counted").noneMatch(line -> line.contains(" quirk "));
+        assertThat(line(run, "quirks")).matches("ok  quirks +[1-9]\\d* on for libfabric " + Libfabric.load().version()
+                + "; ofi4j doctor -v lists them");
+    }
+
+    @Test
+    void verboseListsTheQuirksWithTheirVersions() {
+        Run run = Run.of("doctor", "-v").succeeded();
+
         assertThat(run.lines()).as("a line for each quirk").filteredOn(line -> line.contains(" quirk shm-names "))
-                .singleElement().asString().contains("on for shm: ");
+                .singleElement().asString().contains("on for shm (1.15 and newer): ");
+        assertThat(run.lines()).filteredOn(line -> line.contains(" quirk shm-looks ")).singleElement().asString()
+                .contains("off for shm (1.15 to 1.16): ");
+    }
+
+    @Test
+    void quirksThatTheSystemPropertySwitchesOffAreCounted() {
+        assertThat(said(USUAL.with("JAVA_TOOL_OPTIONS", "-Dio.ofi4j.quirks=none"), 0, "quirks"))
+                .startsWith(" *  quirks               0 on for libfabric ")
+                .containsPattern("-> the system property io.ofi4j.quirks switches [1-9]\\d* off$");
     }
 
     /**
@@ -55,7 +73,7 @@ class DoctorTest {
         JsonObject json;
         int tries = 0;
         do {
-            text = Run.of("doctor").succeeded().out();
+            text = Run.of("doctor", "-v").succeeded().out();
             json = JsonParser.parseString(Run.of("doctor", "--json").succeeded().out()).getAsJsonObject();
         } while (!asText(json).equals(text) && ++tries < 30);
 

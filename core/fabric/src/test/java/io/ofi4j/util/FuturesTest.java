@@ -10,6 +10,7 @@ import io.ofi4j.CompletionQueue;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
@@ -114,16 +115,16 @@ class FuturesTest {
     @Test
     void closingEndsAnActionThatWaitsForAnotherFuture() {
         try (Pair pair = new Pair(MESSAGES);
-                MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE, Access.WRITE, Access.REMOTE_WRITE)) {
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE, Access.SEND)) {
             Futures futures = new Futures(pair.endpoint, pair.queue);
-            CompletableFuture<Futures.Result> never = futures
-                    .submit(token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
             CountDownLatch waits = new CountDownLatch(1);
-            CompletableFuture<Futures.Result> action = selfWrite(futures, pair, near).thenApply(written -> {
+            CompletableFuture<Futures.Result> first = receive(futures, pair, region);
+            CompletableFuture<Futures.Result> never = receive(futures, pair, region);
+            CompletableFuture<Futures.Result> action = first.thenApply(received -> {
                 waits.countDown();
                 return never.join(); // which only this thread, that polls, could complete
             });
-            progressUntil(pair, () -> waits.getCount() == 0);
+            send(pair, region, () -> waits.getCount() == 0);
             futures.close();
             assertThatThrownBy(() -> action.orTimeout(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).join())
                     .hasCauseInstanceOf(CancellationException.class);
@@ -135,36 +136,40 @@ class FuturesTest {
     @Tag("gate") // it takes ten seconds
     void closingSaysThatAnActionStillRuns() {
         CountDownLatch end = new CountDownLatch(1);
-        try (Pair pair = new Pair("shm");
-                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE, Access.SEND)) {
             Futures futures = new Futures(pair.endpoint, pair.queue);
             CountDownLatch runs = new CountDownLatch(1);
-            selfWrite(futures, pair, near).thenRun(() -> {
+            CompletableFuture<Void> action = receive(futures, pair, region).thenRun(() -> {
                 runs.countDown();
                 awaitUninterruptibly(end);
             });
-            progressUntil(pair, () -> runs.getCount() == 0);
+            send(pair, region, () -> runs.getCount() == 0);
             assertThatThrownBy(futures::close).isInstanceOf(FabricTimeoutException.class)
                     .hasMessageContaining("An action of a future still runs on the thread 'ofi4j-futures'");
             end.countDown();
             futures.close();
+            assertThat(action).isCompleted();
         }
     }
 
-    private static CompletableFuture<Futures.Result> selfWrite(Futures futures, Pair pair, MemoryRegion near) {
-        return futures.write(near.slice(0, 8), pair.far, near.remote().slice(8, 8));
+    /** What follows it runs on the thread of the futures: the message has not been sent yet. */
+    private static CompletableFuture<Futures.Result> receive(Futures futures, Pair pair, MemoryRegion region) {
+        return futures.submit(token -> pair.endpoint.messages().receive(region.slice(0, 8), token));
     }
 
-    private static void progressUntil(Pair pair, BooleanSupplier isSo) {
+    private static void send(Pair pair, MemoryRegion region, BooleanSupplier isDone) {
+        Peer near = pair.vector.insert(pair.endpoint.address());
+        pair.farEndpoint.messages().send(region.slice(8, 8), near, 1);
         Waiting.YIELD.until(() -> {
             pair.farQueue.poll((token, flags, length, data) -> {}, 16);
-            return isSo.getAsBoolean();
+            return isDone.getAsBoolean();
         }, Pair.DEADLINE);
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {
         try {
-            latch.await();
+            assertThat(latch.await(Pair.DEADLINE.toSeconds() * 2, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

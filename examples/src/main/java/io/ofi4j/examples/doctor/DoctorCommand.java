@@ -24,6 +24,9 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print a JSON object.")
     private boolean json;
 
+    @Option(names = {"-v", "--verbose"}, description = "List the quirks of providers: on or off, and why.")
+    private boolean verbose;
+
     @Option(names = "--clean",
             description = "First remove the files that shm endpoints of killed processes left in /dev/shm.")
     private boolean clean;
@@ -37,6 +40,7 @@ public final class DoctorCommand implements Callable<Integer> {
         List<Path> removed = clean ? AbandonedShmFiles.remove() : List.of();
         List<Finding> findings = new ArrayList<>(JavaChecks.all());
         findings.addAll(LibfabricChecks.all());
+        if (verbose || json) { findings.addAll(LibfabricChecks.quirks()); }
         findings.addAll(SystemChecks.all());
         boolean ready = findings.stream().noneMatch(finding -> finding.level() == Level.PROBLEM);
         if (json) {

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 
 /** What libfabric is and offers here. */
 final class LibfabricChecks {
-    private static final Version OLDEST = new Version(1, 17);
+    private static final Version OLDEST = new Version(1, 15);
     private static final Set<String> OF_DEVICES = Set.of("verbs", "efa", "cxi", "opx", "psm", "psm2", "psm3", "usnic",
             "ucx", "mlx", "gni");
 
@@ -34,8 +34,15 @@ final class LibfabricChecks {
         findings.add(devices(libfabric));
         findings.add(signalHandlers(libfabric));
         findings.add(cacheMonitor(libfabric));
-        findings.addAll(QuirkChecks.of(libfabric, infos(libfabric, FabricHints.any())));
+        findings.add(QuirkChecks.summary(libfabric, infos(libfabric, FabricHints.any())));
         return findings;
+    }
+
+    /** The quirks of all providers, each with a finding; none where libfabric cannot be loaded. */
+    static List<Finding> quirks() {
+        if (unusable().isPresent()) { return List.of(); }
+        Libfabric libfabric = Libfabric.load();
+        return QuirkChecks.all(libfabric, infos(libfabric, FabricHints.any()));
     }
 
     /** What keeps the library from being loaded, or nothing. */
@@ -53,9 +60,13 @@ final class LibfabricChecks {
 
     static Finding version(Version version) {
         String found = version.toString();
-        return version.compareTo(OLDEST) < 0
-                ? Finding.problem("libfabric", found, "install " + OLDEST + " or newer")
-                : Finding.ok("libfabric", found);
+        if (version.compareTo(OLDEST) < 0) {
+            return Finding.problem("libfabric", found, "install " + OLDEST + " or newer");
+        }
+        if (Libfabric.testedVersions().contains(version)) { return Finding.ok("libfabric", found); }
+        return Finding.hint("libfabric", found + ", on which ofi4j was not tested",
+                "it relies on libfabric's source there; tested versions are "
+                        + Libfabric.testedVersions().stream().map(Version::toString).collect(Collectors.joining(", ")));
     }
 
     private static Finding providers(Libfabric libfabric) {

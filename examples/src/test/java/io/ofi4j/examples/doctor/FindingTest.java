@@ -36,9 +36,12 @@ class FindingTest {
     }
 
     @Test
-    void whatIsTooOldIsAProblem() {
-        require(LibfabricChecks.version(new Version(1, 16)), Level.PROBLEM, "1.16", "install 1.17 or newer");
+    void whatIsTooOldIsAProblemAndWhatWasNotTestedAHint() {
+        require(LibfabricChecks.version(new Version(1, 14)), Level.PROBLEM, "1.14", "install 1.15 or newer");
         require(LibfabricChecks.version(new Version(1, 17)), Level.OK, "1.17", "");
+        require(LibfabricChecks.version(new Version(1, 15)), Level.HINT, "1.15, on which ofi4j was not tested", "1.17");
+        require(LibfabricChecks.version(new Version(2, 3)), Level.HINT, "2.3, on which ofi4j was not tested",
+                "tested versions are 1.17, 2.1, 2.6");
         require(JavaChecks.jdk(Runtime.Version.parse("21.0.5")), Level.PROBLEM, "21.0.5", "a JDK of 22 or newer");
         require(JavaChecks.jdk(Runtime.Version.parse("22")), Level.OK, "22", "");
     }

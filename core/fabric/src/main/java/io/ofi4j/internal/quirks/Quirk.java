@@ -2,7 +2,7 @@ package io.ofi4j.internal.quirks;
 
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ProviderQuirk;
-import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.Handle;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -13,8 +13,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * One behaviour of one provider, and what ofi4j does about it. It is on for the versions of libfabric that its test has
- * run on, and off for every other.
+ * One behaviour of one provider, and what ofi4j does about it. It is on for a range of versions of libfabric: from the
+ * first whose source has the behaviour to the last, and for those newer than the newest while main still has it.
+ * Abbreviated commits in the comments of quirks are those of libfabric's repository.
  *
  * <p>The rule: a quirk may call libfabric, order, delay, reserve and refuse. It does not write memory, sockets, files
  * or function tables that ofi4j did not make, and it does not look into other processes. There are three exceptions,
@@ -28,7 +29,7 @@ import java.util.function.Supplier;
 public class Quirk {
     private final String name;
     private final Predicate<Provider> providers;
-    private final Set<Version> versions;
+    private final VersionRange versions;
     private final String upstream;
     private final String test;
     private final Set<Fact> facts = EnumSet.noneOf(Fact.class);
@@ -38,12 +39,12 @@ public class Quirk {
      *
      * @param name its name, for the system property {@code io.ofi4j.quirks}
      * @param providers which providers have it
-     * @param versions the versions of libfabric that its test has run on
+     * @param versions the versions of libfabric that have it
      * @param upstream what the provider does
      * @param test the test that shows it
      * @param facts what is known where it is on
      */
-    public Quirk(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test,
+    public Quirk(String name, Predicate<Provider> providers, VersionRange versions, String upstream, String test,
             Fact... facts) {
         this.name = name;
         this.providers = providers;

@@ -1,9 +1,8 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.os.LibC;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -13,6 +12,8 @@ import java.util.function.Predicate;
  * provider.
  */
 final class VariableLimits extends Quirk {
+    /** 1.17 and 2.1 were tried. */
+    private static final VersionRange TRIED = VersionRange.from(1, 15).guess();
     private static final long ANY = Long.MIN_VALUE;
     private static final Predicate<Provider> HAS_UNIVERSE = provider -> provider.hasCore("shm", "tcp", "net", "udp");
     private static final Predicate<Provider> IS_SHM = provider -> provider.is("shm");
@@ -44,7 +45,7 @@ final class VariableLimits extends Quirk {
      *
      * @param effect what the provider does with others; behind "which"
      */
-    private record Limit(String variable, Type type, Predicate<Provider> providers, Set<Version> versions, long minimum,
+    private record Limit(String variable, Type type, Predicate<Provider> providers, VersionRange versions, long minimum,
             long maximum, String effect) {
 
         boolean concerns(Provider provider) {
@@ -64,37 +65,32 @@ final class VariableLimits extends Quirk {
     }
 
     private static final List<Limit> LIMITS = List.of(
-            new Limit("FI_UNIVERSE_SIZE", Type.SIZE, HAS_UNIVERSE, TestedVersions.ALL, ANY, Integer.MAX_VALUE,
-                    "ends the process"),
-            new Limit("FI_SHM_TX_SIZE", Type.SIZE, IS_SHM, TestedVersions.ALL, 1, Integer.MAX_VALUE,
+            new Limit("FI_UNIVERSE_SIZE", Type.SIZE, HAS_UNIVERSE, TRIED, ANY, Integer.MAX_VALUE, "ends the process"),
+            new Limit("FI_SHM_TX_SIZE", Type.SIZE, IS_SHM, TRIED, 1, Integer.MAX_VALUE,
                     "sends nothing or ends the process"),
-            new Limit("FI_SHM_RX_SIZE", Type.SIZE, IS_SHM, TestedVersions.VERSION_1, 1, Integer.MAX_VALUE,
-                    "receives nothing or ends the process"),
-            new Limit("FI_SHM_RX_SIZE", Type.SIZE, IS_SHM, TestedVersions.VERSION_2, 2, Integer.MAX_VALUE,
+            new Limit("FI_SHM_RX_SIZE", Type.SIZE, IS_SHM, VersionRange.from(1, 15).to(1, 22).guess(), 1,
+                    Integer.MAX_VALUE, "receives nothing or ends the process"),
+            new Limit("FI_SHM_RX_SIZE", Type.SIZE, IS_SHM, VersionRange.from(2, 0).guess(), 2, Integer.MAX_VALUE,
                     "waits for ever or ends the process"),
-            new Limit("FI_OFI_RXM_RX_SIZE", Type.SIZE, IS_RXM, TestedVersions.ALL, 0, Integer.MAX_VALUE,
+            new Limit("FI_OFI_RXM_RX_SIZE", Type.SIZE, IS_RXM, TRIED, 0, Integer.MAX_VALUE,
                     "receives nothing or ends the process"),
-            new Limit("FI_OFI_RXM_EAGER_LIMIT", Type.SIZE, IS_RXM, TestedVersions.VERSION_1, 0, Integer.MAX_VALUE,
-                    "sends nothing"),
-            new Limit("FI_OFI_RXM_CM_PROGRESS_INTERVAL", Type.INT, IS_RXM, TestedVersions.ALL, 0, 1_000_000,
-                    "connects to nobody"),
-            new Limit("FI_TCP_MAX_INJECT", Type.SIZE, IS_TCP, TestedVersions.VERSION_2, 0, 1 << 20,
+            new Limit("FI_OFI_RXM_EAGER_LIMIT", Type.SIZE, IS_RXM, VersionRange.from(1, 15).to(1, 22).guess(), 0,
+                    Integer.MAX_VALUE, "sends nothing"),
+            new Limit("FI_OFI_RXM_CM_PROGRESS_INTERVAL", Type.INT, IS_RXM, TRIED, 0, 1_000_000, "connects to nobody"),
+            new Limit("FI_TCP_MAX_INJECT", Type.SIZE, IS_TCP, VersionRange.from(2, 0).guess(), 0, 1 << 20,
                     "receives nothing or ends the process"),
-            new Limit("FI_TCP_MAX_RX_SIZE", Type.SIZE, IS_TCP, TestedVersions.VERSION_2, ANY, 1 << 20,
+            new Limit("FI_TCP_MAX_RX_SIZE", Type.SIZE, IS_TCP, VersionRange.from(2, 0).guess(), ANY, 1 << 20,
                     "receives nothing"),
-            new Limit("FI_OFI_RXD_SPIN_COUNT", Type.INT, IS_RXD, TestedVersions.ALL, 0, Integer.MAX_VALUE,
-                    "moves nothing"),
-            new Limit("FI_OFI_RXD_MAX_UNACKED", Type.UNSIGNED_SHORT, IS_RXD, TestedVersions.ALL, 1, 65535,
-                    "moves nothing"),
-            new Limit("FI_SOCKETS_DEF_CONN_MAP_SZ", Type.INT, IS_SOCKETS, TestedVersions.ALL, 1, Integer.MAX_VALUE,
+            new Limit("FI_OFI_RXD_SPIN_COUNT", Type.INT, IS_RXD, TRIED, 0, Integer.MAX_VALUE, "moves nothing"),
+            new Limit("FI_OFI_RXD_MAX_UNACKED", Type.UNSIGNED_SHORT, IS_RXD, TRIED, 1, 65535, "moves nothing"),
+            new Limit("FI_SOCKETS_DEF_CONN_MAP_SZ", Type.INT, IS_SOCKETS, TRIED, 1, Integer.MAX_VALUE,
                     "cannot connect or ends the process"),
-            new Limit("FI_SOCKETS_DEF_AV_SZ", Type.INT, IS_SOCKETS, TestedVersions.VERSION_1, 1, Integer.MAX_VALUE,
-                    "ends the process"));
+            new Limit("FI_SOCKETS_DEF_AV_SZ", Type.INT, IS_SOCKETS, VersionRange.from(1, 15).to(1, 22).guess(), 1,
+                    Integer.MAX_VALUE, "ends the process"));
 
     VariableLimits() {
-        super("variable-limits", provider -> LIMITS.stream().anyMatch(limit -> limit.providers.test(provider)),
-                TestedVersions.ALL, "Some values of environment variables end the process or stop all traffic.",
-                "VariableLimitsTest");
+        super("variable-limits", provider -> LIMITS.stream().anyMatch(limit -> limit.providers.test(provider)), TRIED,
+                "Some values of environment variables end the process or stop all traffic.", "VariableLimitsTest");
     }
 
     @Override

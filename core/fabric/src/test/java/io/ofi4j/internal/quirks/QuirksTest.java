@@ -12,6 +12,7 @@ import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -22,6 +23,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -49,13 +51,140 @@ class QuirksTest {
         }
     }
 
+    /** A name, and the tested versions for which the quirk is on. */
+    private static final String ON = """
+            shm-taken-names 1.17 2.1 2.6
+            shm-unopened-files 2.6
+            shm-room 1.17 2.1 2.6
+            shm-absent-peers 1.17
+            shm-own-peers 2.6
+            shm-names 1.17 2.1 2.6
+            shm-neighbours 1.17 2.1 2.6
+            shm-places 1.17 2.1 2.6
+            shm-last-place 1.17
+            shm-files 1.17 2.1 2.6
+            shm-removed-peers 1.17 2.1 2.6
+            shm-options 1.17 2.1 2.6
+            shm-empty-deliveries 1.17
+            shm-order 1.17 2.1 2.6
+            shm-long-messages 1.17 2.1 2.6
+            shm-many-messages 1.17 2.1 2.6
+            shm-directed-receives 2.1 2.6
+            shm-matching 1.17
+            shm-atomic-data 1.17 2.1 2.6
+            shm-device-copies 1.17 2.1 2.6
+            shm-closed-regions 2.1 2.6
+            tcp-passive-endpoints 1.17 2.1 2.6
+            tcp-late-connections 1.17 2.1 2.6
+            tcp-remote-counters 1.17 2.1 2.6
+            tcp-directed-receives 1.17 2.1 2.6
+            tcp-queue-domains 2.1 2.6
+            tcp-connected-tags 2.1 2.6
+            net-connected-tags 1.17
+            tcp-service-insertions 2.1 2.6
+            tcp-uncounted-regions 2.6
+            tcp-reads-freed-twice 1.17
+            net-close-without-vector 1.17
+            net-descriptor 1.17
+            rxm-write-counter 1.17 2.1 2.6
+            rxm-wait-objects 1.17 2.1 2.6
+            rxm-sources 1.17 2.1 2.6
+            rxm-atomics 1.17 2.1 2.6
+            rxm-atomics-in-polls 1.17 2.1 2.6
+            rxm-close-without-vector 1.17 2.1 2.6
+            rxm-discards 1.17 2.1 2.6
+            rxm-many-messages 2.1 2.6
+            rxm-directed-receives 2.1 2.6
+            rxm-early-messages 2.1
+            rxm-collectives 1.17 2.1 2.6
+            rxm-half-received-writes 1.17 2.1 2.6
+            rxm-departed-peers 1.17 2.1
+            verbs-connections 1.17 2.1
+            verbs-adapter 1.17 2.1
+            siw-reads 1.17 2.1
+            verbs-atomics 1.17 2.1
+            siw-atomics 1.17 2.1
+            verbs-rxm-progress 1.17 2.1
+            variable-limits 1.17 2.1 2.6
+            sockets-places 1.17 2.1 2.6
+            sockets-shutdown 1.17 2.1 2.6
+            sockets-counters 1.17 2.1 2.6
+            sockets-symmetric 1.17 2.1 2.6
+            sockets-unconnected-peers 2.6
+            sockets-message-data 1.17 2.1 2.6
+            sockets-shared-receives 1.17 2.1 2.6
+            sockets-scalable-endpoints 1.17 2.1 2.6
+            sockets-deferred-work 1.17 2.1 2.6
+            rxd-messages 1.17 2.1 2.6
+            rxd-claims 1.17 2.1 2.6
+            rxd-many-messages 1.17 2.1 2.6
+            rxd-reads 1.17 2.1 2.6
+            rxd-atomics 1.17 2.1 2.6
+            rxd-counters 1.17 2.1 2.6
+            rxd-addresses 1.17 2.1 2.6
+            """;
+
+    @Test
+    void onATestedVersionTheQuirksAreOnThatItsTestsHaveShown() {
+        String found = Quirks.known().stream()
+                .map(quirk -> quirk.name()
+                        + TestedVersions.ALL.stream().sorted().filter(quirk.description(true).versions()::contains)
+                                .map(version -> " " + version).collect(Collectors.joining()))
+                .filter(line -> line.contains(" ")).collect(Collectors.joining("\n", "", "\n"));
+
+        assertThat(found).isEqualTo(ON);
+    }
+
+    @Test
+    void betweenTestedVersionsTheQuirksOfBothAreOn() {
+        for (Quirk quirk : Quirks.known()) {
+            VersionRange versions = quirk.description(true).versions();
+            for (Version between : List.of(new Version(1, 18), new Version(1, 22), new Version(2, 0))) {
+                if (versions.contains(new Version(1, 17)) && versions.contains(new Version(2, 1))) {
+                    assertThat(versions.contains(between)).as(quirk + " on " + between).isTrue();
+                }
+            }
+        }
+        assertThat(names("shm", new Version(2, 3))).contains("shm-names", "shm-unopened-files", "shm-closed-regions")
+                .doesNotContain("shm-absent-peers", "shm-own-peers");
+        assertThat(names("tcp", new Version(1, 22))).contains("tcp-passive-endpoints").doesNotContain("net-descriptor");
+    }
+
+    @Test
+    void whatMainStillDoesIsOnForNewerVersions() {
+        Version newer = new Version(3, 0);
+
+        assertThat(names("shm", newer)).contains("shm-names", "shm-own-peers").doesNotContain("shm-last-place");
+        assertThat(names("tcp;ofi_rxm", newer)).contains("rxm-atomics").doesNotContain("rxm-early-messages");
+    }
+
+    @Test
+    void functionsAreNotReplacedInVersionsThatNobodyHasTried() {
+        assertThat(names("tcp;ofi_rxm", new Version(2, 7))).doesNotContain("rxm-half-received-writes");
+        assertThat(names("verbs;ofi_rxm", new Version(2, 2))).doesNotContain("rxm-departed-peers");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp", "net", "sockets", "tcp;ofi_rxm", "verbs;ofi_rxm", "udp;ofi_rxd"})
-    void ofAVersionThatNobodyHasTriedNothingIsAssumed(String name) {
-        for (Version version : new Version[]{new Version(1, 18), new Version(2, 0), new Version(2, 7),
-                new Version(3, 0)}) {
-            assertThat(Quirks.of(provider(name, version, EndpointType.RDM)).facts()).isEmpty();
+    void ofAVersionThatIsOlderOrNewerThanTheTestedOnesNoCallIsSaidToBeShort(String name) {
+        for (Version version : List.of(new Version(1, 14), new Version(1, 16), new Version(2, 7), new Version(3, 0))) {
+            assertThat(Quirks.of(provider(name, version, EndpointType.RDM)).facts()).doesNotContain(Fact.CRITICAL_POSTS,
+                    Fact.CRITICAL_POLLS, Fact.BLOCKING_COUNTER_WAIT);
         }
+    }
+
+    @Test
+    void betweenTestedVersionsCallsAreShortThatAreShortOnBoth() {
+        Version between = new Version(2, 3);
+        assertThat(Quirks.of(provider("shm", between, EndpointType.RDM)).facts()).contains(Fact.CRITICAL_POSTS,
+                Fact.CRITICAL_POLLS);
+        assertThat(Quirks.of(provider("shm", new Version(1, 22), EndpointType.RDM)).facts())
+                .doesNotContain(Fact.CRITICAL_POSTS, Fact.CRITICAL_POLLS);
+        assertThat(Quirks.of(provider("tcp", between, EndpointType.RDM)).facts()).contains(Fact.FLUSHES_IN_ORDER);
+    }
+
+    private static List<String> names(String provider, Version version) {
+        return Quirks.of(provider(provider, version, EndpointType.RDM)).active().stream().map(Quirk::name).toList();
     }
 
     @Test
@@ -87,7 +216,7 @@ class QuirksTest {
         assertThat(Quirks.known()).hasSizeGreaterThan(20).map(quirk -> quirk.description(true)).allSatisfy(quirk -> {
             assertThat(tests).contains(quirk.test());
             assertThat(quirk.upstream()).endsWith(".");
-            assertThat(TestedVersions.ALL).containsAll(quirk.versions());
+            assertThat(quirk.versions().contains(new Version(1, 14))).as("an unsupported version").isFalse();
         });
         assertThat(Quirks.known().stream().map(Quirk::name)).doesNotHaveDuplicates();
     }
@@ -95,11 +224,10 @@ class QuirksTest {
     @Test
     void anInfoTellsWhatIsOn() {
         FabricInfo info = TestProviders.info("shm");
-        boolean isTested = TestedVersions.ALL.contains(Libfabric.load().version());
 
         assertThat(info.quirks()).extracting(ProviderQuirk::name).contains("shm-neighbours", "shm-room");
         assertThat(info.quirks()).filteredOn(quirk -> quirk.name().equals("shm-room"))
-                .allMatch(quirk -> quirk.isOn() == isTested);
+                .allMatch(quirk -> quirk.isOn() == quirk.versions().contains(Libfabric.load().version()));
     }
 
     @ForEachProvider

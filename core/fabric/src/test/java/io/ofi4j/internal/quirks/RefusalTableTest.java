@@ -6,6 +6,7 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,9 +14,8 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -34,11 +34,11 @@ class RefusalTableTest {
      *
      * @param label what the table says
      * @param plain the label of the way that it adds something to, or null
-     * @param versions those of libfabric that have it, and the tests run with
+     * @param versions those of libfabric that have it
      * @param provider with any version
      */
-    private record Use(String label, String plain, Set<Version> versions, Provider provider) {
-        Use(String name, Set<Version> versions, EndpointType type) {
+    private record Use(String label, String plain, VersionRange versions, Provider provider) {
+        Use(String name, VersionRange versions, EndpointType type) {
             this("`" + name + "`" + (type == EndpointType.RDM ? "" : " " + type), null, versions,
                     provider(name, type, ThreadingModel.SAFE, ProgressModel.MANUAL, ""));
         }
@@ -53,33 +53,43 @@ class RefusalTableTest {
                     provider(provider.name(), provider.type(), threading, progress, vendor));
         }
 
-        /** The versions that have it and in which the fact is known. */
-        Set<Version> knowing(Fact fact) {
-            return versions.stream()
+        /** The releases that have it. */
+        List<Version> releases() {
+            return RELEASES.stream().filter(versions::contains).toList();
+        }
+
+        /** The releases that have it and in which the fact is known. */
+        List<Version> knowing(Fact fact) {
+            return releases().stream()
                     .filter(version -> Quirks.of(new Provider(provider.name(), version, provider.type(),
                             provider.threading(), provider.dataProgress(), provider.device(), provider.vendor()))
                             .has(fact))
-                    .collect(Collectors.toCollection(TreeSet::new));
+                    .toList();
         }
     }
+
+    /** Stands for what comes after the newest release. */
+    private static final Version NEWER = new Version(Short.MAX_VALUE, 0);
+    private static final List<Version> RELEASES = Stream
+            .of(IntStream.rangeClosed(15, 22).mapToObj(minor -> new Version(1, minor)),
+                    IntStream.rangeClosed(0, 6).mapToObj(minor -> new Version(2, minor)), Stream.of(NEWER))
+            .flatMap(releases -> releases).toList();
 
     private static final List<Use> USES = uses();
 
     private static List<Use> uses() {
-        Use tcp = new Use("tcp", TestedVersions.VERSION_2, EndpointType.RDM);
-        Use verbsRxm = new Use("verbs;ofi_rxm", TestedVersions.OVER_VERBS, EndpointType.RDM);
-        Use verbs = new Use("verbs", TestedVersions.OVER_VERBS, EndpointType.MSG);
-        return List.of(new Use("shm", TestedVersions.ALL, EndpointType.RDM),
-                new Use("tcp;ofi_rxm", TestedVersions.ALL, EndpointType.RDM),
-                new Use("net", TestedVersions.VERSION_1, EndpointType.RDM), tcp,
+        VersionRange all = VersionRange.from(1, 15);
+        VersionRange ofNet = VersionRange.from(1, 16).to(1, 17);
+        Use tcp = new Use("tcp", VersionRange.from(1, 18), EndpointType.RDM);
+        Use verbsRxm = new Use("verbs;ofi_rxm", all, EndpointType.RDM);
+        Use verbs = new Use("verbs", all, EndpointType.MSG);
+        return List.of(new Use("shm", all, EndpointType.RDM), new Use("tcp;ofi_rxm", all, EndpointType.RDM),
+                new Use("net", ofNet, EndpointType.RDM), tcp,
                 tcp.with("with `COMPLETION`", ThreadingModel.COMPLETION, ProgressModel.MANUAL, ""),
-                new Use("sockets", TestedVersions.ALL, EndpointType.RDM),
-                new Use("udp;ofi_rxd", TestedVersions.ALL, EndpointType.RDM),
-                new Use("tcp", TestedVersions.ALL, EndpointType.MSG),
-                new Use("net", TestedVersions.VERSION_1, EndpointType.MSG),
-                new Use("sockets", TestedVersions.ALL, EndpointType.MSG),
-                new Use("udp", TestedVersions.ALL, EndpointType.DGRAM),
-                new Use("sockets", TestedVersions.ALL, EndpointType.DGRAM), verbsRxm,
+                new Use("sockets", all, EndpointType.RDM), new Use("udp;ofi_rxd", all, EndpointType.RDM),
+                new Use("tcp", all, EndpointType.MSG), new Use("net", ofNet, EndpointType.MSG),
+                new Use("sockets", all, EndpointType.MSG), new Use("udp", all, EndpointType.DGRAM),
+                new Use("sockets", all, EndpointType.DGRAM), verbsRxm,
                 verbsRxm.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP), verbs,
                 verbs.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP));
     }
@@ -133,15 +143,30 @@ class RefusalTableTest {
     private static String where(Fact fact) {
         List<String> places = new ArrayList<>();
         for (Use use : USES) {
-            Set<Version> versions = use.knowing(fact);
+            List<Version> versions = use.knowing(fact);
             boolean isPlainToo = USES.stream().anyMatch(
                     plain -> Objects.equals(plain.label(), use.plain()) && plain.knowing(fact).equals(versions));
             if (versions.isEmpty() || isPlainToo) { continue; }
-            boolean isAll = versions.equals(new TreeSet<>(use.versions()));
-            places.add(use.label() + (isAll
-                    ? ""
-                    : " (" + versions.stream().map(Version::toString).collect(Collectors.joining(", ")) + ")"));
+            boolean isAll = versions.equals(use.releases());
+            places.add(use.label() + (isAll ? "" : " (" + ranges(versions) + ")"));
         }
         return String.join(", ", places);
+    }
+
+    /** In words: runs of releases that follow each other. */
+    private static String ranges(List<Version> versions) {
+        List<String> ranges = new ArrayList<>();
+        for (Version first : versions) {
+            int start = RELEASES.indexOf(first);
+            if (start > 0 && versions.contains(RELEASES.get(start - 1))) { continue; }
+            int end = start;
+            while (end + 1 < RELEASES.size() && versions.contains(RELEASES.get(end + 1))) {
+                end++;
+            }
+            Version last = RELEASES.get(end);
+            VersionRange open = VersionRange.from(first.major(), first.minor());
+            ranges.add((last == NEWER ? open : open.to(last.major(), last.minor())).toString());
+        }
+        return String.join(", ", ranges);
     }
 }

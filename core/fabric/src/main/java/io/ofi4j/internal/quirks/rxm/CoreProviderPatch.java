@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks.rxm;
 
-import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
@@ -36,7 +36,7 @@ abstract class CoreProviderPatch extends Quirk {
 
     private final Set<String> prepared = new HashSet<>();
 
-    CoreProviderPatch(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test) {
+    CoreProviderPatch(String name, Predicate<Provider> providers, VersionRange versions, String upstream, String test) {
         super(name, provider -> provider.hasLayer("ofi_rxm") && !provider.isConnected() && providers.test(provider),
                 versions, upstream, test);
     }

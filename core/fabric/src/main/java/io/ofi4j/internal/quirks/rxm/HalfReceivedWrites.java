@@ -3,6 +3,7 @@ package io.ofi4j.internal.quirks.rxm;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.CqOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -12,7 +13,6 @@ import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Functions;
 import io.ofi4j.internal.os.NativeWords;
-import io.ofi4j.internal.quirks.TestedVersions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -48,8 +48,11 @@ final class HalfReceivedWrites extends CoreProviderPatch {
         MEMORY.set(JAVA_INT, HALF_PAGE + CONTEXT, RXM_RX);
     }
 
+    /** Functions are replaced up to the newest version that was tested; the number in RXM_RX is the same in all. */
+    private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 6);
+
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), TestedVersions.ALL,
+        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), VERSIONS,
                 "Where a connection ends before all bytes of a write with completion data have come, the provider"
                         + " below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the"

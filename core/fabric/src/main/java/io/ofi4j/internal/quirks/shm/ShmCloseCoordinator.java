@@ -1,13 +1,13 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.QueueView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.quirks.TestedVersions;
 import io.ofi4j.internal.quirks.VectorView;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -52,7 +52,7 @@ final class ShmCloseCoordinator extends Quirk {
     private record DeferredClose(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
     ShmCloseCoordinator() {
-        super("shm-neighbours", provider -> provider.is("shm"), TestedVersions.ALL,
+        super("shm-neighbours", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a"
                         + " neighbour" + " that still has a command or an address of it ends the process.",
                 "ShmCloseCoordinatorTest");

@@ -3,11 +3,11 @@ package io.ofi4j.internal.quirks.shm;
 import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.quirks.TestedVersions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ final class ShmFileReservation extends Quirk {
     private record Sizes(long transmit, long receive) {}
 
     ShmFileReservation() {
-        super("shm-room", provider -> provider.is("shm"), TestedVersions.ALL,
+        super("shm-room", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel"
                         + " ends the" + " process (SIGBUS).",
                 "ShmFileReservationTest");

@@ -1,12 +1,12 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.quirks.TestedVersions;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -36,7 +36,7 @@ final class ShmFiles extends Quirk {
     private volatile boolean exiting;
 
     ShmFiles() {
-        super("shm-files", provider -> provider.is("shm"), TestedVersions.ALL,
+        super("shm-files", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "Each endpoint has a file of 16 MB in /dev/shm, which stays when the process exits without closing the"
                         + " endpoint.",
                 "JvmSurvivalTest");

@@ -1,10 +1,10 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.TestedVersions;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Set;
@@ -24,9 +24,9 @@ final class ShmNames extends Quirk {
     private static final String HERE = "fi_shm://" + ProcessHandle.current().pid() + ":";
     /**
      * Has the provider map a peer of this process like one of another process. Comes before the names that need no
-     * slash.
+     * slash. 488dc58b5 made it necessary.
      */
-    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), TestedVersions.NEWEST,
+    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), VersionRange.from(2, 5),
             "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled:"
                     + " what it" + " sends back leads into nowhere.",
             "ShmNamesTest") {
@@ -37,7 +37,7 @@ final class ShmNames extends Quirk {
     };
 
     /** Has an endpoint whose name another process has take another one; a name that the program chose stays. */
-    static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), TestedVersions.ALL,
+    static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
             "The provider makes an endpoint's name of the number of its process, which a process of another container,"
                     + " or one" + " that was killed and whose peers have its file open, may have, too.",
             "ShmNamesTest") {
@@ -60,7 +60,7 @@ final class ShmNames extends Quirk {
     private final Set<EndpointAddress> lookAlikes = ConcurrentHashMap.newKeySet();
 
     ShmNames() {
-        super("shm-names", provider -> provider.is("shm"), TestedVersions.ALL,
+        super("shm-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "The list of this process's endpoints keeps the names of those that are closed, with the address of"
                         + " their unmapped"
                         + " memory; an endpoint that has the name of a closed one is looked for there.",

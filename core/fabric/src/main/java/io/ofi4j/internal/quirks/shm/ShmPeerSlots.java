@@ -1,18 +1,19 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.PeerSlots;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.TestedVersions;
 import java.util.List;
 import java.util.function.IntSupplier;
 
 /** Ensures that no slot of an shm address vector is assigned twice while endpoints are bound to the vector. */
 final class ShmPeerSlots extends Quirk {
-    /** The slot that was assigned last is not assigned again at once. */
-    static final Quirk LAST_SLOT = new Quirk("shm-last-place", provider -> provider.is("shm"), TestedVersions.VERSION_1,
+    /** The slot that was assigned last is not assigned again at once. 607be0b80 mended that in 2.0. */
+    static final Quirk LAST_SLOT = new Quirk("shm-last-place", provider -> provider.is("shm"),
+            VersionRange.from(1, 15).to(1, 22),
             "A vector gives the place that it gave last again as soon as it is free.", "ShmPeerSlotsTest") {
         /**
          * Inserts the peer a second time under another name before it is removed, so that its slot is not the last one.
@@ -34,7 +35,7 @@ final class ShmPeerSlots extends Quirk {
     private final ShmCloseCoordinator coordinator;
 
     ShmPeerSlots(ShmCloseCoordinator coordinator) {
-        super("shm-places", provider -> provider.is("shm"), TestedVersions.ALL,
+        super("shm-places", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "A vector has 256 places, which it gives out in turn. An endpoint keeps what it has agreed on with the"
                         + " peer at a"
                         + " place; the next peer there is taken for that one, and the first operation to it ends the"

@@ -1,24 +1,27 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.TestedVersions;
 import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/** The quirks of {@code shm}. */
+/**
+ * The quirks of {@code shm}. Ranges without a comment that are no guesses are by source: 1.15 and today's main have the
+ * behaviour, and all between them.
+ */
 public final class ShmQuirks {
     private static final Quirk ABSENT_PEERS = new Quirk("shm-absent-peers", provider -> provider.is("shm"),
-            TestedVersions.VERSION_1, "An absent peer's place in a vector is given to the next peer too.",
-            "AddressVectorTest") {
+            VersionRange.from(1, 15).to(1, 22), // 607be0b80 mended it
+            "An absent peer's place in a vector is given to the next peer too.", "AddressVectorTest") {
         @Override
         protected void beforeInsert(EndpointAddress address) { ShmFiles.requireExists(address); }
     };
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
-            TestedVersions.NEWEST,
+            VersionRange.from(2, 2), // 0fb02def3 brought it
             "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another"
                     + " libfabric" + " has left one, is enabled all the same, which ends the process.",
             "DescriptorFaultTest") {
@@ -40,44 +43,53 @@ public final class ShmQuirks {
         ShmCloseCoordinator coordinator = new ShmCloseCoordinator();
         return List.of(ShmNames.TAKEN, UNOPENED_FILES, new ShmFileReservation(), ABSENT_PEERS, ShmNames.OWN_PEERS,
                 new ShmNames(), coordinator, new ShmPeerSlots(coordinator), ShmPeerSlots.LAST_SLOT, new ShmFiles(),
-                new Quirk("shm-removed-peers", provider -> provider.is("shm"), TestedVersions.ALL,
+                new Quirk("shm-removed-peers", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x"
                                 + " the" + " next peer is taken for it.",
                         "AddressVectorTest", Fact.REMOVED_PEERS_STAY, Fact.LOOKUP_INEXACT),
-                new Quirk("shm-options", provider -> provider.is("shm"), TestedVersions.ALL,
+                // 9cf1cb7fb brought it
+                new Quirk("shm-options", provider -> provider.is("shm"), VersionRange.from(1, 17),
                         "An option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
                         Fact.OPTIONS_NEED_ENABLE),
-                new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), TestedVersions.VERSION_1,
+                // 896fbab0d (1.19.0) mended it
+                new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 18),
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
-                new Quirk("shm-order", provider -> provider.is("shm"), TestedVersions.ALL,
+                new Quirk("shm-order", provider -> provider.is("shm"), VersionRange.from(1, 17).guess(),
                         "Operations are carried out one after the other, whatever their lengths, which fi_getinfo"
                                 + " does not promise.",
                         "FlushTest", Fact.FLUSHES_IN_ORDER, Fact.EMPTY_DELIVERIES_OVERTAKE),
-                new Quirk("shm-long-messages", provider -> provider.is("shm"), TestedVersions.ALL,
+                new Quirk("shm-long-messages", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "A poll or a receive that meets a message longer than its buffer may never return.",
                         "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
-                new Quirk("shm-many-messages", provider -> provider.is("shm"), TestedVersions.ALL,
+                // of any length since 9cf1cb7fb (1.17), before that of a length that is sent in pieces
+                new Quirk("shm-many-messages", provider -> provider.is("shm"), VersionRange.from(1, 15),
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-                new Quirk("shm-directed-receives", provider -> provider.is("shm"), TestedVersions.VERSION_2,
+                // 152139ac0 brought it
+                new Quirk("shm-directed-receives", provider -> provider.is("shm"), VersionRange.from(1, 19),
                         "A receive of messages without tags from one peer overwrites the provider's memory beside one"
                                 + " from any"
                                 + " peer, and ends the process when it is canceled. No receive from one peer"
                                 + " recognizes a peer that" + " was inserted with a slash before its name.",
                         "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
-                new Quirk("shm-matching", provider -> provider.is("shm"), TestedVersions.VERSION_1,
+                // 9cf1cb7fb brought it, 152139ac0 mended it
+                new Quirk("shm-matching", provider -> provider.is("shm"), VersionRange.from(1, 17).to(1, 18),
                         "A message that came before its receive is matched without the mask, a look for one posts a"
                                 + " receive" + " that takes it, and one receive too many is ENOMEM.",
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
-                new Quirk("shm-atomic-data", provider -> provider.is("shm"), TestedVersions.ALL,
+                // as in shm-matching, which has more of it since 9cf1cb7fb
+                new Quirk("shm-looks", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 16),
+                        "A look for a message posts a receive that takes it.", "TaggedTest", Fact.PEEK_RECEIVES),
+                new Quirk("shm-atomic-data", provider -> provider.is("shm"), VersionRange.from(1, 15),
                         "An atomic operation with completion data leaves wrong bytes at the target.",
                         "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
-                new Quirk("shm-device-copies", provider -> provider.is("shm"), TestedVersions.ALL,
+                new Quirk("shm-device-copies", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "What goes from a device to the same device completes when the driver's copy was begun, unless"
                                 + " the" + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
                         "DeviceCheckTest", Fact.DEVICE_COPIES_END_LATE),
-                new Quirk("shm-closed-regions", provider -> provider.is("shm"), TestedVersions.VERSION_2,
+                // d00397e5e brought it
+                new Quirk("shm-closed-regions", provider -> provider.is("shm"), VersionRange.from(1, 18),
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",
                         "ClosedTargetTest", Fact.CLOSED_REGIONS_ARE_READ));
