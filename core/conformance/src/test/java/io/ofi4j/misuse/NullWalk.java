@@ -39,6 +39,7 @@ import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.Parameter;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.Ranks;
@@ -235,6 +236,7 @@ final class NullWalk {
         samples.put(BooleanSupplier.class, (BooleanSupplier) () -> true);
         samples.put(CompletionHandler.class, (CompletionHandler) (token, flags, length, data) -> {});
         samples.put(Waitable.class, samples.get(CompletionQueue.class));
+        samples.put(VersionRange.class, VersionRange.from(1, 15));
         samples.put(EndpointOption.class, EndpointOption.MINIMUM_MULTI_RECEIVE);
         samples.put(CompletionError.class,
                 new CompletionError(1, true, 0, 0, 0, 0, 5, 0, 0, 0, "", new byte[0], "some"));
