@@ -24,12 +24,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The machine as it is, and made worse in every way that a process can arrange for another. */
 @Tag("gate")
-@ExtendWith(AbandonedFilesLock.class)
 class DoctorTest {
+    @RegisterExtension
+    static final AbandonedFilesLock LOCK = new AbandonedFilesLock();
+
     private static final Map<String, String> MARKS = Map.of("OK", "ok", "HINT", " *", "PROBLEM", "!!");
     private static final List<String> SUBJECTS = List.of("JDK", "native access", "libfabric", "providers", "devices",
             "signal handlers", "registration cache", "quirks", "locked memory", "descriptors", "cross-memory attach",

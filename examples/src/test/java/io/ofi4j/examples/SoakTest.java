@@ -8,7 +8,7 @@ import io.ofi4j.Libfabric;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,8 +18,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("gate")
 @Timeout(1200)
-@ExtendWith(AbandonedFilesLock.class)
 class SoakTest {
+    @RegisterExtension
+    static final AbandonedFilesLock LOCK = new AbandonedFilesLock();
+
     private static final String SECONDS = System.getProperty("ofi4j.soak.seconds", "6");
 
     @Test

@@ -20,12 +20,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What killed processes leave in /dev/shm is found and removed, and nothing else is. */
 @Timeout(120)
-@ExtendWith(AbandonedFilesLock.class)
 class AbandonedShmFilesTest {
+    @RegisterExtension
+    static final AbandonedFilesLock LOCK = new AbandonedFilesLock();
+
     private static final Path FOLDER = Path.of("/dev/shm");
     /** Linux does not number processes that far. */
     private static final long NO_PROCESS = 4_194_305;

@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What strangers send to a server's port. */
 @Tag("gate")
+@Tag("once") // what it is about is the command, not libfabric
 class HostileBytesTest {
     private static final int MAGIC = 0x4f464a50;
     private static final int DEADLINE_MILLIS = 30_000;

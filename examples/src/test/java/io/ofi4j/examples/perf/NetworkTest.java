@@ -9,14 +9,17 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Machines without a network, and without IPv4. */
 @Tag("gate")
-@ExtendWith(AbandonedFilesLock.class)
+@Tag("once") // what it is about is the command, not libfabric
 class NetworkTest {
+    @RegisterExtension
+    static final AbandonedFilesLock LOCK = new AbandonedFilesLock();
+
     @BeforeEach
     void requireNamespaces() throws IOException, InterruptedException {
         Process process = new ProcessBuilder("unshare", "-n", "true").start();
