@@ -310,7 +310,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         RuntimeException notReachable() {
             return has(MemoryRegionMode.RAW)
                     ? new UnsupportedOperationException("provider " + handle.provider()
-                            + " has raw keys (FI_MR_RAW): send rawKey()" + " to the peer, which calls Domain.mapRawKey")
+                            + " has raw keys (FI_MR_RAW): send rawKey() to the peer, which calls Domain.mapRawKey")
                     : new IllegalStateException("provider " + handle.provider()
                             + " ties regions to endpoints (FI_MR_ENDPOINT): enable one first");
         }

@@ -75,7 +75,19 @@ public final class Futures implements AutoCloseable {
                         "other futures wait on " + queue + ": submit to those, or bind a queue for each endpoint");
             }
         }
-        this.thread = Thread.ofPlatform().daemon().name("ofi4j-futures").start(this::run);
+        boolean started = false;
+        try {
+            this.thread = Thread.ofPlatform().daemon().name("ofi4j-futures").start(this::run);
+            started = true;
+        } finally {
+            if (!started) { forgetQueue(); }
+        }
+    }
+
+    private void forgetQueue() {
+        synchronized (POLLED) {
+            POLLED.remove(queue);
+        }
     }
 
     /**
@@ -138,9 +150,7 @@ public final class Futures implements AutoCloseable {
             why = t;
             closed = true;
         }
-        synchronized (POLLED) {
-            POLLED.remove(queue);
-        }
+        forgetQueue();
         failAll(why);
     }
 
@@ -167,7 +177,8 @@ public final class Futures implements AutoCloseable {
     public void close() {
         closed = true;
         if (Thread.currentThread() == thread || joined(SLICE.multipliedBy(2))) { return; }
-        failAll(closedException()); // an action that waits for one of them goes on
+        // An action that waits for one of them goes on. Theirs may block, too: not this thread.
+        Thread.ofPlatform().daemon().name("ofi4j-futures-close").start(() -> failAll(closedException()));
         if (!joined(CLOSE_TIMEOUT)) {
             throw new FabricTimeoutException("closing the futures of " + endpoint, CLOSE_TIMEOUT,
                     "An action of a future still runs on the thread '" + thread.getName()

@@ -21,9 +21,9 @@ public final class AbandonedShmFiles {
     private static final Pattern NAME = Pattern.compile("(\\d{1,10}):\\d+:\\d+(:\\d+)?");
 
     /** No endpoint's file is shorter. */
-    private static final long SHORTEST = 1 << 20;
-    private static final long LONGEST = 256 << 20;
-    /** Of providers whose files are not removed here, for who has them open is not the whole story. */
+    private static final long MIN_LENGTH = 1 << 20;
+    private static final long MAX_LENGTH = 256 << 20;
+    /** Files of psm3 and sm2. They are not removed: these providers may use a file that no process has open. */
     private static final Pattern OTHERS = Pattern.compile("psm3_shm[.].*|fi_sm2_mmaps");
 
     private AbandonedShmFiles() {}
@@ -79,7 +79,7 @@ public final class AbandonedShmFiles {
     private static boolean hasItsNameInside(Path file) {
         try {
             long size = Files.size(file);
-            if (size < SHORTEST || size > LONGEST) { return false; }
+            if (size < MIN_LENGTH || size > MAX_LENGTH) { return false; }
             String content = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
             byte[] name = file.getFileName().toString().getBytes(StandardCharsets.UTF_8);
             return content.contains(new String(name, StandardCharsets.ISO_8859_1) + "\0");

@@ -32,7 +32,7 @@ public final class InfoCommand implements Runnable {
 
     @Option(names = {"-t", "--ep-type", "--ep_type"}, paramLabel = "TYPE",
             converter = Names.EndpointTypeConverter.class,
-            description = "Only endpoints of this type: " + "MSG, DGRAM or RDM, with or without FI_EP_ in front.")
+            description = "Only endpoints of this type: MSG, DGRAM or RDM, with or without FI_EP_ in front.")
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
 
     @Option(names = {"-c", "--caps"}, paramLabel = "CAP[|CAP]", converter = Names.CapabilitiesConverter.class,

@@ -62,7 +62,7 @@ abstract class PerfRun implements Callable<Integer> {
     private String provider;
 
     @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
-            description = "rdm, which takes any peer, or msg, which is " + "connected to one. Without it rdm.")
+            description = "rdm, which takes any peer, or msg, which is connected to one. Without it rdm.")
     private EndpointChoice endpoint;
 
     @Option(names = "--path", paramLabel = "PATH",
@@ -107,7 +107,7 @@ abstract class PerfRun implements Callable<Integer> {
     private Sizes sizes = Sizes.SELECTION;
 
     @Option(names = {"-I", "--iterations"}, paramLabel = "COUNT", converter = Numbers.Count.class,
-            description = "How many operations. " + "Without it, as many as take half a second.")
+            description = "How many operations. Without it, as many as take half a second.")
     private Long iterations;
 
     @Option(names = {"-D", "--duration"}, paramLabel = "SECONDS", converter = Numbers.Seconds.class,
@@ -152,7 +152,7 @@ abstract class PerfRun implements Callable<Integer> {
     private List<Hook> hooks = List.of();
 
     @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
-            description = "How long to wait for the peer, and for anything to move. " + "Without it "
+            description = "How long to wait for the peer, and for anything to move. Without it "
                     + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
     private Integer timeout;
 

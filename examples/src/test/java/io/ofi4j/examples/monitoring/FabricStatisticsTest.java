@@ -94,7 +94,7 @@ class FabricStatisticsTest {
     }
 
     @Test
-    @Tag("once") // of what the JVM's second compiler takes apart, which runs once
+    @Tag("once") // the first compiler allocates here; the second gate has no other
     void aPipelineAllocatesNothingWithAHistogramOfItsLatencies() throws Exception {
         with((domain, endpoint, queue, itself, region) -> {
             Histogram histogram = new Histogram(SOON.toNanos(), 3);

@@ -42,11 +42,11 @@ final class OtherQuirks {
                     "MessagesTest", Fact.MESSAGES_LOSE_DATA),
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "A receive of a shared context that is canceled gives no completion, and a look for a message"
-                            + " there ends the" + " process.",
+                            + " there ends the process.",
                     "SharedContextTest", Fact.SHARED_RECEIVES_END_SILENTLY, Fact.SHARED_LOOKS_CRASH),
             new Quirk("sockets-scalable-endpoints", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "A scalable endpoint visits contexts of it that were closed: when it is enabled and, with manual"
-                            + " progress, in" + " every poll.",
+                            + " progress, in every poll.",
                     "ScalableEndpointTest", Fact.CLOSED_CONTEXTS_ARE_VISITED),
             new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits;"
@@ -75,11 +75,11 @@ final class OtherQuirks {
                     "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
             new Quirk("rxd-counters", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
                     "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table"
-                            + " that" + " providers share.",
+                            + " that providers share.",
                     "CounterTest", Fact.SPOILS_COUNTER_WAIT),
             new Quirk("rxd-addresses", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
                     "An endpoint has its port from the start; the source of a completion is right for messages only,"
-                            + " and" + " fi_av_lookup does not find the first address.",
+                            + " and fi_av_lookup does not find the first address.",
                     "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
 
     private OtherQuirks() {}

@@ -19,7 +19,7 @@ public final class Remedies {
                 byCall(errno, operation, provider);
             case Errno.ENOSPC -> provider.contains("shm")
                     ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it"
-                            + " larger ('mount" + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
+                            + " larger ('mount -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
                     : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EACCES,
                     Errno.EROFS ->
@@ -63,7 +63,7 @@ public final class Remedies {
         return switch (errno) {
             case Errno.ENOMEM -> registers || provider.contains("verbs")
                     ? " The process has no memory left, or may lock no more: register less, or raise the memory lock"
-                            + " limit" + " ('ulimit -l unlimited')."
+                            + " limit ('ulimit -l unlimited')."
                     : " Memory, or a limit of the device, is exhausted: close what is not needed.";
             case Errno.EPERM -> registers
                     ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."

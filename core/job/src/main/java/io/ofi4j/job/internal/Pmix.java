@@ -55,7 +55,7 @@ final class Pmix {
         } catch (IllegalArgumentException e) {
             throw new LauncherException("PMIX_NAMESPACE says that PMIx started this process, and " + FILE
                     + " cannot be loaded: install it ('apt-get install libpmix2' on Debian and Ubuntu), or name its"
-                    + " file with " + "-Dio.ofi4j.pmix=/path/to/libpmix.so.2.", e);
+                    + " file with -Dio.ofi4j.pmix=/path/to/libpmix.so.2.", e);
         }
         errorString = handle("PMIx_Error_string", FunctionDescriptor.of(ADDRESS, JAVA_INT));
         MethodHandle init = handle("PMIx_Init", ints(ADDRESS, ADDRESS, JAVA_LONG));

@@ -39,7 +39,7 @@ public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) 
         String[] fields = line.split(";", -1);
         if (fields.length != FIELDS) {
             throw new LauncherException("the launcher brought '" + line.replaceFirst("^[^;]*", "…")
-                    + "' from rank 0: do " + "all ranks run the same release?");
+                    + "' from rank 0: do all ranks run the same release?");
         }
         int port = Integer.parseInt(fields[2]);
         List<InetSocketAddress> addresses = new ArrayList<>();

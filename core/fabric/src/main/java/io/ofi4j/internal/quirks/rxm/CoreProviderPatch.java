@@ -105,7 +105,7 @@ abstract class CoreProviderPatch extends Quirk {
         if (!slot.isWritable()) {
             System.getLogger("io.ofi4j").log(Level.WARNING,
                     "the table that has the function for {0} cannot be written: a peer of ofi_rxm that leaves at the"
-                            + " wrong" + " moment may end this process",
+                            + " wrong moment may end this process",
                     method);
             return;
         }

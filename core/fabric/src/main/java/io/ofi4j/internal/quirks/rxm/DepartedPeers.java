@@ -54,7 +54,7 @@ final class DepartedPeers extends CoreProviderPatch {
     DepartedPeers() {
         super("rxm-departed-peers", provider -> provider.hasCore("verbs"), VERSIONS,
                 "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then"
-                        + " posts" + " receives to it, and adds credits to it; the process ends.",
+                        + " posts receives to it, and adds credits to it; the process ends.",
                 "DepartedPeerTest");
     }
 

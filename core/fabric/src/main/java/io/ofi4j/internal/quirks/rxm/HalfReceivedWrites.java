@@ -56,7 +56,7 @@ final class HalfReceivedWrites extends CoreProviderPatch {
                 "Where a connection ends before all bytes of a write with completion data have come, the provider"
                         + " below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the"
-                        + " process" + " ends.",
+                        + " process ends.",
                 "PeerSurvivalTest");
     }
 

@@ -46,18 +46,18 @@ public final class RxmQuirks {
             // 622a77315 brought it
             new Quirk("rxm-directed-receives", RxmQuirks::isRxm, VersionRange.from(2, 1),
                     "A receive of messages without tags from one peer overwrites the provider's memory beside one from"
-                            + " any peer, and" + " ends the process when it is canceled.",
+                            + " any peer, and ends the process when it is canceled.",
                     "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
             // 622a77315 brought it, 47e04dcbf mended it
             new Quirk("rxm-early-messages", RxmQuirks::isRxm, VersionRange.from(2, 1).to(2, 3),
                     "To insert an address while a message waits for its receive ends the process (rxm_get_addr),"
-                            + " unless the endpoint" + " has FI_DIRECTED_RECV, which it gets.",
+                            + " unless the endpoint has FI_DIRECTED_RECV, which it gets.",
                     "EarlyMessageTest", Fact.INSERTS_NEED_DIRECTED_RECEIVES),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, VersionRange.from(1, 15).guess(),
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a"
                             + " receive of any tag"
                             + " matches them, an uneven broadcast writes beyond its elements, and one that finds no"
-                            + " receive is" + " forgotten.",
+                            + " receive is forgotten.",
                     "CollectivesTest", Fact.LONG_COLLECTIVES_BREAK, Fact.UNEVEN_BROADCASTS_OVERRUN,
                     Fact.COLLECTIVES_USE_TAGS, Fact.COLLECTIVES_NEED_RECEIVES),
             new HalfReceivedWrites(), new DepartedPeers());

@@ -54,7 +54,7 @@ final class ShmCloseCoordinator extends Quirk {
     ShmCloseCoordinator() {
         super("shm-neighbours", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a"
-                        + " neighbour" + " that still has a command or an address of it ends the process.",
+                        + " neighbour that still has a command or an address of it ends the process.",
                 "ShmCloseCoordinatorTest");
     }
 

@@ -43,7 +43,7 @@ final class ShmFileReservation extends Quirk {
     ShmFileReservation() {
         super("shm-room", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel"
-                        + " ends the" + " process (SIGBUS).",
+                        + " ends the process (SIGBUS).",
                 "ShmFileReservationTest");
     }
 

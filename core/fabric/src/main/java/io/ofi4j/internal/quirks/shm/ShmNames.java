@@ -28,7 +28,7 @@ final class ShmNames extends Quirk {
      */
     static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), VersionRange.from(2, 5),
             "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled:"
-                    + " what it" + " sends back leads into nowhere.",
+                    + " what it sends back leads into nowhere.",
             "ShmNamesTest") {
         @Override
         protected byte[] nativeAddress(EndpointAddress address) {
@@ -39,7 +39,7 @@ final class ShmNames extends Quirk {
     /** Has an endpoint whose name another process has take another one; a name that the program chose stays. */
     static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
             "The provider makes an endpoint's name of the number of its process, which a process of another container,"
-                    + " or one" + " that was killed and whose peers have its file open, may have, too.",
+                    + " or one that was killed and whose peers have its file open, may have, too.",
             "ShmNamesTest") {
         private final SecureRandom random = new SecureRandom();
 

@@ -23,7 +23,7 @@ public final class ShmQuirks {
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
             VersionRange.from(2, 2), // 0fb02def3 brought it
             "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another"
-                    + " libfabric" + " has left one, is enabled all the same, which ends the process.",
+                    + " libfabric has left one, is enabled all the same, which ends the process.",
             "DescriptorFaultTest") {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
@@ -45,7 +45,7 @@ public final class ShmQuirks {
                 new ShmNames(), coordinator, new ShmPeerSlots(coordinator), ShmPeerSlots.LAST_SLOT, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x"
-                                + " the" + " next peer is taken for it.",
+                                + " the next peer is taken for it.",
                         "AddressVectorTest", Fact.REMOVED_PEERS_STAY, Fact.LOOKUP_INEXACT),
                 // 9cf1cb7fb brought it
                 new Quirk("shm-options", provider -> provider.is("shm"), VersionRange.from(1, 17),
@@ -71,12 +71,12 @@ public final class ShmQuirks {
                         "A receive of messages without tags from one peer overwrites the provider's memory beside one"
                                 + " from any"
                                 + " peer, and ends the process when it is canceled. No receive from one peer"
-                                + " recognizes a peer that" + " was inserted with a slash before its name.",
+                                + " recognizes a peer that was inserted with a slash before its name.",
                         "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
                 // 9cf1cb7fb brought it, 152139ac0 mended it
                 new Quirk("shm-matching", provider -> provider.is("shm"), VersionRange.from(1, 17).to(1, 18),
                         "A message that came before its receive is matched without the mask, a look for one posts a"
-                                + " receive" + " that takes it, and one receive too many is ENOMEM.",
+                                + " receive that takes it, and one receive too many is ENOMEM.",
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
                 // as in shm-matching, which has more of it since 9cf1cb7fb
                 new Quirk("shm-looks", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 16),
@@ -86,7 +86,7 @@ public final class ShmQuirks {
                         "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
                 new Quirk("shm-device-copies", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "What goes from a device to the same device completes when the driver's copy was begun, unless"
-                                + " the" + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
+                                + " the program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
                         "DeviceCheckTest", Fact.DEVICE_COPIES_END_LATE),
                 // d00397e5e brought it
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), VersionRange.from(1, 18),

@@ -27,7 +27,7 @@ public final class TcpQuirks {
                     "A connection that was accepted and has not said yet what it wants refers to its endpoint; where"
                             + " that is closed"
                             + " by then, the next progress ends the process. A moment of progress before the close"
-                            + " makes that" + " unlikely, no more.",
+                            + " makes that unlikely, no more.",
                     "PeerSurvivalTest", Fact.CONNECTIONS_OUTLIVE_CLOSE),
             new Quirk("tcp-remote-counters", TcpQuirks::isTcpOrNet, VersionRange.from(1, 15),
                     "Counters of peers' operations count writes with data only.", "CounterTest",
@@ -58,7 +58,7 @@ public final class TcpQuirks {
                     "A region without rights for peers that is older than a queue's domain is not counted there when"
                             + " it is"
                             + " registered, but when it is closed: the fabric then seems to be in use, and stays until"
-                            + " the process" + " ends.",
+                            + " the process ends.",
                     "CompletionThreadingTest", Fact.FABRICS_SEEM_BUSY),
             // 35164c062 mended it
             new Quirk("tcp-reads-freed-twice", provider -> provider.hasCore("tcp", "net"),

@@ -25,7 +25,7 @@ public final class VerbsQuirks {
             "VerbsTest", Fact.ONE_DESTINATION, Fact.DATA_TAKES_RECEIVES, Fact.SHUTDOWN_NEEDS_ANSWER),
             new Quirk("verbs-adapter", provider -> provider.hasCore("verbs"), AROUND_TESTED,
                     "The adapter does not touch what is no longer registered; fi_setname leaves an event queue with"
-                            + " freed" + " memory.",
+                            + " freed memory.",
                     "VerbsTest", Fact.CLOSED_REGIONS_ARE_UNTOUCHED, Fact.FIXED_ADDRESSES),
             new Quirk("siw-reads", provider -> provider.hasCore("verbs") && provider.vendor().equals(SOFT_IWARP),
                     AROUND_TESTED, "A read into several local segments fills the first one only, and completes.",
@@ -34,7 +34,7 @@ public final class VerbsQuirks {
             new Quirk("verbs-atomics", provider -> provider.is("verbs") && provider.isConnected(),
                     VersionRange.from(1, 15).to(2, 1),
                     "A sum adds the address of its operand, and CSWAP swaps the addresses of operand and comparand; a"
-                            + " float takes" + " its neighbour with it.",
+                            + " float takes its neighbour with it.",
                     "AtomicsRefusedTest", Fact.ATOMICS_ONLY_COPY),
             new Quirk("siw-atomics",
                     provider -> provider.is("verbs") && provider.isConnected() && provider.vendor().equals(SOFT_IWARP),
