@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("once")
 class OutputTest {
     private static Run run(String redirection, String command) {
-        return Forked.Launch.USUAL.behind("sh", "-c", "exec \"$0\" \"$@\" " + redirection).start(command.split(" "))
-                .await();
+        return Forked.Launch.USUAL.with("LC_ALL", "C").behind("sh", "-c", "exec \"$0\" \"$@\" " + redirection)
+                .start(command.split(" ")).await();
     }
 
     @ParameterizedTest

@@ -1,8 +1,12 @@
 package io.ofi4j.examples.doctor;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -22,6 +26,10 @@ public final class AbandonedShmFiles {
 
     /** No endpoint's file is shorter. */
     private static final long MIN_LENGTH = 1 << 20;
+    private static final int HEADER_LENGTH = 8;
+    private static final int PROCESS_OFFSET = 4;
+    /** Of the layout. */
+    private static final int MAX_VERSION = 31;
     private static final long MAX_LENGTH = 256 << 20;
     /** Files of psm3 and sm2. They are not removed: these providers may use a file that no process has open. */
     private static final Pattern OTHERS = Pattern.compile("psm3_shm[.].*|fi_sm2_mmaps");
@@ -65,10 +73,32 @@ public final class AbandonedShmFiles {
         }
     }
 
-    /** Not where its name says a process that is there. Names are true in the container of their process only. */
+    /** By its name or its first bytes, before anybody is kept from opening it. Both are true in its container only. */
     private static boolean mayBeAbandoned(Path file) {
         Matcher name = NAME.matcher(file.getFileName().toString());
-        return !name.matches() || ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
+        return name.matches()
+                ? ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty()
+                : beginsAsOfEndedProcess(file);
+    }
+
+    /**
+     * Whether it begins with a small version, a zero byte, and at byte 4 the number of a process that is not there, as
+     * an endpoint's file does up to libfabric 2.4.
+     */
+    private static boolean beginsAsOfEndedProcess(Path file) {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) { return false; }
+        ByteBuffer header = ByteBuffer.allocate(HEADER_LENGTH).order(ByteOrder.nativeOrder());
+        try (FileChannel channel = FileChannel.open(file)) {
+            if (channel.size() < MIN_LENGTH || channel.size() > MAX_LENGTH || channel.read(header) < HEADER_LENGTH) {
+                return false;
+            }
+        } catch (IOException e) {
+            return false; // another user's
+        }
+        int version = header.get(0);
+        int process = header.getInt(PROCESS_OFFSET);
+        return version > 0 && version <= MAX_VERSION && header.get(1) == 0 && process > 0
+                && ProcessHandle.of(process).isEmpty();
     }
 
     private static boolean isOfEndpoint(Path file) {
@@ -78,8 +108,6 @@ public final class AbandonedShmFiles {
     /** Reads it: a mapping would last until the garbage collector comes, and the file would be in use. */
     private static boolean hasItsNameInside(Path file) {
         try {
-            long size = Files.size(file);
-            if (size < MIN_LENGTH || size > MAX_LENGTH) { return false; }
             String content = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
             byte[] name = file.getFileName().toString().getBytes(StandardCharsets.UTF_8);
             return content.contains(new String(name, StandardCharsets.ISO_8859_1) + "\0");

@@ -1,6 +1,7 @@
 package io.ofi4j.examples.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
@@ -8,6 +9,7 @@ import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Version;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.AbandonedFilesLock;
 import io.ofi4j.examples.Forked;
@@ -15,6 +17,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -61,6 +64,7 @@ class AbandonedShmFilesTest {
     /** Nothing in the name says which process it was, or that it was an endpoint. */
     @Test
     void theFileOfANamedEndpointIsFoundAndRemoved() throws IOException, InterruptedException {
+        assumeTrue(Libfabric.load().version().compareTo(new Version(2, 5)) < 0, "2.5 has another layout of the file");
         String name = "ofi4j-named-" + ProcessHandle.current().pid();
         try (Forked victim = Forked.Launch.USUAL.main(WaitsWithAnEndpoint.class).start(name)) {
             Path file = fileOf(victim);
@@ -85,6 +89,23 @@ class AbandonedShmFilesTest {
             assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
 
             assertThat(file).exists();
+        }
+    }
+
+    /** It has its name inside, is in nobody's hands, and does not begin as an endpoint's file. */
+    @Test
+    void theSegmentOfAnotherProgramStays() throws IOException {
+        Path file = FOLDER.resolve("ofi4j-segment-" + ProcessHandle.current().pid());
+        byte[] content = new byte[2 << 20];
+        byte[] name = (file.getFileName() + "\0").getBytes(StandardCharsets.UTF_8);
+        System.arraycopy(name, 0, content, 1 << 20, name.length);
+        Files.write(file, content);
+        try {
+            assertThat(AbandonedShmFiles.find()).doesNotContain(file);
+            assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
+            assertThat(file).exists();
+        } finally {
+            Files.delete(file);
         }
     }
 
