@@ -13,6 +13,7 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.TestedVersions;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
@@ -70,6 +71,11 @@ abstract class CoreProviderPatch extends Quirk {
             }
         }
         Status.check(status, "fi_domain", provider.name());
+    }
+
+    /** Functions are replaced on the versions alone that the tests have run on, not on those between. */
+    static boolean isTested(Provider provider) {
+        return TestedVersions.ALL.contains(provider.libfabric());
     }
 
     private static List<InfoHandle> find(String base, String device) {

@@ -52,7 +52,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 1);
 
     DepartedPeers() {
-        super("rxm-departed-peers", provider -> provider.hasCore("verbs"), VERSIONS,
+        super("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"), VERSIONS,
                 "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then"
                         + " posts receives to it, and adds credits to it; the process ends.",
                 "DepartedPeerTest");

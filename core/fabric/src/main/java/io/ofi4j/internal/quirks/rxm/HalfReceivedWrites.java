@@ -52,7 +52,7 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 6);
 
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), VERSIONS,
+        super("rxm-half-received-writes", provider -> isTested(provider) && provider.hasCore("tcp", "net"), VERSIONS,
                 "Where a connection ends before all bytes of a write with completion data have come, the provider"
                         + " below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the"

@@ -74,9 +74,9 @@ final class ShmFileReservation extends Quirk {
      * A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program.
      */
     static void requireUnused(Path file) {
-        if (isUsed(file)) { throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm"); }
         if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {
+            if (isUsed(open)) { throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm"); }
             if (open.size() < MIN_LENGTH) {
                 throw new FabricException(
                         "fi_enable failed on provider shm: the name is taken by " + file
@@ -90,9 +90,11 @@ final class ShmFileReservation extends Quirk {
     static boolean isUsed(Path file) {
         if (!Files.exists(file)) { return false; }
         try (NativeFile open = NativeFile.open(file)) {
-            return open.error() != 0 || !open.isUnused();
+            return isUsed(open);
         }
     }
+
+    private static boolean isUsed(NativeFile open) { return open.error() != 0 || !open.isUnused(); }
 
     /** That of the last such file; before there is one, a length that grows with the number of receives. */
     private long expectedLength(Sizes sizes) {
