@@ -11,7 +11,8 @@ import java.util.Optional;
  *
  * @param token the token given when the operation was posted, or {@link CompletionHandler#NO_TOKEN}
  * @param posted whether this process posted the operation and has it in flight; false for an error of no operation of
- *         its own, such as that of a peer's write, or of a connection to a peer that has left
+ *         its own, such as that of a peer's write, of a connection to a peer that has left,
+ *         or of an inject, which has no token
  * @param flags the kind of operation, as FI_* flags of fi_cq(3)
  * @param length the number of bytes transferred
  * @param buffer the address of the memory, if the provider reports it
@@ -54,7 +55,7 @@ public record CompletionError(long token, boolean posted, long flags, long lengt
 
     @Override
     public String toString() {
-        String which = !posted ? "an operation of a peer" : "operation with token " + token;
+        String which = !posted ? "an operation of a peer, or an inject," : "operation with token " + token;
         String detail = providerText.isEmpty() || providerText.equals(text()) ? "" : " (" + providerText + ")";
         return which + " failed on provider " + provider + ": " + text() + " (errno " + errno + ")" + detail;
     }

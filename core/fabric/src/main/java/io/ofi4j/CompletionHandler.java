@@ -23,7 +23,8 @@ public interface CompletionHandler {
     /**
      * An operation has failed. The default throws the error of an operation that this process has posted; later
      * completions stay in the queue. It ignores an error of no operation of its own, {@link CompletionError#posted}: a
-     * peer that leaves shall not end the loop that polls.
+     * peer that leaves shall not end the loop that polls. Failed injects are among these, for an inject has no token.
+     * Statistics count them, and a program that needs each of them overrides this method.
      *
      * @param error the failed operation and the cause
      */

@@ -71,7 +71,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
         OpenResult out = fabric.lock.locked(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
-        WaitDescriptor.requireOffered(out.status(), "an event queue", attributes.waitObject(), fabricHandle.provider());
+        boolean isAnotherFault = out.status() == -Errno.EINVAL && attributes.waitObject() != WaitObject.YIELD;
+        if (!isAnotherFault) {
+            WaitDescriptor.requireOffered(out.status(), "an event queue", attributes.waitObject(),
+                    fabricHandle.provider());
+        }
         Status.check(out.status(), "fi_eq_open", fabricHandle.provider());
         return new EventQueue(fabric, out.handle(), attributes);
     }

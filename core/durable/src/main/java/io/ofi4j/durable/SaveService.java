@@ -478,7 +478,7 @@ public final class SaveService implements AutoCloseable {
     /** Whether an answer was sent, or can never be sent. */
     private boolean isSent(Answer answer) {
         Writer writer = answer.writer;
-        // welcomes, whose writers may not exist, leave room for other answers Some providers keep them for minutes.
+        // The writer of a welcome may not exist. Some providers keep such a message for minutes: leave room for others.
         boolean takesNoPlace = !writer.isProven && link.isHalfFull();
         SaveMessage message = takesNoPlace && writer.number < 0 ? null : link.nextMessage(answer.kind);
         try {

@@ -84,7 +84,7 @@ public final class Pipeline<C> {
         public void onError(CompletionError error) {
             if (!isOwn(error.token())) {
                 if (error.posted()) { throw error.toException(); }
-                return; // a peer's
+                return; // a peer's, or an inject beside the pipeline
             }
             long latency = latency(error.token());
             C context = release(error.token());

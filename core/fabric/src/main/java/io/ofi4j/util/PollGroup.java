@@ -212,6 +212,7 @@ public final class PollGroup implements AutoCloseable {
             selector.selectNow(handleKey);
             return readyChannels;
         } catch (ClosedSelectorException e) { // a channel's handler has closed this group
+            if (!closed) { throw e; }
             return readyChannels;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
