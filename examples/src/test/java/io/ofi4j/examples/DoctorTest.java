@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The machine as it is, and made worse in every way that a process can arrange for another. */
+/**
+ * The machine as it is, and made worse in every way that a process can arrange for another. What is about the machine
+ * alone, whatever libfabric is there, runs once.
+ */
 @Tag("gate")
 class DoctorTest {
     @RegisterExtension
@@ -59,6 +62,7 @@ class DoctorTest {
                 .contains("off for shm (1.15 to 1.16): ");
     }
 
+    @Tag("once")
     @Test
     void quirksThatTheSystemPropertySwitchesOffAreCounted() {
         assertThat(said(USUAL.with("JAVA_TOOL_OPTIONS", "-Dio.ofi4j.quirks=none"), 0, "quirks"))
@@ -128,6 +132,7 @@ class DoctorTest {
         throw new AssertionError(subject + " is not in " + run.out());
     }
 
+    @Tag("once")
     @Test
     void aMonitorThatPatchesMmapIsAProblem() {
         assertThat(said(USUAL.with("FI_MR_CACHE_MONITOR", "memhooks"), 1, "registration cache"))
@@ -138,6 +143,7 @@ class DoctorTest {
         assertThat(said(USUAL, 0, "registration cache")).startsWith("ok").endsWith("FI_MR_CACHE_MONITOR is disabled");
     }
 
+    @Tag("once")
     @Test
     void aJvmWithoutNativeAccessIsToldTheOption() {
         assertThat(said(USUAL.only(), 0, "native access"))
@@ -145,6 +151,7 @@ class DoctorTest {
                 .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
     }
 
+    @Tag("once")
     @Test
     void aJvmThatRefusesNativeAccessIsNotReady() {
         assertThat(said(REFUSING, 1, "libfabric"))
@@ -154,6 +161,7 @@ class DoctorTest {
         assertThat(said(REFUSING, 1, "cross-memory attach")).contains("was not tried");
     }
 
+    @Tag("once")
     @Test
     void aJvmThatRefusesNativeAccessDoesNotLookAtAbandonedFiles() throws IOException {
         Path left = leaveBehind();
@@ -165,6 +173,7 @@ class DoctorTest {
         }
     }
 
+    @Tag("once")
     @Test
     void fewDescriptorsAreSaid() {
         assertThat(said(limited("ulimit -n 200"), 0, "descriptors")).startsWith(" *  descriptors          200 at most")
@@ -173,6 +182,7 @@ class DoctorTest {
                 .startsWith("ok  descriptors          1024 at most");
     }
 
+    @Tag("once")
     @Test
     void littleLockedMemoryIsAProblemWhereADeviceNeedsMore() {
         boolean hasDevice = line(Run.of("doctor"), "devices").startsWith("ok");
@@ -193,6 +203,7 @@ class DoctorTest {
                 .isEqualTo("ok  providers            RMA over sockets");
     }
 
+    @Tag("once")
     @Test
     void handlersInThePlaceOfTheJvmsAreAProblem() {
         assertThat(said(USUAL.main(ForeignHandler.class), 1, "signal handlers"))
@@ -228,6 +239,7 @@ class DoctorTest {
         assumeTrue(mounting.exitValue() == 0, () -> "mounting needs root: " + refusal);
     }
 
+    @Tag("once")
     @Test
     void littleRoomInSharedMemoryIsAProblem() throws IOException, InterruptedException {
         requireMounts();
@@ -237,6 +249,7 @@ class DoctorTest {
         assertThat(said(sharedMemoryOf("80m"), 0, "/dev/shm")).startsWith("ok  /dev/shm             80 MiB free");
     }
 
+    @Tag("once")
     @Test
     void sharedMemoryThatCannotBeWrittenIsAProblem() throws IOException, InterruptedException {
         requireMounts();
@@ -254,6 +267,7 @@ class DoctorTest {
                 "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm; exec \"$0\" \"$@\"");
     }
 
+    @Tag("once")
     @Test
     void withoutLibfabricTheMachineIsNotReadyAndItSaysWhatToInstall() {
         try (Forked doctor = Forked.start(List.of("-Dio.ofi4j.library=/nowhere/libfabric.so.1"), "doctor")) {
@@ -269,6 +283,7 @@ class DoctorTest {
         return Files.createFile(Path.of("/dev/shm", "4194305:0:" + System.nanoTime() % 1_000_000));
     }
 
+    @Tag("once")
     @Test
     void whatKilledProcessesLeftIsNamedAndRemovedOnRequest() throws IOException {
         Path left = leaveBehind();

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ModelTest {
     private static final int STEPS = 40;
     private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
-    private static final long A_FEW = 25;
+    private static final long A_FEW = 15;
     /** How many programs per provider, threading model and number of threads. */
     private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", A_FEW);
     /** For how long more follow, all together. */

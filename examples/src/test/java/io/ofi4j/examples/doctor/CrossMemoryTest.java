@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whether shm may copy from process to process is tried, not read in a setting. */
 @Timeout(120)
+@Tag("once") // what it is about is the command, not libfabric
 class CrossMemoryTest {
     private static final Duration DEADLINE = Duration.ofSeconds(60);
 

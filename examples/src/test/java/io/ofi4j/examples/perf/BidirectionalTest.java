@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The server measures the other direction at the same time. */
 @Tag("gate")
+@Tag("once") // what it is about is the command, not libfabric
 class BidirectionalTest {
     @ParameterizedTest
     @CsvSource({"shm,write,rdm", "tcp;ofi_rxm,read,rdm", "tcp,write,msg", "sockets,msg,msg", "udp;ofi_rxd,tagged,rdm",

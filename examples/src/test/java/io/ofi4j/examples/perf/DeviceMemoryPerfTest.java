@@ -9,11 +9,13 @@ import com.google.gson.JsonParser;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code --device}, where there is a device and where there is none. */
+@Tag("once") // what it is about is the command, not libfabric
 class DeviceMemoryPerfTest {
     /** Why there is no device here; empty if there is one. */
     private static String whyNot() {

@@ -8,11 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where a server's control port can be reached from, by what the kernel says of its sockets. */
+@Tag("once") // what it is about is the command, not libfabric
 class ListeningTest {
     /** 127.0.0.1 as the kernel writes it: a word in the machine's order. */
     private static final String LOOPBACK = java.nio.ByteOrder.nativeOrder() == java.nio.ByteOrder.LITTLE_ENDIAN

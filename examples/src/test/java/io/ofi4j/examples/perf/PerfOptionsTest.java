@@ -13,9 +13,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("once") // what it is about is the command, not libfabric
 class PerfOptionsTest {
     private static Run write(String... more) {
         List<String> all = new java.util.ArrayList<>(List.of("perf", "write", "-w", "10", "-p", "shm"));

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several threads of a client, and several clients of a server. */
+@Tag("once") // what it is about is the command, not libfabric
 class ThreadsTest {
     @ParameterizedTest
     @CsvSource({"shm,write,rdm", "tcp;ofi_rxm,read,rdm", "tcp,write,msg", "sockets,msg,rdm", "udp;ofi_rxd,tagged,rdm",

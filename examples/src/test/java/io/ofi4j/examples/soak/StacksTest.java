@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("gate")
 @Timeout(120)
+@Tag("once") // what it is about is the command, not libfabric
 class StacksTest {
     /** Each takes some seconds. */
     private static final int MOST_TRIES = 10;
