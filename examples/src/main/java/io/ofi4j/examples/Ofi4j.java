@@ -28,7 +28,7 @@ public final class Ofi4j implements Runnable {
             SoakCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class);
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
-            description = "Where something fails, show Java's stack trace too.")
+            description = "Print Java's stack trace if something fails.")
     private boolean stacktrace;
 
     @Spec

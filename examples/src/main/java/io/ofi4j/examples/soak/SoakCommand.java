@@ -27,7 +27,7 @@ public final class SoakCommand implements Callable<Integer> {
     private static final int MOST_SECONDS = 7 * 86_400;
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class, defaultValue = "shm",
-            description = "The provider, as 'ofi4j info' names it; ${DEFAULT-VALUE} if none is named.")
+            description = "The provider, as 'ofi4j info' names it. Without it ${DEFAULT-VALUE}.")
     private String provider;
 
     @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", converter = NameConverter.class,
@@ -35,7 +35,7 @@ public final class SoakCommand implements Callable<Integer> {
     private String source;
 
     @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "30",
-            description = "How long; ${DEFAULT-VALUE} if nothing is said.")
+            description = "How long it runs. Without it ${DEFAULT-VALUE}.")
     private int seconds;
 
     @Option(names = "--seed", paramLabel = "NUMBER",
