@@ -11,7 +11,8 @@ import picocli.CommandLine.Spec;
 /** {@code ofi4j help perf write} is {@code ofi4j perf write --help}. */
 @Command(name = "help", helpCommand = true, description = "Shows what a command does: 'ofi4j help perf write'.")
 final class HelpCommand implements Runnable {
-    @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "The command to explain. Without it, ofi4j itself.")
+    @Parameters(arity = "0..*", paramLabel = "COMMAND",
+            description = "The command to explain. Without it, ofi4j itself.")
     private List<String> names = List.of();
 
     @Spec

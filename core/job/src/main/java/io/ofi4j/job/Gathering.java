@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -14,50 +16,69 @@ import java.util.stream.IntStream;
  */
 final class Gathering {
     private static final int MAX_NAMED = 16;
+    /** What an entry takes beside the bytes of its value, about. */
+    private static final int ENTRY_BYTES = 64;
 
-    private final byte[][] values;
+    /** Only of places that have come: the number of places is what one member says. */
+    private final Map<Integer, byte[]> values = new TreeMap<>();
     private final BitSet taken = new BitSet();
-    private int arrived;
-    private int bytes;
+    /** The places that came and wait no longer. */
+    private final BitSet withdrawn = new BitSet();
+    private final int count;
+    private long bytes;
 
-    Gathering(int count) { values = new byte[count][]; }
+    Gathering(int count) { this.count = count; }
 
-    int count() { return values.length; }
+    int count() { return count; }
 
-    int bytes() { return bytes; }
+    /** {@return what it takes to keep the values, in bytes, about} */
+    long bytes() { return bytes; }
 
-    boolean has(int place) { return values[place] != null; }
-
-    void put(int place, ByteBuffer value) {
-        values[place] = new byte[value.remaining()];
-        value.get(values[place]);
-        bytes += values[place].length;
-        arrived++;
+    /** {@return what it would take to keep a value of this length} */
+    static long bytes(int length) {
+        return length + ENTRY_BYTES;
     }
 
-    boolean isComplete() { return arrived == values.length; }
+    boolean has(int place) { return values.containsKey(place); }
+
+    void put(int place, byte[] value) {
+        values.put(place, value);
+        withdrawn.clear(place);
+        bytes += bytes(value.length);
+    }
+
+    /** Takes the value of a place back, which waits no longer. */
+    void withdraw(int place) {
+        byte[] value = values.remove(place);
+        if (value != null) { bytes -= bytes(value.length); }
+        withdrawn.set(place);
+    }
+
+    boolean isEmpty() { return values.isEmpty(); }
+
+    boolean isComplete() { return values.size() == count; }
 
     /** Notes that a place has got all values; whether all places have now. */
     boolean take(int place) {
         taken.set(place);
-        return taken.cardinality() == values.length;
+        return taken.cardinality() == count;
     }
 
-    /** The places that have not come, as text; the first of them if there are many. */
+    /** The places that have never come, as text; the first of them if there are many. */
     byte[] missing() {
-        int count = values.length - arrived;
-        String first = IntStream.range(0, values.length).filter(place -> !has(place)).limit(MAX_NAMED)
+        int missing = count - values.size() - withdrawn.cardinality();
+        if (missing == 0) { return "none, but some wait no longer".getBytes(StandardCharsets.UTF_8); }
+        String first = IntStream.range(0, count).filter(place -> !has(place) && !withdrawn.get(place)).limit(MAX_NAMED)
                 .mapToObj(Integer::toString).collect(Collectors.joining(", "));
-        return (first + (count > MAX_NAMED ? " and " + (count - MAX_NAMED) + " more" : ""))
+        return (first + (missing > MAX_NAMED ? " and " + (missing - MAX_NAMED) + " more" : ""))
                 .getBytes(StandardCharsets.UTF_8);
     }
 
     /** {@return for each place the length of its value in 4 bytes, and the value} */
     byte[] encoded() {
-        ByteBuffer all = ByteBuffer.allocate(bytes + values.length * Integer.BYTES);
-        for (byte[] value : values) {
-            all.putInt(value.length).put(value);
-        }
+        int length = values.values().stream().mapToInt(value -> Integer.BYTES + value.length).sum();
+        ByteBuffer all = ByteBuffer.allocate(length);
+        values.values().forEach(value -> all.putInt(value.length).put(value));
         return all.array();
     }
 

@@ -11,7 +11,7 @@ import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
-import io.ofi4j.job.internal.Deadlines;
+import io.ofi4j.job.internal.Deadline;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -101,7 +101,7 @@ final class GroupMessages implements AutoCloseable {
     void receive(int from, int step, MemoryRegion region, long offset, long length) {
         long its = tag(number, step, from);
         if (!tagged.tryReceive(region, offset, length, its, 0, 0)) {
-            long end = end();
+            Deadline end = end();
             int turn = 0;
             do {
                 turn = progress(turn, end);
@@ -115,7 +115,7 @@ final class GroupMessages implements AutoCloseable {
         long mine = tag(number, step, job.rank());
         boolean injects = length <= tagged.injectSize();
         if (!trySend(injects, to, region, offset, length, mine)) {
-            long end = end();
+            Deadline end = end();
             int turn = 0;
             do { // for a rank that has gone there is never room
                 turn = progress(turn, end);
@@ -136,24 +136,25 @@ final class GroupMessages implements AutoCloseable {
 
     /** Waits until all posted operations have completed. */
     void await() {
-        long end = end();
+        Deadline end = end();
         for (int turn = 0; inFlight > 0;) {
             turn = progress(turn, end);
         }
         if (failure != null) { throw failed(failure.toException()); }
     }
 
-    private long end() { return System.nanoTime() + Deadlines.nanos(job.deadline()); }
+    private Deadline end() { return Deadline.in(job.deadline()); }
 
     /**
-     * Polls, and pauses if there was nothing. Checks from time to time whether a rank has failed. Returns the next
-     * turn.
+     * Polls, and pauses if there was nothing. Makes progress on the queues that the job was given, and checks from time
+     * to time whether a rank has failed. Returns the next turn.
      */
-    private int progress(int turn, long end) {
+    private int progress(int turn, Deadline end) {
         if (queue.poll(completions, BATCH) > 0) { return 0; }
+        job.progress();
         if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
             job.check();
-            if (System.nanoTime() > end) { throw timedOut(); }
+            if (end.isOver()) { throw timedOut(); }
         }
         waiting.pause(turn);
         return turn + 1 & Integer.MAX_VALUE;
@@ -161,7 +162,7 @@ final class GroupMessages implements AutoCloseable {
 
     private JobException timedOut() {
         return new JobException(
-                "rank " + job.rank() + " still waits in " + operation + " after " + Deadlines.text(job.deadline())
+                "rank " + job.rank() + " still waits in " + operation + " after " + Deadline.text(job.deadline())
                         + ": has every rank called it, in the same order, with the same sizes?");
     }
 

@@ -1,7 +1,9 @@
 package io.ofi4j.job;
 
+import io.ofi4j.CompletionQueue;
 import io.ofi4j.FabricTimeoutException;
-import io.ofi4j.job.internal.Deadlines;
+import io.ofi4j.Waiting;
+import io.ofi4j.job.internal.Deadline;
 import io.ofi4j.job.internal.Launcher;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Launchers;
@@ -14,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -25,9 +28,11 @@ import java.util.function.Supplier;
  *
  * <pre>{@code
  * try (Job job = Job.join()) {
+ *     job.progressWhileWaiting(queue); // of the endpoint
  *     Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote());
  *     endpoint.rma().write(source, 0, 64, ranks.peer(1), ranks.region(1, 0), 0, token);
- *     job.barrier();
+ *     Waiting.YIELD.until(() -> queue.poll(handler, 1) > 0, deadline); // the write has ended here
+ *     job.barrier(); // and with DELIVERY_COMPLETE in the endpoint's hints, its bytes are at rank 1
  * }
  * }</pre>
  *
@@ -52,6 +57,8 @@ import java.util.function.Supplier;
 public final class Job implements AutoCloseable {
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
     private static final long GRACE_MILLIS = 3000;
+    /** What a launcher has for its answer, also if the deadline was used up by ranks that have not left. */
+    private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
     private static final byte[] NO_DATA = {};
 
     private final Launcher launcher;
@@ -60,17 +67,19 @@ public final class Job implements AutoCloseable {
     private final List<String> hosts;
     private final int localRank;
     private final AtomicInteger gatherings = new AtomicInteger();
+    /** Where calls that wait make progress. */
+    private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     /** The values that a job of one has put. */
     private final Map<String, byte[]> own = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    private Job(Launcher launcher, Duration deadline, JobMembers members) {
+    private Job(Launcher launcher, Deadline end, JobMembers members) {
         this.launcher = launcher;
-        this.deadline = deadline;
+        this.deadline = end.duration();
         this.members = members;
         String host = RendezvousPoint.thisHost();
-        this.hosts = gather(HostHello.encode(launcher.size(), host)).stream().map(hello -> HostHello.host(hello, this))
-                .toList();
+        this.hosts = gather(HostHello.encode(launcher.size(), host), end.left()).stream()
+                .map(hello -> HostHello.host(hello, this)).toList();
         this.localRank = (int) hosts.subList(0, rank()).stream().filter(host::equals).count();
     }
 
@@ -109,15 +118,17 @@ public final class Job implements AutoCloseable {
 
     /** As {@link #join(Duration)}, with this environment: one process can have several ranks that way. */
     static Job join(Map<String, String> environment, Duration deadline) {
-        Deadlines.requireSome(deadline);
-        Launcher launcher = within(deadline, () -> Launchers.find(environment));
-        if (launcher.size() == 1) { return new Job(launcher, deadline, null); }
+        Deadline end = Deadline.in(Deadline.requireSome(deadline));
+        return join(within(end, () -> Launchers.find(environment)), end);
+    }
+
+    static Job join(Launcher launcher, Deadline end) {
+        if (launcher.size() == 1) { return new Job(launcher, end, null); }
         String who = "rank " + launcher.rank() + " (process " + ProcessHandle.current().pid() + " on "
                 + RendezvousPoint.thisHost() + ")";
-        JobMembers members = JobMembers.join(launcher, who, deadline,
-                line -> within(deadline, () -> launcher.exchange(line)));
+        JobMembers members = JobMembers.join(launcher, who, end, line -> within(end, () -> launcher.exchange(line)));
         try {
-            return new Job(launcher, deadline, members);
+            return new Job(launcher, end, members);
         } catch (RuntimeException e) {
             members.close(Duration.ZERO);
             throw e;
@@ -125,30 +136,40 @@ public final class Job implements AutoCloseable {
     }
 
     /** Calls the launcher, which may never return if a rank has gone. Its thread is then abandoned. */
-    private static <T> T within(Duration deadline, Supplier<T> call) {
+    private static <T> T within(Deadline deadline, Supplier<T> call) {
+        CompletableFuture<T> result = elsewhere("ofi4j-launcher", call);
+        try {
+            return result(result, deadline.nanosLeft());
+        } catch (LauncherException e) {
+            throw new JobException(e.getMessage(), e);
+        } catch (TimeoutException e) {
+            throw new JobException(
+                    "the launcher did not answer within " + deadline + ": a rank has not started, or has gone", e);
+        }
+    }
+
+    private static <T> CompletableFuture<T> elsewhere(String thread, Supplier<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name("ofi4j-launcher").start(() -> {
+        Thread.ofPlatform().daemon().name(thread).start(() -> {
             try {
                 result.complete(call.get());
             } catch (Throwable t) {
                 result.completeExceptionally(t);
             }
         });
+        return result;
+    }
+
+    private static <T> T result(CompletableFuture<T> result, long nanos) throws TimeoutException {
         try {
-            return result.get(Deadlines.nanos(deadline), TimeUnit.NANOSECONDS);
+            return result.get(nanos, TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof LauncherException failure) {
-                throw new JobException(failure.getMessage(), failure);
-            }
             if (e.getCause() instanceof RuntimeException failure) { throw failure; }
             if (e.getCause() instanceof Error error) { throw error; }
             throw new AssertionError(e);
-        } catch (TimeoutException e) {
-            throw new JobException("the launcher did not answer within " + Deadlines.text(deadline)
-                    + ": a rank has not started, or has gone", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new JobException("the wait for the launcher was interrupted", e);
+            throw new JobException("the wait was interrupted", e);
         }
     }
 
@@ -171,6 +192,36 @@ public final class Job implements AutoCloseable {
 
     /** {@return the longest wait for other ranks} */
     public Duration deadline() { return deadline; }
+
+    /**
+     * Makes progress on a queue whenever a call of this job waits: {@link #get}, {@link #barrier}, {@link #gather},
+     * {@link Ranks#exchange} and the calls of {@link JobCollectives}. Without it a rank that waits there leaves alone
+     * what its endpoints have to do, such as the end of its own writes, or its part in the writes of others: with a
+     * provider that does not progress by itself, both ranks can wait for each other. Completions stay in the queue for
+     * {@link CompletionQueue#poll}.
+     *
+     * <p>The calls that wait make the progress in their own thread. With {@link io.ofi4j.info.ThreadingModel#DOMAIN}
+     * and {@link io.ofi4j.info.ThreadingModel#COMPLETION}, call them in the thread that uses the queue. {@link #close}
+     * makes no progress: wait in a barrier before. A queue that is given twice counts once, and one that was closed is
+     * forgotten.
+     *
+     * @param queue a queue of this rank's endpoints
+     */
+    public void progressWhileWaiting(CompletionQueue queue) {
+        requireOpen();
+        if (!queues.contains(Objects.requireNonNull(queue, "queue"))) { queues.add(queue); }
+    }
+
+    /** Makes progress on all queues that were given, and forgets those that were closed. */
+    void progress() {
+        for (CompletionQueue queue : queues) { // of a list that is copied when it is written
+            try {
+                queue.progress();
+            } catch (IllegalStateException e) {
+                queues.remove(queue);
+            }
+        }
+    }
 
     /**
      * Publishes a value of this rank, which {@link #get} returns at every rank. It replaces an earlier value of this
@@ -227,9 +278,13 @@ public final class Job implements AutoCloseable {
      */
     public List<byte[]> gather(byte[] value) {
         requireOpen();
+        return gather(value, deadline);
+    }
+
+    private List<byte[]> gather(byte[] value, Duration limit) {
         if (members == null) { return List.of(value.clone()); }
         String name = "gathering " + gatherings.getAndIncrement();
-        return call(() -> members.rendezvous().gather(name, rank(), size(), value, deadline));
+        return call(() -> members.rendezvous().gather(name, rank(), size(), value, limit));
     }
 
     /**
@@ -245,11 +300,26 @@ public final class Job implements AutoCloseable {
 
     private <T> T call(Supplier<T> work) {
         try {
-            return work.get();
+            return queues.isEmpty() ? work.get() : withProgress(work);
         } catch (FabricTimeoutException e) {
             throw broken(e.getMessage(), e);
         } catch (RendezvousException e) {
-            throw broken(members != null && members.lost() != null ? members.lost() : e.getMessage(), e);
+            throw broken(members.why(e), e);
+        }
+    }
+
+    /** Another thread waits, so that this one can make progress. */
+    private <T> T withProgress(Supplier<T> work) {
+        CompletableFuture<T> result = elsewhere("ofi4j-job-call", work);
+        for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
+            if (Thread.currentThread().isInterrupted()) { break; }
+            progress();
+            Waiting.BACKOFF.pause(turn);
+        }
+        try {
+            return result(result, Long.MAX_VALUE);
+        } catch (TimeoutException e) { // every call has a deadline of its own
+            throw new AssertionError(e);
         }
     }
 
@@ -293,13 +363,21 @@ public final class Job implements AutoCloseable {
     /**
      * Leaves the job. Ranks that wait for this rank, now or later, get a {@link JobException}. Rank 0 serves the other
      * ranks: there it waits until all have left or were lost, at most until the deadline.
+     *
+     * @throws JobException if the launcher does not answer before the deadline; the job is closed nevertheless
      */
     @Override
     public void close() {
         if (closed) { return; }
         closed = true;
-        if (members != null) { members.close(deadline); }
-        if (size() > 1) { launcher.finish(); }
+        Deadline end = Deadline.in(deadline);
+        if (members != null) { members.close(end.left()); }
+        if (size() > 1) {
+            within(end.atLeast(LEAVE_TIME), () -> {
+                launcher.finish();
+                return null;
+            });
+        }
     }
 
     @Override

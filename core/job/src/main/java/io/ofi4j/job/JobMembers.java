@@ -1,9 +1,12 @@
 package io.ofi4j.job;
 
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.job.internal.Deadline;
 import io.ofi4j.job.internal.Launcher;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.RendezvousPoint;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
@@ -12,22 +15,33 @@ import java.util.function.UnaryOperator;
  */
 final class JobMembers {
     private static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration LONG = Duration.ofDays(1);
+    /** How long one wait for the loss of a rank is; another one follows it. */
+    private static final Duration WATCH_TIME = Duration.ofMinutes(10);
     /** A name that is never published. The wait for it ends when a rank is lost. */
     private static final String NEVER = "never";
+    /** The name under which rank 0, which serves, says who it is. */
+    private static final String SERVER = "who is rank 0";
 
     private final Rendezvous rendezvous;
     private final Rendezvous failureWatch;
+    /** Rank 0, with its process and host. */
+    private final String server;
     private volatile String lost;
     private volatile boolean closed;
 
-    private JobMembers(Rendezvous rendezvous, Rendezvous failureWatch) {
+    private JobMembers(Rendezvous rendezvous, Rendezvous failureWatch, String server) {
         this.rendezvous = rendezvous;
         this.failureWatch = failureWatch;
+        this.server = server;
     }
 
     /** Serves at rank 0, and joins at other ranks with the line that the launcher brings. */
-    static JobMembers join(Launcher launcher, String who, Duration deadline, UnaryOperator<String> exchange) {
+    static JobMembers join(Launcher launcher, String who, Deadline deadline, UnaryOperator<String> exchange) {
+        return join(launcher, who, deadline, exchange, WATCH_TIME);
+    }
+
+    static JobMembers join(Launcher launcher, String who, Deadline deadline, UnaryOperator<String> exchange,
+            Duration watchTime) {
         Rendezvous served = null;
         Rendezvous joined = null;
         Rendezvous failureWatch = null;
@@ -44,17 +58,19 @@ final class JobMembers {
                 served = Rendezvous.serve(launcher.listensAt(), point.secret());
             }
             joined = served != null ? served : join(point, deadline);
-            failureWatch = Rendezvous.join(joined.address(), point.secret(), deadline);
+            failureWatch = Rendezvous.join(joined.address(), point.secret(), deadline.left());
             joined.enter(launcher.rank(), who);
-            JobMembers members = new JobMembers(joined, failureWatch);
-            Thread.ofPlatform().daemon().name("ofi4j-job-news").start(members::awaitFailure);
+            if (served != null) { served.publish(SERVER, who.getBytes(StandardCharsets.UTF_8)); }
+            JobMembers members = new JobMembers(joined, failureWatch,
+                    new String(joined.await(SERVER, deadline.left()), StandardCharsets.UTF_8));
+            Thread.ofPlatform().daemon().name("ofi4j-job-watch").start(() -> members.awaitFailure(watchTime));
             return members;
         } catch (Throwable t) {
             if (failureWatch != null) { failureWatch.close(); }
             if (joined != null) { joined.close(); }
             if (served != null) { served.close(); }
-            if (t instanceof RendezvousException || t instanceof LauncherException
-                    || t instanceof IllegalArgumentException) {
+            if (t instanceof RendezvousException || t instanceof FabricTimeoutException
+                    || t instanceof LauncherException || t instanceof IllegalArgumentException) {
                 throw new JobException(
                         "rank " + launcher.rank() + " of " + launcher.size() + " did not join: " + t.getMessage(), t);
             }
@@ -63,32 +79,39 @@ final class JobMembers {
     }
 
     /** Joins at the first address that works. It tries them again and again until the deadline. */
-    private static Rendezvous join(RendezvousPoint point, Duration deadline) {
-        long end = System.nanoTime() + deadline.toNanos();
+    private static Rendezvous join(RendezvousPoint point, Deadline deadline) {
+        boolean isOnlyOne = point.addresses().size() == 1;
         while (true) {
             for (InetSocketAddress address : point.addresses()) {
                 try {
                     return Rendezvous.join(address, point.secret(),
-                            point.addresses().size() == 1 ? deadline : ATTEMPT_TIMEOUT);
+                            (isOnlyOne ? deadline : deadline.atMost(ATTEMPT_TIMEOUT)).left());
                 } catch (RendezvousException e) {
-                    if (System.nanoTime() > end || point.addresses().size() == 1) { throw e; }
+                    if (deadline.isOver() || isOnlyOne) { throw e; }
                 }
             }
         }
     }
 
-    private void awaitFailure() {
-        try {
-            while (true) {
-                failureWatch.await(NEVER, LONG);
+    private void awaitFailure(Duration watchTime) {
+        while (true) {
+            try {
+                failureWatch.await(NEVER, watchTime);
+            } catch (FabricTimeoutException e) {
+                continue; // all live
+            } catch (RendezvousException e) {
+                if (!closed) { lost = why(e); }
+                return;
+            } catch (IllegalStateException e) {
+                return; // closed
             }
-        } catch (RendezvousException e) {
-            if (!closed) {
-                lost = e.getMessage().startsWith("rank ") ? e.getMessage() : "rank 0 has gone: " + e.getMessage();
-            }
-        } catch (IllegalStateException e) {
-            return; // closed
         }
+    }
+
+    /** {@return why a call has failed, which names the rank that was lost if it is known} */
+    String why(RendezvousException failure) {
+        if (lost != null) { return lost; }
+        return failure.isServerGone() ? server + " has ended without leaving" : failure.getMessage();
     }
 
     /** {@return what has happened to a lost rank, or null} */

@@ -3,12 +3,13 @@ package io.ofi4j.job;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.job.internal.Deadlines;
+import io.ofi4j.job.internal.Deadline;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -17,7 +18,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.LongFunction;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 /**
  * Exchanges addresses of endpoints, remote regions and other small values between processes, by name, before they can
@@ -42,8 +45,10 @@ import java.util.function.LongFunction;
  * <p>Members that have called {@link #enter} can {@link #gather}, and learn when one of them is lost.
  * {@link io.ofi4j.job.Job} does that for the processes of a launcher.
  *
- * <p>Any thread may call the methods. A member makes one call at a time: others wait, also for a call that waits
- * itself. Published values stay until the server closes; publishing a name again replaces its value.
+ * <p>Any thread may call the methods. Calls of several threads of one member take turns: a call that waits lets others
+ * go ahead, at least once a second. A deadline is that of the whole call, turns included. The server has up to two
+ * seconds more to say that there is nothing. Published values stay until the server closes; publishing a name again
+ * replaces its value.
  */
 public final class Rendezvous implements AutoCloseable {
     /** The largest number of bytes of a value. */
@@ -57,6 +62,10 @@ public final class Rendezvous implements AutoCloseable {
     private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
     /** The longest wait in one request, so that the loss of the server is noticed. */
     private static final Duration SLICE = Duration.ofSeconds(1);
+    /** The longest wait in one request if other threads wait for their turn. */
+    private static final Duration SHORT_SLICE = Duration.ofMillis(20);
+    /** What the server has to say that there is nothing, beyond the deadline of a call. */
+    private static final Duration ANSWER_TIME = Duration.ofSeconds(2);
     private static final byte[] NO_DATA = {};
     private static final int MAX_REASON_LENGTH = 200;
 
@@ -65,6 +74,10 @@ public final class Rendezvous implements AutoCloseable {
     private final InetSocketAddress address;
     private final Socket socket;
     private final SealedChannel channel;
+    /** Held from the sending of a request until its answer is here, or is not waited for. */
+    private final ReentrantLock turn = new ReentrantLock(true);
+    /** The number of requests whose answers have not come yet; guarded by {@link #turn}. */
+    private int unanswered;
     private volatile boolean entered;
     private volatile boolean closed;
 
@@ -129,21 +142,18 @@ public final class Rendezvous implements AutoCloseable {
             throw new RendezvousException("the host " + server.getHostString() + " is not known: is its name right?",
                     null);
         }
-        long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
+        Deadline end = Deadline.in(deadline);
         while (true) {
             Socket socket = new Socket();
             try {
-                long left = Math.max(1, (limit - (System.nanoTime() - start)) / 1_000_000);
-                socket.connect(server, (int) Math.min(left, Integer.MAX_VALUE));
-                socket.setSoTimeout((int) Math.min(left, RESPONSE_TIMEOUT.toMillis()));
-                return joined(server, socket, secret);
+                socket.connect(server, end.millisLeft());
+                return joined(server, socket, secret, end.atMost(RESPONSE_TIMEOUT));
             } catch (IOException e) {
                 closeQuietly(socket);
                 boolean isSecret = e instanceof SealedChannel.ForgedException || e instanceof EOFException;
-                if (System.nanoTime() - start > limit || isSecret || Thread.currentThread().isInterrupted()) {
-                    throw new RendezvousException("the rendezvous at " + server + " was not joined within "
-                            + Deadlines.text(deadline) + ": " + failureReason(isSecret, e), e);
+                if (end.isOver() || isSecret || Thread.currentThread().isInterrupted()) {
+                    throw new RendezvousException("the rendezvous at " + server + " was not joined within " + end + ": "
+                            + failureReason(isSecret, e), e);
                 }
             }
             sleep();
@@ -156,11 +166,12 @@ public final class Rendezvous implements AutoCloseable {
                 : e.getMessage() + ". Is the server running, and does it listen there?";
     }
 
-    private static Rendezvous joined(InetSocketAddress server, Socket socket, String secret) throws IOException {
-        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.MAX_ANSWER_LENGTH);
+    private static Rendezvous joined(InetSocketAddress server, Socket socket, String secret, Deadline deadline)
+            throws IOException {
+        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.MAX_ANSWER_LENGTH, deadline);
         channel.send(new RendezvousRequest(RendezvousRequest.Kind.JOIN, "", 0, NO_DATA).encode());
-        channel.receive();
-        socket.setSoTimeout((int) RESPONSE_TIMEOUT.toMillis());
+        byte[] answer = channel.receive(deadline);
+        if (answer[0] != RendezvousRequest.DONE) { throw new IOException(sentence(answer)); }
         return new Rendezvous(null, server, socket, channel);
     }
 
@@ -219,10 +230,11 @@ public final class Rendezvous implements AutoCloseable {
      */
     public byte[] await(String name, Duration deadline) {
         requireName(name);
-        byte[] answer = requestUntil(
-                millis -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NO_DATA), deadline);
+        String operation = "the rendezvous about '" + name + "'";
+        byte[] answer = requestUntil(operation,
+                wait -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, wait.millis(), NO_DATA), deadline);
         if (answer[0] == RendezvousRequest.ABSENT) {
-            throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
+            throw new FabricTimeoutException(operation, deadline,
                     "No process has published it: is the other side running, and does it use this name?");
         }
         return Arrays.copyOfRange(answer, 1, answer.length);
@@ -287,10 +299,12 @@ public final class Rendezvous implements AutoCloseable {
             throw new IllegalArgumentException(count + " cannot gather: " + MAX_PLACES + " at most");
         }
         requireShort(value);
-        byte[] answer = requestUntil(millis -> RendezvousRequest.gather(name, millis, place, count, value), deadline);
+        String operation = "gathering for '" + name + "'";
+        byte[] answer = requestUntil(operation, wait -> RendezvousRequest.gather(name, wait, place, count, value),
+                deadline);
         ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
         if (answer[0] == RendezvousRequest.ABSENT) {
-            throw new FabricTimeoutException("gathering for '" + name + "'", deadline,
+            throw new FabricTimeoutException(operation, deadline,
                     "Of " + count + " places these have not come: " + StandardCharsets.UTF_8.decode(rest) + ".");
         }
         return Gathering.decode(rest);
@@ -328,7 +342,7 @@ public final class Rendezvous implements AutoCloseable {
      */
     public boolean awaitDepartures(Duration deadline) {
         leave();
-        return server == null || server.awaitEmpty(Deadlines.nanos(deadline) / 1_000_000);
+        return server == null || server.awaitEmpty(Deadline.in(deadline));
     }
 
     private static void requireShort(byte[] value) {
@@ -348,39 +362,98 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /** Asks until the value is there or the deadline has passed. One request waits at most a second at the server. */
-    private byte[] requestUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
-        long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
+    private byte[] requestUntil(String operation, Function<RendezvousRequest.Wait, RendezvousRequest> request,
+            Duration duration) {
+        Deadline deadline = Deadline.in(duration);
+        Deadline end = deadline.later(ANSWER_TIME);
         while (true) {
-            long left = limit - (System.nanoTime() - start);
-            byte[] answer = ask(request.apply(Math.clamp(left / 1_000_000, 0, SLICE.toMillis())));
-            if (answer[0] != RendezvousRequest.ABSENT || left <= 0) { return answer; }
+            if (!takeTurn(end)) {
+                throw new FabricTimeoutException(operation, duration,
+                        "Other threads of this process were asking: let each of them join.");
+            }
+            try {
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline.nanosLeft());
+                long slice = (turn.hasQueuedThreads() ? SHORT_SLICE : SLICE).toMillis();
+                boolean isLast = left <= slice;
+                Deadline answerEnd = end.atMost(RESPONSE_TIMEOUT);
+                byte[] answer = answer(request.apply(new RendezvousRequest.Wait(Math.min(left, slice), isLast)),
+                        answerEnd);
+                if (answer == null && !end.isOver()) { throw silent(answerEnd); }
+                if (answer == null) {
+                    throw new FabricTimeoutException(operation, duration, "The server has not answered: does it run?");
+                }
+                if (answer[0] != RendezvousRequest.ABSENT || isLast) { return answer; }
+            } finally {
+                turn.unlock();
+            }
         }
     }
 
     private byte[] ask(RendezvousRequest request) {
-        byte[] answer = answer(request);
+        Deadline deadline = Deadline.in(RESPONSE_TIMEOUT);
+        if (!takeTurn(deadline)) {
+            throw new RendezvousException(
+                    "other threads have used " + this + " for " + deadline + ": let each of them join", null);
+        }
+        try {
+            byte[] answer = answer(request, deadline);
+            if (answer == null) { throw silent(deadline); }
+            return answer;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private boolean takeTurn(Deadline deadline) {
+        requireOpen(null);
+        try {
+            return turn.tryLock(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RendezvousException("the wait for a turn at " + this + " was interrupted", e);
+        }
+    }
+
+    private RendezvousException silent(Deadline deadline) {
+        return gone("it has not answered within " + deadline, null);
+    }
+
+    private RendezvousException gone(String why, IOException cause) {
+        return new RendezvousException("the server of " + this + " has gone" + (why == null ? "" : ": " + why), cause,
+                true);
+    }
+
+    /** {@return the answer, or null if there is none in time} The next call skips it then. The caller has the turn. */
+    private byte[] answer(RendezvousRequest request, Deadline deadline) {
+        requireOpen(null);
+        byte[] answer;
+        try {
+            channel.send(request.encode());
+            unanswered++;
+            do { // answers that were not waited for come first
+                answer = channel.receive(deadline);
+            } while (--unanswered > 0);
+        } catch (SocketTimeoutException e) {
+            return null;
+        } catch (IOException e) {
+            requireOpen(e);
+            closeQuietly(socket); // bytes after a broken message cannot be read
+            throw gone(e.getMessage(), e);
+        }
         if (answer[0] == RendezvousRequest.FULL) {
             throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MAX_BYTES
                     + " bytes already: publish less, or another rendezvous", null);
         }
-        if (answer[0] == RendezvousRequest.BROKEN) {
-            throw new RendezvousException(new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8), null);
-        }
+        if (answer[0] == RendezvousRequest.BROKEN) { throw new RendezvousException(sentence(answer), null); }
         return answer;
     }
 
-    private synchronized byte[] answer(RendezvousRequest request) {
-        if (closed) { throw new IllegalStateException(this + " is closed"); }
-        try {
-            channel.send(request.encode());
-            return channel.receive();
-        } catch (IOException e) {
-            if (closed) { throw new IllegalStateException(this + " is closed", e); }
-            closeQuietly(socket); // bytes after a broken message cannot be read
-            throw new RendezvousException(
-                    "the server of " + this + " has gone" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
-        }
+    private static String sentence(byte[] answer) {
+        return new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8);
+    }
+
+    private void requireOpen(IOException cause) {
+        if (closed) { throw new IllegalStateException(this + " is closed", cause); }
     }
 
     private static void closeQuietly(AutoCloseable one) {

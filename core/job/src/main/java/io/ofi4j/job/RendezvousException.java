@@ -7,5 +7,14 @@ package io.ofi4j.job;
 public final class RendezvousException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    RendezvousException(String message, Throwable cause) { super(message, cause); }
+    private final boolean isServerGone;
+
+    RendezvousException(String message, Throwable cause) { this(message, cause, false); }
+
+    RendezvousException(String message, Throwable cause, boolean isServerGone) {
+        super(message, cause);
+        this.isServerGone = isServerGone;
+    }
+
+    boolean isServerGone() { return isServerGone; }
 }

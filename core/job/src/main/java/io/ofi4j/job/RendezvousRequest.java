@@ -28,15 +28,25 @@ record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
 
     private static final int HEADER = 10;
 
+    /**
+     * How long a request waits at the server.
+     *
+     * @param isLast whether it is the last request of a call
+     */
+    record Wait(long millis, boolean isLast) {}
+
     enum Kind {
         JOIN, PUBLISH, AWAIT, ENTER, LEAVE, GATHER
     }
 
-    /** A request to gather: the place, the number of places, and the value. */
-    static RendezvousRequest gather(String name, long millis, int place, int count, byte[] value) {
-        byte[] all = ByteBuffer.allocate(2 * Integer.BYTES + value.length).putInt(place).putInt(count).put(value)
-                .array();
-        return new RendezvousRequest(Kind.GATHER, name, millis, all);
+    /**
+     * A request to gather: the place, the number of places, whether the place does not come again if it gets no answer,
+     * and the value.
+     */
+    static RendezvousRequest gather(String name, Wait wait, int place, int count, byte[] value) {
+        byte[] all = ByteBuffer.allocate(2 * Integer.BYTES + 1 + value.length).putInt(place).putInt(count)
+                .put((byte) (wait.isLast() ? 1 : 0)).put(value).array();
+        return new RendezvousRequest(Kind.GATHER, name, wait.millis(), all);
     }
 
     byte[] encode() {

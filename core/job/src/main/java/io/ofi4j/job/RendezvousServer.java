@@ -1,5 +1,6 @@
 package io.ofi4j.job;
 
+import io.ofi4j.job.internal.Deadline;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -9,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,11 +25,14 @@ import java.util.function.BooleanSupplier;
 final class RendezvousServer implements AutoCloseable {
     /** The largest number of bytes of all names and values. More is refused. */
     static final long MAX_BYTES = 64 << 20;
-    /** The largest number of connections at a time, including those of strangers. */
+    /** The largest number of members at a time. */
     private static final int MAX_MEMBERS = 4096;
+    /** The largest number of connections that have not shown yet that they know the secret. */
+    private static final int MAX_STRANGERS = 512;
     private static final long STACK_SIZE = 256 << 10;
     /** The time in which a new connection must show that it knows the secret. */
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration UNLIMITED = Duration.ofSeconds(Long.MAX_VALUE);
     /** The number of pauses in which a close waits for answers: a second. */
     private static final int MAX_PAUSES = 100;
 
@@ -35,6 +40,8 @@ final class RendezvousServer implements AutoCloseable {
     private final String secret;
     private final Map<String, byte[]> published = new HashMap<>();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    /** The connections that have not shown yet that they know the secret, from the oldest on; guarded by itself. */
+    private final Set<Socket> strangers = new LinkedHashSet<>();
     private final Semaphore places = new Semaphore(MAX_MEMBERS);
     private final RendezvousMembers members = new RendezvousMembers();
     private final Map<String, Gathering> gatherings = new HashMap<>();
@@ -60,12 +67,10 @@ final class RendezvousServer implements AutoCloseable {
 
     private void accept() {
         while (!closed) {
-            places.acquireUninterruptibly();
             try {
                 startMember(listener.accept());
             } catch (IOException | OutOfMemoryError e) {
                 // the server is closed, or there is no free descriptor or thread now
-                places.release();
                 pause();
             }
         }
@@ -74,13 +79,38 @@ final class RendezvousServer implements AutoCloseable {
     private void startMember(Socket socket) throws IOException {
         sockets.add(socket);
         try {
+            makeRoom(socket);
             if (closed) { socket.close(); }
             start("ofi4j-rendezvous-member", () -> serve(socket));
         } catch (IOException | OutOfMemoryError e) {
-            sockets.remove(socket);
+            forget(socket);
             socket.close();
             throw e;
         }
+    }
+
+    /** A member shows within milliseconds that it knows the secret. If too many have not, the oldest must go. */
+    private void makeRoom(Socket newest) throws IOException {
+        Socket oldest = null;
+        synchronized (strangers) {
+            strangers.add(newest);
+            if (strangers.size() > MAX_STRANGERS) {
+                oldest = strangers.iterator().next();
+                strangers.remove(oldest);
+            }
+        }
+        if (oldest != null) { oldest.close(); }
+    }
+
+    private void isKnown(Socket socket) {
+        synchronized (strangers) {
+            strangers.remove(socket);
+        }
+    }
+
+    private void forget(Socket socket) {
+        isKnown(socket);
+        sockets.remove(socket);
     }
 
     private static void start(String name, Runnable work) {
@@ -97,20 +127,32 @@ final class RendezvousServer implements AutoCloseable {
 
     private void serve(Socket socket) {
         try (socket) {
-            socket.setSoTimeout((int) JOIN_TIMEOUT.toMillis());
-            SealedChannel channel = new SealedChannel(socket, secret, true, RendezvousRequest.MAX_LENGTH);
-            RendezvousRequest request = RendezvousRequest.decode(channel.receive());
-            socket.setSoTimeout(0);
-            while (true) {
-                answer(socket, channel, request);
-                request = RendezvousRequest.decode(channel.receive());
+            Deadline deadline = Deadline.in(JOIN_TIMEOUT);
+            SealedChannel channel = new SealedChannel(socket, secret, true, RendezvousRequest.MAX_LENGTH, deadline);
+            RendezvousRequest request = RendezvousRequest.decode(channel.receive(deadline));
+            isKnown(socket);
+            if (!places.tryAcquire()) {
+                channel.send(brokenAnswer("this rendezvous has " + MAX_MEMBERS + " members, and takes no more"));
+                return;
+            }
+            try {
+                answerAll(socket, channel, request);
+            } finally {
+                places.release();
             }
         } catch (IOException | BufferUnderflowException e) {
             return; // the member has left, or was never one
         } finally {
             disconnected(socket);
-            sockets.remove(socket);
-            places.release();
+            forget(socket);
+        }
+    }
+
+    private void answerAll(Socket socket, SealedChannel channel, RendezvousRequest first) throws IOException {
+        RendezvousRequest request = first;
+        while (true) {
+            answer(socket, channel, request);
+            request = RendezvousRequest.decode(channel.receive(Deadline.in(UNLIMITED)));
         }
     }
 
@@ -172,29 +214,35 @@ final class RendezvousServer implements AutoCloseable {
     private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
         int place = value.getInt();
         int count = value.getInt();
+        boolean isLast = value.get() != 0;
         if (count < 1 || count > Rendezvous.MAX_PLACES) {
             return brokenAnswer(
                     "'" + request.name() + "' is to have " + count + " places: it has 1 to " + Rendezvous.MAX_PLACES);
         }
-        Gathering gathering = gatherings.computeIfAbsent(request.name(), name -> new Gathering(count));
+        Gathering known = gatherings.get(request.name());
+        Gathering gathering = known != null ? known : new Gathering(count);
         if (gathering.count() != count || place < 0 || place >= count) {
             return brokenAnswer("place " + place + " of " + count + " came to '" + request.name() + "', which has "
                     + gathering.count() + " places");
         }
         if (!gathering.has(place)) {
-            if (bytes + value.remaining() > MAX_BYTES) {
+            byte[] its = new byte[value.remaining()];
+            value.get(its);
+            if (bytes + Gathering.bytes(its.length) > MAX_BYTES) {
                 return RendezvousRequest.answer(RendezvousRequest.FULL, new byte[0]);
             }
-            bytes += value.remaining();
-            gathering.put(place, value.slice());
+            bytes += Gathering.bytes(its.length);
+            gathering.put(place, its);
+            gatherings.put(request.name(), gathering);
             if (gathering.isComplete()) { notifyAll(); }
         }
         waitUntil(() -> gathering.isComplete() || members.failure(gathering) != null, request.millis());
         if (!gathering.isComplete()) {
             String never = members.failure(gathering);
-            return never != null
-                    ? brokenAnswer(never)
-                    : RendezvousRequest.answer(RendezvousRequest.ABSENT, gathering.missing());
+            if (never != null) { return brokenAnswer(never); }
+            byte[] absent = RendezvousRequest.answer(RendezvousRequest.ABSENT, gathering.missing());
+            if (isLast) { withdraw(request.name(), gathering, place); }
+            return absent;
         }
         byte[] all = RendezvousRequest.answer(RendezvousRequest.DONE, gathering.encoded());
         if (gathering.take(place)) {
@@ -202,6 +250,13 @@ final class RendezvousServer implements AutoCloseable {
             bytes -= gathering.bytes();
         }
         return all;
+    }
+
+    private void withdraw(String name, Gathering gathering, int place) {
+        bytes -= gathering.bytes();
+        gathering.withdraw(place);
+        bytes += gathering.bytes();
+        if (gathering.isEmpty()) { gatherings.remove(name, gathering); }
     }
 
     private synchronized boolean publish(String name, byte[] value) {
@@ -224,9 +279,9 @@ final class RendezvousServer implements AutoCloseable {
                 : RendezvousRequest.answer(RendezvousRequest.DONE, value);
     }
 
-    /** Waits until all members have left, for the milliseconds at most. */
-    synchronized boolean awaitEmpty(long millis) {
-        waitUntil(members::isEmpty, millis);
+    /** Waits until all members have left, or the deadline. */
+    synchronized boolean awaitEmpty(Deadline deadline) {
+        waitUntil(members::isEmpty, deadline.millisLeft());
         return members.isEmpty();
     }
 

@@ -1,10 +1,12 @@
 package io.ofi4j.job;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import io.ofi4j.job.internal.Deadline;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -29,16 +31,23 @@ final class SealedChannel implements AutoCloseable {
     private static final int RANDOM = 32;
     private static final int TAG_BITS = 128;
     private static final int NONCE = 12;
+    /** So much is allocated before it has come, however long a message says that it is. */
+    private static final int FIRST_PIECE = 1 << 16;
     private static final SecureRandom RANDOM_NUMBERS = new SecureRandom();
 
     private final Socket socket;
-    private final DataInputStream in;
-    private final DataOutputStream out;
+    private final InputStream in;
+    private final OutputStream out;
     private final SecretKeySpec sendKey;
     private final SecretKeySpec receiveKey;
     private final int limit;
     private long sent;
     private long received;
+    /** What has come of the next message: its length, then its bytes. */
+    private byte[] incoming = {};
+    private int filled;
+    /** The length of the next message, or -1 if that has not come. */
+    private int length = -1;
 
     /** The message is not the one that the other side sent: the secrets differ, or a third party changed it. */
     static final class ForgedException extends IOException {
@@ -51,19 +60,19 @@ final class SealedChannel implements AutoCloseable {
      * Opens the channel. One side is the server.
      *
      * @param limit the length of the longest message that is accepted, in bytes
+     * @param deadline when the other side must have begun
      */
-    SealedChannel(Socket socket, String secret, boolean isServer, int limit) throws IOException {
+    SealedChannel(Socket socket, String secret, boolean isServer, int limit, Deadline deadline) throws IOException {
         this.socket = socket;
         this.limit = limit;
         socket.setTcpNoDelay(true);
-        this.in = new DataInputStream(socket.getInputStream());
-        this.out = new DataOutputStream(socket.getOutputStream());
+        this.in = socket.getInputStream();
+        this.out = socket.getOutputStream();
         byte[] mine = new byte[MAGIC.length + RANDOM];
         RANDOM_NUMBERS.nextBytes(mine);
         System.arraycopy(MAGIC, 0, mine, 0, MAGIC.length);
         out.write(mine);
-        byte[] theirs = new byte[mine.length];
-        in.readFully(theirs);
+        byte[] theirs = next(mine.length, deadline);
         if (!Arrays.equals(theirs, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
             throw new IOException("the other side is no rendezvous, or of another release");
         }
@@ -92,15 +101,47 @@ final class SealedChannel implements AutoCloseable {
         out.write(ByteBuffer.allocate(Integer.BYTES + sealed.length).putInt(sealed.length).put(sealed).array());
     }
 
-    /** {@return the next message} It waits as long as the socket's timeout says. */
-    byte[] receive() throws IOException {
-        int length = in.readInt();
-        if (length < 0 || length > limit + TAG_BITS / Byte.SIZE) {
-            throw new IOException("a message of " + length + " bytes");
+    /**
+     * {@return the next message} If a wait ends before the message is here, the next call goes on with it.
+     *
+     * @throws SocketTimeoutException if the whole message has not come in time
+     */
+    byte[] receive(Deadline deadline) throws IOException {
+        if (length < 0) {
+            int said = ByteBuffer.wrap(next(Integer.BYTES, deadline)).getInt();
+            if (said < 0 || said > limit + TAG_BITS / Byte.SIZE) {
+                throw new IOException("a message of " + said + " bytes");
+            }
+            length = said;
         }
-        byte[] sealed = in.readNBytes(length);
-        if (sealed.length < length) { throw new EOFException(); }
+        byte[] sealed = next(length, deadline);
+        length = -1;
         return crypt(Cipher.DECRYPT_MODE, receiveKey, received++, sealed);
+    }
+
+    /** {@return the next bytes} What has come of them is kept if not all come in time. */
+    private byte[] next(int count, Deadline deadline) throws IOException {
+        if (filled == 0) { incoming = new byte[Math.min(count, FIRST_PIECE)]; }
+        while (filled < count) {
+            if (filled == incoming.length) { incoming = Arrays.copyOf(incoming, Math.min(count, 2 * filled)); }
+            filled += read(deadline);
+        }
+        filled = 0;
+        return incoming;
+    }
+
+    private int read(Deadline deadline) throws IOException {
+        while (!deadline.isOver()) {
+            try {
+                socket.setSoTimeout(deadline.millisLeft());
+                int count = in.read(incoming, filled, incoming.length - filled);
+                if (count < 0) { throw new EOFException(); }
+                return count;
+            } catch (SocketTimeoutException e) {
+                continue; // a socket waits 24 days at most
+            }
+        }
+        throw new SocketTimeoutException("nothing came in time");
     }
 
     private static byte[] crypt(int mode, SecretKeySpec key, long number, byte[] bytes) throws IOException {

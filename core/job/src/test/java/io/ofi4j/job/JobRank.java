@@ -42,6 +42,8 @@ final class JobRank {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
             case "die" -> die(Path.of(arguments[1]));
+            case "loseFirst" -> loseFirst();
+            case "straight" -> straight(arguments[1]);
             case "lose" -> lose(arguments[1]);
             case "abort" -> abort(Path.of(arguments[1]));
             case "late" -> late(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
@@ -104,6 +106,52 @@ final class JobRank {
         System.out.flush();
         awaitOthers(job, folder, job.size() - 1);
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
+    }
+
+    /** Rank 0, which serves the others, ends without a word. */
+    private static void loseFirst() {
+        Job job = Job.join(SOON);
+        job.barrier();
+        if (job.rank() == 0) { Runtime.getRuntime().halt(0); } // no failure for the launcher
+        expectFailure(job, job::barrier);
+        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
+            job.check();
+            return false;
+        }, BRIEF));
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /**
+     * Each rank writes into the memory of the next. Odd ranks wait for their completion, the others for the barrier
+     * alone, where they make the progress that the odd ones need.
+     */
+    private static void straight(String provider) {
+        var hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
+        try (Job job = Job.join(SOON);
+                Fabric fabric = Libfabric.load().openFabric(Libfabric.load().info(hints).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion source = domain.allocate(64, Access.WRITE);
+                MemoryRegion inbox = domain.allocate(64, Access.REMOTE_WRITE);
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+            job.progressWhileWaiting(queue);
+            Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote());
+            int next = (job.rank() + 1) % job.size();
+            source.segment().set(ValueLayout.JAVA_LONG, 0, 1000 + job.rank());
+            endpoint.rma().write(source, 0, Long.BYTES, ranks.peer(next), ranks.region(next, 0), 0, 1);
+            if (job.rank() % 2 == 1) { awaitOne(queue); }
+            job.barrier();
+            if (job.rank() % 2 == 0) { awaitOne(queue); }
+            job.barrier(); // with DELIVERY_COMPLETE, all bytes are there
+            print(job, "written: " + inbox.segment().get(ValueLayout.JAVA_LONG, 0));
+            job.barrier();
+        }
+    }
+
+    private static void awaitOne(CompletionQueue queue) {
+        Waiting.BACKOFF.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, BRIEF);
     }
 
     /** The last rank ends, and when the others know it, they send to it nevertheless. */

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -88,6 +89,27 @@ class JobTest {
                         || !allMayTell && line.contains("rank 0 has gone"));
         if (allMayTell || result.exit() == 0) { assertThat(told(result)).as(result.output()).hasSize(4); }
         if (starter == Starter.LAUNCH) { assertThat(result.exit()).as(result.output()).isNotZero(); }
+    }
+
+    @Test
+    void theOthersLearnWhoServedThemAndHasDied() {
+        Forked.Result result = run(Starter.LAUNCH, 3, "loseFirst");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).hasSize(4)
+                .allMatch(line -> line.matches(".*rank 0 \\(process \\d+ on .*\\) has ended without leaving"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm,2", "shm,3", "tcp;ofi_rxm,2", "tcp;ofi_rxm,3"})
+    void aRankThatWaitsInABarrierMakesProgress(String provider, int ranks) {
+        Forked.Result result = run(Starter.LAUNCH, ranks, "straight", provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        for (int rank = 0; rank < ranks; rank++) {
+            assertThat(result.output())
+                    .contains("[" + rank + "/" + ranks + "] written: " + (1000 + (rank + ranks - 1) % ranks));
+        }
     }
 
     @ParameterizedTest

@@ -41,6 +41,7 @@ public final class RingOfRanks {
                 MemoryRegion sum = domain.allocate(8, Access.SEND, Access.RECEIVE);
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
                 JobCollectives collectives = new JobCollectives(job, domain)) {
+            job.progressWhileWaiting(queue); // a rank that waits for others goes on with its transfers
             Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote()); // addresses and regions of all
             int next = (job.rank() + 1) % job.size();
             source.segment().set(JAVA_INT, 0, job.rank());

@@ -1,0 +1,218 @@
+package io.ofi4j.job;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A deadline is that of the whole call, whatever a server, another thread or a stranger does. */
+@Tag("gate")
+class RendezvousDeadlineTest {
+    private static final String SECRET = Rendezvous.newSecret();
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private static final Duration BRIEF = Duration.ofMillis(500);
+    /** Less than the 20 s that a single answer has, and more than a busy machine needs for what takes 2.5 s. */
+    private static final Duration MUCH_LATER = Duration.ofSeconds(18);
+
+    /** Passes on what a client sends, and what the server sends one byte at a time, from some byte on. */
+    private static final class Trickle implements AutoCloseable {
+        private final ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        private final long promptBytes;
+        private final Duration pieceTime;
+        private final List<Socket> sockets = new ArrayList<>();
+
+        Trickle(InetSocketAddress server, long promptBytes, Duration pieceTime) throws IOException {
+            this.promptBytes = promptBytes;
+            this.pieceTime = pieceTime;
+            start(() -> {
+                Socket client = listener.accept();
+                Socket out = new Socket(server.getAddress(), server.getPort());
+                synchronized (sockets) {
+                    sockets.add(client);
+                    sockets.add(out);
+                }
+                start(() -> client.getInputStream().transferTo(out.getOutputStream()));
+                start(() -> pass(out.getInputStream(), client.getOutputStream()));
+            });
+        }
+
+        /** What a thread does until its socket is closed. */
+        private interface Work {
+            void run() throws IOException;
+        }
+
+        private static void start(Work work) {
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    work.run();
+                } catch (IOException e) {
+                    return; // closed
+                }
+            });
+        }
+
+        private void pass(InputStream from, OutputStream to) throws IOException {
+            long passed = 0;
+            for (int next = from.read(); next >= 0; next = from.read()) {
+                if (passed++ >= promptBytes) { sleep(pieceTime); }
+                to.write(next);
+            }
+        }
+
+        InetSocketAddress address() { return (InetSocketAddress) listener.getLocalSocketAddress(); }
+
+        @Override
+        public void close() throws IOException {
+            listener.close();
+            synchronized (sockets) {
+                for (Socket socket : sockets) {
+                    socket.close();
+                }
+            }
+        }
+    }
+
+    private static void sleep(Duration time) {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Duration timeOf(Runnable call) {
+        long start = System.nanoTime();
+        call.run();
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    @Test
+    void joinEndsThoughTheServerSendsAByteNowAndThen() throws IOException {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Trickle trickle = new Trickle(server.address(), 0, Duration.ofSeconds(1))) {
+            assertThat(timeOf(() -> assertThatThrownBy(() -> Rendezvous.join(trickle.address(), SECRET, BRIEF))
+                    .isInstanceOf(RendezvousException.class).hasMessageContaining("not joined within 500 ms")))
+                    .isLessThan(MUCH_LATER);
+        }
+    }
+
+    /** The value of 60 bytes takes 8 seconds. */
+    @Test
+    void awaitEndsThoughItsAnswerComesByteByByteAndTheNextCallGoesOn() throws Exception {
+        int greeting = 40 + 21; // and the answer to the request to join
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Trickle trickle = new Trickle(server.address(), greeting, Duration.ofMillis(100));
+                Rendezvous client = Rendezvous.join(trickle.address(), SECRET, Pair.DEADLINE)) {
+            server.publish("short", new byte[]{7});
+            server.publish("long", new byte[60]);
+
+            assertThat(timeOf(() -> assertThatThrownBy(() -> client.await("long", BRIEF))
+                    .isInstanceOf(FabricTimeoutException.class).hasMessageContaining("has not answered")))
+                    .isLessThan(MUCH_LATER);
+            assertThat(client.await("long", Patience.seconds(120))).hasSize(60);
+            assertThat(client.await("short", Pair.DEADLINE)).containsExactly(7);
+        }
+    }
+
+    @Test
+    void threadsThatWaitAtOnceKeepTheirDeadlinesAndLetOthersPublish() throws Exception {
+        int threads = 20;
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            List<CompletableFuture<Duration>> waits = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                CompletableFuture<Duration> wait = new CompletableFuture<>();
+                waits.add(wait);
+                Thread.ofPlatform().daemon()
+                        .start(() -> wait.complete(
+                                timeOf(() -> assertThatThrownBy(() -> client.await("nothing", Duration.ofSeconds(2)))
+                                        .isInstanceOf(FabricTimeoutException.class))));
+            }
+            Duration publishing = timeOf(() -> client.publish("something", new byte[]{1}));
+
+            assertThat(publishing).isLessThan(MUCH_LATER);
+            for (CompletableFuture<Duration> wait : waits) {
+                assertThat(wait.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)).isLessThan(MUCH_LATER);
+            }
+        }
+    }
+
+    /** They send the first bytes of a greeting, and wait. */
+    @Test
+    void strangersKeepNoMemberOut() throws IOException {
+        int count = 700; // more than the server lets wait
+        List<Socket> strangers = new ArrayList<>();
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
+            for (int i = 0; i < count; i++) {
+                Socket stranger = new Socket(server.address().getAddress(), server.address().getPort());
+                stranger.getOutputStream().write("OFIMEET".getBytes(UTF_8));
+                strangers.add(stranger);
+            }
+            try (Rendezvous member = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+                member.publish("here", new byte[]{1});
+            }
+            assertThat(server.await("here", Duration.ZERO)).containsExactly(1);
+        } finally {
+            for (Socket stranger : strangers) {
+                stranger.close();
+            }
+        }
+    }
+
+    /** Each has room for so many values at the server, in whose heap all of them would not fit. */
+    @Test
+    void gatheringsThatNobodyElseJoinsKeepNoMemory() {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
+            for (int i = 0; i < 1100; i++) {
+                String name = "gathering " + i;
+                assertThatThrownBy(
+                        () -> server.gather(name, 0, Rendezvous.MAX_PLACES, new byte[1 << 16], Duration.ZERO))
+                        .isInstanceOf(FabricTimeoutException.class).hasMessageContaining("1, 2, 3");
+            }
+        }
+    }
+
+    @Test
+    void whoGathersAgainAfterATimeoutIsCounted() throws Exception {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            assertThatThrownBy(() -> server.gather("name", 0, 2, new byte[]{1}, Duration.ZERO))
+                    .isInstanceOf(FabricTimeoutException.class);
+            CompletableFuture<List<byte[]>> again = CompletableFuture
+                    .supplyAsync(() -> server.gather("name", 0, 2, new byte[]{2}, Pair.DEADLINE));
+
+            assertThat(client.gather("name", 1, 2, new byte[]{3}, Pair.DEADLINE)).containsExactly(new byte[]{2},
+                    new byte[]{3});
+            assertThat(again.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)).hasSize(2);
+        }
+    }
+
+    @Test
+    void theLongestDurationIsADeadline() {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous client = Rendezvous.join(server.address(), SECRET, Duration.ofSeconds(Long.MAX_VALUE))) {
+            server.publish("name", new byte[]{1});
+
+            assertThat(client.await("name", Duration.ofSeconds(Long.MAX_VALUE))).containsExactly(1);
+            assertThat(client.await("name", Duration.ofNanos(Long.MAX_VALUE))).containsExactly(1);
+            assertThat(client.awaitDepartures(Duration.ofSeconds(Long.MAX_VALUE))).isTrue();
+        }
+    }
+}
