@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
@@ -12,8 +13,12 @@ import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -100,11 +105,42 @@ class MismatchReportTest {
     }
 
     @Test
-    void aSourceAddressThatIsNotThisMachinesIsNamed() {
+    void aSourceAddressThatNothingMatchesIsNamed() {
         assertThatThrownBy(
-                () -> libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").source("no.such.host.invalid", null)))
-                .isInstanceOf(NoProviderException.class).hasMessageContaining("no.such.host.invalid")
-                .hasMessageContaining("source");
+                () -> libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").source("127.0.0.1", "no-such-service")))
+                .isInstanceOf(NoProviderException.class)
+                .hasMessageContaining("the source address 127.0.0.1:no-such-service");
+    }
+
+    @Test
+    void aHostThatIsNotKnownIsNamed() {
+        assertThatThrownBy(
+                () -> libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").source("nowhere.invalid", null)))
+                .isInstanceOf(NoProviderException.class)
+                .hasMessage("The host 'nowhere.invalid' is not known: is its name right?");
+    }
+
+    @Test
+    void anAddressOfIpv6MayBeInBrackets() {
+        assumeTrue(Files.exists(Path.of("/proc/net/if_inet6")), "this machine has no IPv6");
+
+        assertThat(libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").source("[::1]", null))).isNotEmpty();
+    }
+
+    @Test
+    @Tag("gate")
+    void aProviderThatTheEnvironmentLeavesOutIsAnsweredWithTheVariable() {
+        Forked.Result result = Forked.startBehind(List.of("env", "FI_PROVIDER=sockets"), AsksForShm.class).await();
+
+        assertThat(result.output()).contains("No provider 'shm' can be used on this machine;", "has sockets. "
+                + "FI_PROVIDER in the environment is 'sockets', and may leave it out: unset FI_PROVIDER, or name the"
+                + " provider there.");
+    }
+
+    static final class AsksForShm {
+        private AsksForShm() {}
+
+        public static void main(String[] arguments) { Libfabric.load().info(FabricHints.rma().provider("shm")); }
     }
 
     @Test

@@ -139,7 +139,7 @@ public final class FabricHints extends Changeable<FabricHints> {
     /**
      * {@return a copy whose endpoints have this local address; FI_SOURCE of fi_getinfo(3)}
      *
-     * @param node a host name or address of this machine, or null for any
+     * @param node a host name or address of this machine, or null for any; an IPv6 address may be in brackets
      * @param service a port or service name, or null for any
      */
     public FabricHints source(String node, String service) { return address(node, service, true); }
@@ -147,16 +147,21 @@ public final class FabricHints extends Changeable<FabricHints> {
     /**
      * {@return a copy whose endpoints can reach this address; fi_getinfo(3)}
      *
-     * @param node a host name or address
+     * @param node a host name or address; an IPv6 address may be in brackets
      * @param service a port or service name, or null for any
      */
     public FabricHints destination(String node, String service) {
         return address(requireText(node, "node"), service, false);
     }
 
+    /** An address of IPv6 may be in brackets, as in front of a port. */
+    private static String withoutBrackets(String text) {
+        return text.startsWith("[") && text.endsWith("]") ? text.substring(1, text.length() - 1) : text;
+    }
+
     private FabricHints address(String newNode, String newService, boolean isSource) {
         return with(copy -> {
-            copy.node = newNode == null ? null : requireText(newNode, "node");
+            copy.node = newNode == null ? null : withoutBrackets(requireText(newNode, "node"));
             copy.service = newService == null ? null : requireText(newService, "service");
             copy.source = isSource;
         });

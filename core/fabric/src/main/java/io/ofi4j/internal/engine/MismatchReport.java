@@ -6,6 +6,8 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.quirks.Remedies;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -106,9 +108,21 @@ public final class MismatchReport {
 
     private Optional<String> address() {
         if (hints.node().isEmpty() && hints.service().isEmpty()) { return Optional.empty(); }
+        if (hints.node().filter(MismatchReport::isUnknownHost).isPresent()) {
+            return Optional.of("The host '" + hints.node().get() + "' is not known: is its name right?");
+        }
         return Optional.of("Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "
                 + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + providerText
                 + ": is it an address of " + (hints.isSource() ? "this" : "a reachable") + " machine?");
+    }
+
+    private static boolean isUnknownHost(String node) {
+        try {
+            InetAddress.getByName(node);
+            return false;
+        } catch (UnknownHostException e) {
+            return true;
+        }
     }
 
     private String names(Function<FabricInfo, String> name) {

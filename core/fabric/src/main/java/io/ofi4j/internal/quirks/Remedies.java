@@ -1,6 +1,7 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.LibC;
 
 /** What to try when a call of libfabric has failed. */
 public final class Remedies {
@@ -10,6 +11,11 @@ public final class Remedies {
 
     /** {@return what to say where a provider that was asked for is not there; empty where there is nothing to say} */
     public static String ofMissing(String provider) {
+        String chosen = LibC.getenv("FI_PROVIDER");
+        if (chosen != null && !chosen.isBlank()) {
+            return " FI_PROVIDER in the environment is '" + chosen
+                    + "', and may leave it out: unset FI_PROVIDER, or name the provider there.";
+        }
         return provider.contains("shm") ? " It needs room in /dev/shm: 16 MB for each processor ('df /dev/shm')." : "";
     }
 
