@@ -16,12 +16,12 @@ import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PassiveEndpoint;
+import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.os.Descriptors;
-import io.ofi4j.support.FaultLink;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -58,6 +58,7 @@ final class HostileShortages {
     private static final int MAX_LEFT = 4;
     private static final int WRITES = 8;
     private static final int LENGTH = 4096;
+    private static final Duration CONNECT_DEADLINE = Patience.seconds(5);
     private static final long JVM_SECONDS = Patience.seconds(100).toSeconds();
     private static final long MOMENT_NANOS = Patience.seconds(1).toNanos() / 2;
 
@@ -267,7 +268,7 @@ final class HostileShortages {
             int left = random.nextInt(MAX_LEFT);
             boolean isOpenBefore = isConnectedBefore() || random.nextBoolean();
             Starvation own = new Starvation(resource);
-            FaultLink before = isOpenBefore ? writer.link() : null;
+            Link before = isOpenBefore ? writer.link() : null;
             if (before != null) { writer.write(before, true); }
             if (isPeers) {
                 orders.println("starve " + left);
@@ -286,7 +287,7 @@ final class HostileShortages {
                 }
             }
             if (before != null) { before.close(); }
-            try (FaultLink after = writer.link()) { // with enough of everything
+            try (Link after = writer.link()) { // with enough of everything
                 writer.write(after, true);
             }
         }
@@ -298,13 +299,63 @@ final class HostileShortages {
         private boolean isConnectedBefore() { return provider.equals("shm") && isPeers; }
     }
 
+    /** An endpoint that reaches the other process, of which nothing is left if that throws. */
+    private static final class Link implements AutoCloseable {
+        private final Deque<AutoCloseable> open = new ArrayDeque<>();
+        private CompletionQueue queue;
+        private Endpoint endpoint;
+        private Peer peer;
+
+        Link(Fabric fabric, Domain domain, EndpointAddress address) {
+            boolean isWhole = false;
+            try {
+                reach(fabric, domain, address);
+                isWhole = true;
+            } finally {
+                if (!isWhole) { close(); }
+            }
+        }
+
+        private void reach(Fabric fabric, Domain domain, EndpointAddress address) {
+            queue = opened(domain.openCompletionQueue());
+            if (domain.info().endpoint().type() == EndpointType.MSG) {
+                EventQueue events = opened(fabric.openEventQueue());
+                endpoint = opened(domain.openEndpoint(domain.info().withDestination(address)));
+                endpoint.bind(events).bind(queue).enable().connection().connect(address, CONNECT_DEADLINE);
+                peer = endpoint.connection().peer();
+            } else {
+                AddressVector vector = opened(domain.openAddressVector());
+                endpoint = opened(domain.openEndpoint());
+                endpoint.bind(vector).bind(queue).enable();
+                peer = vector.insert(address);
+            }
+            endpoint.postTimeout(CONNECT_DEADLINE);
+        }
+
+        private <T extends AutoCloseable> T opened(T one) {
+            open.push(one);
+            return one;
+        }
+
+        @Override
+        public void close() {
+            for (AutoCloseable one : open) {
+                try {
+                    one.close();
+                } catch (Exception e) {
+                    throw new AssertionError("close of " + one, e);
+                }
+            }
+        }
+    }
+
     /** Writes to the other process by one link or by another. */
     private record Writer(Fabric fabric, Domain domain, MemoryRegion region, EndpointAddress address,
             RemoteRegion remote) {
-        FaultLink link() { return new FaultLink(fabric, domain, address); }
+        Link link() { return new Link(fabric, domain, address); }
 
         void writeByAnother() {
-            try (FaultLink link = link()) {
+            try (Link link = link()) {
                 write(link, false);
             } catch (Exception | OutOfMemoryError e) {
                 requireNamed("a link", e);
@@ -312,17 +363,17 @@ final class HostileShortages {
         }
 
         /** Writes a few times, and waits for that; for long where it must be. */
-        void write(FaultLink link, boolean isSure) {
+        void write(Link link, boolean isSure) {
             int[] back = new int[1];
             int posted = 0;
             long end = System.nanoTime() + (isSure ? Pair.DEADLINE.toNanos() : MOMENT_NANOS);
             boolean[] hasFailed = new boolean[1];
             while (System.nanoTime() < end && back[0] < WRITES) {
                 try {
-                    if (posted < WRITES && link.rma().tryWrite(region, 0, 8, link.peer(), remote, 0, posted)) {
+                    if (posted < WRITES && link.endpoint.rma().tryWrite(region, 0, 8, link.peer, remote, 0, posted)) {
                         posted++;
                     }
-                    link.polled(new CompletionHandler() {
+                    link.queue.poll(new CompletionHandler() {
                         @Override
                         public void onCompletion(long token, long flags, long length, long data) { back[0]++; }
 
@@ -331,7 +382,7 @@ final class HostileShortages {
                             hasFailed[0] = true;
                             back[0]++;
                         }
-                    });
+                    }, 16);
                 } catch (Exception | OutOfMemoryError e) {
                     if (isSure) { throw e; }
                     requireNamed("a write", e);

@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -101,6 +102,7 @@ final class HostileSteps {
         private final Ender ender;
         private final int chosen;
         private final long delayNanos;
+        private final AtomicBoolean hasEnded = new AtomicBoolean();
         private volatile int step;
         private volatile String name = "nothing";
 
@@ -147,6 +149,7 @@ final class HostileSteps {
         }
 
         private void end() {
+            if (!hasEnded.compareAndSet(false, true)) { return; } // an exit in a hook would wait for itself
             long start = System.nanoTime();
             while (System.nanoTime() - start < delayNanos) {
                 Thread.onSpinWait();
