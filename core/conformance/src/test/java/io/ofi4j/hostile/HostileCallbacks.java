@@ -32,6 +32,7 @@ import java.util.function.LongConsumer;
  */
 final class HostileCallbacks {
     private static final int POSTS = 40;
+    private static final int KINDS = 6;
     private static final int WINDOW = 8;
     private static final int GROUP_DEADLINE_MICROS = 300;
     private static final Duration SHORT = Duration.ofMillis(2);
@@ -102,13 +103,12 @@ final class HostileCallbacks {
 
     static void run(HostileRun run) {
         Random random = run.random();
-        while (run.goesOn()) {
-            new HostileCallbacks(run, random).round();
+        for (int round = 0; run.goesOn(); round++) {
+            new HostileCallbacks(run, random).round(round % KINDS);
         }
     }
 
-    private void round() {
-        int kind = random.nextInt(6);
+    private void round(int kind) {
         place = switch (kind) {
             case 0 -> polls(handler);
             case 1 -> polls(detailed);

@@ -51,8 +51,8 @@ enum HostileCase {
     VERBS(Over.DEVICES, run -> HostileCalls.run(run, HostileVerbs::set, HostileVerbs.STATIC));
 
     private static final int MANY_STEPS = 2000;
-    /** Where a step opens objects, or waits. */
-    private static final int FEW_STEPS = 200;
+    /** Where a step opens objects, or waits: a round of each kind of callback. */
+    private static final int FEW_STEPS = 250;
 
     /** What a case runs over. */
     private enum Over {
