@@ -36,6 +36,8 @@ public final class ProgressThread implements AutoCloseable {
     private final Thread thread;
     private volatile boolean stopping;
     private volatile Throwable failure;
+    /** Whether a pause has closed it; used by the thread alone. */
+    private boolean closesItself;
     private boolean closed;
 
     ProgressThread(Domain domain, Waiting pauses, BooleanSupplier progress) {
@@ -66,6 +68,7 @@ public final class ProgressThread implements AutoCloseable {
         } catch (Throwable t) {
             failure = t;
         }
+        if (closesItself) { domain.forget(this); }
     }
 
     /** {@return whether the thread makes progress: it was neither closed nor ended by a {@link #failure}} */
@@ -82,15 +85,24 @@ public final class ProgressThread implements AutoCloseable {
     Thread thread() { return thread; }
 
     /**
-     * Stops the thread and waits until it has ended.
+     * Stops the thread and waits until it has ended. Called by the thread's own pause, it does not wait: the thread ends
+     * after the pause.
      *
      * @throws FabricTimeoutException if it is still in a call after 30 seconds
      * @throws RuntimeException the {@link #failure}, if there is one; the thread is closed nevertheless
      */
     @Override
-    public synchronized void close() {
-        if (closed) { return; }
+    public void close() {
         stopping = true;
+        if (Thread.currentThread() == thread) { // without the monitor: another thread may hold it and wait for this one
+            closesItself = true;
+            return;
+        }
+        closeFromOutside();
+    }
+
+    private synchronized void closeFromOutside() {
+        if (closed) { return; }
         LockSupport.unpark(thread);
         join();
         closed = true;

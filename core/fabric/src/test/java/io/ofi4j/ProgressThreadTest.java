@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -230,6 +231,24 @@ class ProgressThreadTest {
             pair.domain.startProgress(Duration.ofMillis(1)).close();
             assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.startProgress(Duration.ofNanos(-1)));
             assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.startProgress(Duration.ofSeconds(2)));
+        }
+    }
+
+    /** It may not wait for itself, nor for another thread that closes it and waits for it. */
+    @Test
+    @Timeout(20)
+    void aPauseMayCloseItsThread() {
+        try (Pair pair = new Pair("shm")) {
+            AtomicReference<ProgressThread> progress = new AtomicReference<>();
+            progress.set(pair.domain.startProgress(turn -> {
+                if (progress.get() != null) { progress.get().close(); }
+            }));
+            Waiting.YIELD.until(() -> !progress.get().thread().isAlive(), Pair.DEADLINE);
+
+            assertThat(progress.get().isRunning()).isFalse();
+            assertThat(progress.get().failure()).isEmpty();
+            pair.domain.startProgress().close(); // there is none any more
+            progress.get().close();
         }
     }
 

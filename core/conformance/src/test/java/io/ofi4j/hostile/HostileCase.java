@@ -25,10 +25,22 @@ enum HostileCase {
     COUNTERS(Over.TRANSFERS, HostileCounters::run),
     /** Handlers throw, post, poll and close. */
     HANDLERS(Over.TRANSFERS, HostileHandlers::run),
+    /** Callbacks of every kind throw, wait, close and call back, on the thread that polls. */
+    CALLBACKS(Over.TRANSFERS, HostileCallbacks::run),
+    /** The same on the threads of the library, and in collective operations. */
+    SERVICES(Over.TRANSFERS, HostileServices::run),
+    /** Methods take objects that do not belong together. */
+    PAIRS(Over.TRANSFERS, HostilePairs::run),
+    /** Two providers in one JVM at once. */
+    MIXED(Over.TRANSFERS, HostileMixed::run),
     /** The heap is full at any moment. */
     ERRORS(Over.TRANSFERS, HostileErrors::run),
     /** JVMs end in the middle of traffic. */
     EXITS(Over.TRANSFERS, HostileExits::run),
+    /** JVMs end in the middle of any step of a life cycle. */
+    STEPS(Over.TRANSFERS, HostileSteps::run),
+    /** One of two processes has nothing left of something. */
+    SHORTAGES(Over.TRANSFERS, HostileShortages::run),
     /** Two class loaders have a copy of the library each. */
     LOADERS(Over.RMA, HostileLoaders::run),
     /** Implementations of JDK types that throw, and answer something else each time. */
@@ -37,6 +49,10 @@ enum HostileCase {
     CALLS(Over.TRANSFERS, run -> HostileCalls.run(run, HostileStage::set, HostileStage.STATIC)),
     /** The same over the path of verbs. */
     VERBS(Over.DEVICES, run -> HostileCalls.run(run, HostileVerbs::set, HostileVerbs.STATIC));
+
+    private static final int MANY_STEPS = 2000;
+    /** Where a step opens objects, or waits: a round of each kind of callback. */
+    private static final int FEW_STEPS = 250;
 
     /** What a case runs over. */
     private enum Over {
@@ -75,7 +91,12 @@ enum HostileCase {
 
     /** Whether it is one thread that does all: the same seed does the same then. */
     boolean isOfOneThread() {
-        return this == LOOKUPS || this == HANDLERS || this == IMPLEMENTATIONS;
+        return this == LOOKUPS || this == HANDLERS || this == IMPLEMENTATIONS || this == CALLBACKS || this == PAIRS;
+    }
+
+    /** {@return how many steps of it the gate runs over each provider, if it is of one thread} */
+    int steps() {
+        return this == CALLBACKS || this == PAIRS ? FEW_STEPS : MANY_STEPS;
     }
 
     void run(HostileRun run) throws Exception { program.run(run); }

@@ -3,6 +3,8 @@ package io.ofi4j.hostile;
 import io.ofi4j.info.Capability;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 
 /** JVMs that end in the middle of traffic: by System.exit, by halt, by an Error, with hooks that open and close. */
@@ -15,8 +17,10 @@ final class HostileExits {
         Random random = run.random();
         while (run.goesOn()) {
             Capability family = HostileFamilies.one(random, run.provider);
-            Forked.Result result = Forked.run(Exits.class, run.provider, family.name(),
-                    Integer.toString(random.nextInt(4)), Integer.toString(random.nextInt(50)));
+            List<String> arguments = new ArrayList<>(HostileJvm.chosen().options());
+            arguments.addAll(List.of(run.provider, family.name(), Integer.toString(random.nextInt(4)),
+                    Integer.toString(random.nextInt(50))));
+            Forked.Result result = Forked.run(Exits.class, arguments.toArray(String[]::new));
             run.tried("exits in traffic of " + family);
             if (result.exit() != STATUS) {
                 run.fail(new AssertionError("ended with " + result.exit() + ":\n" + result.output()));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.Rounds;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,7 +27,6 @@ class HostileTest {
     private static final long SEED = Long.getLong("ofi4j.hostile.seed", 1);
     /** For each kind and provider. */
     static final long SECONDS = Long.getLong("ofi4j.hostile.seconds", 1);
-    private static final int STEPS = 2000;
     private static final String CHOSEN = System.getProperty("ofi4j.hostile.case", "");
 
     static Stream<HostileCase> programs() {
@@ -47,7 +47,9 @@ class HostileTest {
 
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("programsOfOneThread")
-    void aHostileProgramOfOneThreadEndsNothingButItself(HostileCase program) { survive(program, 0, Rounds.of(STEPS)); }
+    void aHostileProgramOfOneThreadEndsNothingButItself(HostileCase program) {
+        survive(program, 0, Rounds.of(program.steps()));
+    }
 
     /** Runs it over all that it runs over, for so many seconds, or so many steps. */
     static void survive(HostileCase program, long seconds, long steps) {
@@ -55,13 +57,17 @@ class HostileTest {
         assumeFalse(providers.isEmpty(), "none of the chosen providers is of this kind");
         long patience = providers.size() * (seconds + Patience.seconds(100).toSeconds());
         String heap = program == HostileCase.ERRORS ? "-Xmx64m" : "-Xmx256m"; // so that it is soon full
-        Forked.Result result = Forked
-                .start(HostileMain.class, Forked.EVERY_COMPILER, heap, "-XX:+UseSerialGC", program.name(),
-                        String.join(",", providers), Long.toString(SEED), Long.toString(seconds), Long.toString(steps))
-                .await(patience);
+        HostileJvm jvm = HostileJvm.chosen();
+        List<String> arguments = new ArrayList<>(jvm.options());
+        arguments.addAll(List.of(heap, "-Dofi4j.hostile.jvm=" + jvm, program.name(), String.join(",", providers),
+                Long.toString(SEED), Long.toString(seconds), Long.toString(steps)));
+        Forked.Running running = Forked.start(HostileMain.class, arguments.toArray(String[]::new));
+        jvm.attend(running.process());
+        Forked.Result result = running.await(patience);
 
-        assertThat(result.exit()).as("%s; again: scripts/test --hostile %d %s '%s' %d; it printed:\n%s", program,
-                Math.ceilDiv(seconds, 60), program, last(result), SEED, result.output()).isZero();
+        assertThat(result.exit()).as("%s; again: scripts/test --hostile%s %d %s '%s' %d; it printed:\n%s", program,
+                jvm.argument(), Math.ceilDiv(seconds, 60), program, last(result), SEED, result.output()).isZero();
+        assertThat(jvm.hasWarned(result.output())).as(result.output()).isFalse();
         assertThat(result.output()).contains("survived").contains("tried ");
         System.out.println(
                 result.output().lines().filter(line -> line.startsWith("tried ") || line.startsWith(program.name()))

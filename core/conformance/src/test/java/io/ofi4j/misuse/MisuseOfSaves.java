@@ -73,6 +73,8 @@ final class MisuseOfSaves {
                     s.pair.vector.remove(s.pair.far);
                     s.save();
                 }),
+                on("a saver of a queue that reports no write of its endpoint", ARGUMENT, "no write of",
+                        s -> new Saver(s.pair.domain, s.pair.endpoint, s.pair.farQueue)),
                 on("a ticket of too few bytes", ARGUMENT, "not an encoded ticket",
                         s -> SaveService.Ticket.decode(new byte[40])),
                 on("a ticket of other bytes", ARGUMENT, "not an encoded region",

@@ -90,7 +90,7 @@ public final class SaveService implements AutoCloseable {
     private long polls;
     private long lastNumber;
     private int refused;
-    private Thread thread;
+    private volatile Thread thread;
     private volatile boolean stopping;
     private volatile Throwable failure;
     private volatile long answered;
@@ -293,7 +293,14 @@ public final class SaveService implements AutoCloseable {
         if (thread != null || closed) {
             throw new IllegalStateException(closed ? closed() : this + " has a thread already");
         }
-        thread = Thread.ofPlatform().daemon().name("ofi4j-saves").start(() -> run(pauses));
+        thread = Thread.ofPlatform().daemon().name("ofi4j-saves").unstarted(() -> run(pauses)); // which may close this
+        boolean started = false;
+        try {
+            thread.start();
+            started = true;
+        } finally {
+            if (!started) { thread = null; }
+        }
     }
 
     private void run(Waiting pauses) {
@@ -505,13 +512,24 @@ public final class SaveService implements AutoCloseable {
 
     /**
      * Ends the service and its thread. Saves that were not answered stay in flight at their writers until these close
-     * their {@link Saver}.
+     * their {@link Saver}. Called by the thread's own pause, it does not wait: the thread ends after the pause.
      *
      * @throws FabricTimeoutException if the thread is still writing a file after 30 seconds; call it again
      */
     @Override
-    public synchronized void close() {
-        stop();
+    public void close() {
+        if (Thread.currentThread() == thread) { // without the monitor: another thread may hold it and wait for this one
+            stopping = true;
+            closeLink();
+            return;
+        }
+        synchronized (this) {
+            stop();
+            closeLink();
+        }
+    }
+
+    private void closeLink() {
         lock.lock();
         try {
             link.close();

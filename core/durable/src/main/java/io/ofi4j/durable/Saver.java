@@ -15,6 +15,7 @@ import io.ofi4j.Rma;
 import io.ofi4j.Waiting;
 import io.ofi4j.durable.SaveMessage.Field;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
@@ -26,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -173,7 +175,8 @@ public final class Saver implements AutoCloseable {
      * @param domain the domain of the endpoint, with {@link Capability#MSG}; close the saver before it
      * @param endpoint an enabled endpoint with {@link Capability#RMA}; the caller owns it, and may close it before or
      *         after the saver
-     * @param queue the queue that reports the endpoint's operations
+     * @param queue the queue that reports what the endpoint transmits
+     * @throws IllegalArgumentException if the endpoint reports that in another queue
      * @throws UnsupportedOperationException if the endpoint is connected, a capability is missing, or the provider has
      *         no flush
      * @throws IllegalStateException if the endpoint is closed, or not enabled
@@ -185,6 +188,10 @@ public final class Saver implements AutoCloseable {
         this.endpoint = endpoint;
         this.queue = Objects.requireNonNull(queue, "queue");
         this.rma = endpoint.rma();
+        if (!endpoint.completionQueue(Direction.TRANSMIT).equals(Optional.of(queue))) {
+            throw new IllegalArgumentException("no write of " + endpoint + " completes in " + queue
+                    + ": pass the queue that is bound to the endpoint for what it transmits");
+        }
         queue.operationsInFlight(); // checks, before anything is opened, that this thread may use the queue
         this.ownMark = TOKEN_MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
         this.link = new SaveLink(domain, null, new SaveLink.Receiver() {

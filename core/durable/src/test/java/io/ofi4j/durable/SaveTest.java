@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionQueue;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
@@ -25,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,6 +152,33 @@ class SaveTest {
 
             assertThat(thrown).hasSize(1);
         } // which closes the domain
+    }
+
+    /** Its thread may not wait for itself. */
+    @Test
+    @Timeout(20)
+    void aPauseMayCloseItsService() {
+        try (Saving pair = new Saving(Saving.hints("shm"))) {
+            AtomicBoolean isClosed = new AtomicBoolean();
+            pair.service.start(turn -> {
+                pair.service.close();
+                isClosed.set(true);
+            });
+            Waiting.YIELD.until(isClosed::get, Pair.DEADLINE);
+
+            assertThat(pair.service.failure()).isEmpty();
+            assertThatIllegalStateException().isThrownBy(pair.service::progress).withMessageContaining("is closed");
+        }
+    }
+
+    @Test
+    void aQueueThatReportsNoWriteIsRefused() {
+        try (Saving pair = new Saving(Saving.hints("shm")); Pair other = new Pair("shm")) {
+            for (CompletionQueue wrong : List.of(pair.pair.farQueue, other.queue)) {
+                assertThatIllegalArgumentException().isThrownBy(() -> new Saver(pair.domain, pair.endpoint, wrong))
+                        .withMessageContaining("pass the queue that is bound to the endpoint for what it transmits");
+            }
+        }
     }
 
     @Test
