@@ -51,14 +51,15 @@ import java.util.function.BooleanSupplier;
  * service to make the bytes durable. Writes that are posted after a save do not wait for it, and are not slower. At
  * most 64 saves may be in flight.
  *
- * <p><b>Completions.</b> A save gives one completion, with its token. The flags are those of a write, and the data is
- * the number ({@link Enum#ordinal}) of the {@link Durability} reached, which is at least the one that was asked for. If
- * a save fails, the error has one of these numbers: {@code ENOKEY} (126) if the owner has no such region any more;
- * {@code EINVAL} (22) if the bytes are not all inside it; {@code EKEYREJECTED} (129) if peers may not write it;
- * {@code EOPNOTSUPP} (95) if its memory cannot reach the level; {@code EIO} (5) if the owner could not write its file;
- * {@code ENOSPC} (28) if the owner has no room for another writer; {@code ECANCELED} (125) if this saver or the
- * endpoint was closed; or the number of the flush or message that failed. As with other operations, a save whose owner
- * has gone may never complete; closing the saver ends it.
+ * <p><b>Completions.</b> A save gives one completion, with its token. Saves may complete in another order than they
+ * were posted in. The flags are those of a write, and the data is the number ({@link Enum#ordinal}) of the {@link
+ * Durability} reached, which is at least the one that was asked for. If a save fails, the error has one of these
+ * numbers: {@code ENOKEY} (126) if the owner has no such region any more; {@code EINVAL} (22) if the bytes are not all
+ * inside it; {@code EKEYREJECTED} (129) if peers may not write it; {@code EOPNOTSUPP} (95) if its memory cannot reach
+ * the level; {@code EIO} (5) if the owner could not write its file; {@code ENOSPC} (28) if the owner has no room for
+ * another writer; {@code ECANCELED} (125) if this saver or the endpoint was closed; or the number of the flush or
+ * message that failed. As with other operations, a save whose owner has gone may never complete; closing the saver ends
+ * it.
  *
  * <p><b>Polling.</b> {@link #poll} polls the queue, makes progress on saves, and passes the completions of both to the
  * handler. The program must call it: nothing else makes progress on saves. If other code polls the same queue, it must
