@@ -187,7 +187,7 @@ final class MisuseInForks {
                         List.of(), "-Dio.ofi4j.library=/nowhere/libfabric.so.1"),
                 forked("load verbs that are not there", VerbsNotFoundException.class, "Install rdma-core",
                         Deed.LOAD_VERBS, List.of("env", "LD_LIBRARY_PATH=" + brokenLibraries())),
-                forked("join with half an environment", JobException.class, "", Deed.JOIN,
+                forked("join with half an environment", JobException.class, "OFI4J_RANK", Deed.JOIN,
                         List.of("env", "OFI4J_SIZE=2")),
                 forked("a variable with which the provider ends the process", UnsupportedOperationException.class,
                         "FI_SOCKETS_DEF_CONN_MAP_SZ", Deed.STOP_SOCKETS, List.of()),
@@ -195,9 +195,10 @@ final class MisuseInForks {
                         "a flush cannot tell", Deed.FLUSH, List.of(), "-Dio.ofi4j.quirks=none"),
                 forked("ask for wait objects without a descriptor", FabricException.class, "fi_domain",
                         Deed.ASK_WITHOUT_DESCRIPTORS, few),
-                forked("a save service without a descriptor", FabricException.class, "",
+                forked("a save service without a descriptor", FabricException.class, "open files",
                         Deed.SERVE_SAVES_WITHOUT_DESCRIPTORS, few),
-                forked("a saver without a descriptor", FabricException.class, "", Deed.SAVE_WITHOUT_DESCRIPTORS, few));
+                forked("a saver without a descriptor", FabricException.class, "open files",
+                        Deed.SAVE_WITHOUT_DESCRIPTORS, few));
     }
 
     /** A folder with a file that has the name of a library, and is none. */

@@ -50,14 +50,14 @@ final class MisuseOfProviders {
 
     private static Stream<Misuse> objects() {
         return Stream.of(
-                refused("provider: an info of another provider", ARGUMENT, "",
+                refused("provider: an info of another provider", ARGUMENT, "same fabric",
                         s -> s.pair.fabric.openDomain(TestProviders.info("sockets"))),
-                refused("provider: a queue with a wait object that it does not have", NOT_OFFERED, "",
+                refused("provider: a queue with a wait object that it does not have", NOT_OFFERED, "FD",
                         s -> s.pair.domain
                                 .openCompletionQueue(CompletionQueueAttributes.defaults().waitObject(WaitObject.FD))),
-                refused("provider: a counter with a wait object that it does not have", NOT_OFFERED, "",
+                refused("provider: a counter with a wait object that it does not have", NOT_OFFERED, "FD",
                         s -> s.pair.domain.openCounter(CounterAttributes.defaults().waitObject(WaitObject.FD))),
-                refused("provider: a counter of what it does not count", NOT_OFFERED, "", s -> {
+                refused("provider: a counter of what it does not count", NOT_OFFERED, "RMA_EVENT", s -> {
                     Pair pair = s.other("tcp;ofi_rxm");
                     s.opened(pair.domain.openEndpoint()).bind(s.opened(pair.domain.openCounter()),
                             CounterEvent.REMOTE_WRITE);
@@ -67,13 +67,13 @@ final class MisuseOfProviders {
                 refused("provider: a read-only vector without a name", ARGUMENT, "name of a shared one",
                         s -> s.other("sockets").domain
                                 .openAddressVector(AddressVectorAttributes.defaults().readOnly())),
-                refused("provider: a lookup of names where there is none", NOT_OFFERED, "",
+                refused("provider: a lookup of names where there is none", NOT_OFFERED, "insertsvc",
                         s -> s.pair.vector.insertService("127.0.0.1", "5000")),
-                refused("provider: a symmetric insert where there is none", NOT_OFFERED, "",
+                refused("provider: a symmetric insert where there is none", NOT_OFFERED, "insertsym",
                         s -> s.pair.vector.insertSymmetric("127.0.0.1", 1, "5000", 1)),
-                refused("provider: an alias where there is none", NOT_OFFERED, "",
+                refused("provider: an alias where there is none", NOT_OFFERED, "fi_ep_alias",
                         s -> s.pair.endpoint.alias(Set.of())),
-                refused("provider: a saver of a closed endpoint's statistics", STATE, "bind a completion queue",
+                refused("provider: statistics without a queue", STATE, "bind a completion queue",
                         s -> s.opened(s.pair.domain.openEndpoint()).statistics()));
     }
 
@@ -96,11 +96,11 @@ final class MisuseOfProviders {
                 refused("address: chosen where there is no choice", NOT_OFFERED, "FabricHints.source", s -> {
                     Pair pair = s.other("udp;ofi_rxd");
                     s.opened(pair.domain.openEndpoint()).address(pair.endpoint.address());
-                }), refused("address: chosen where enable notices", NOT_OFFERED, "", s -> {
+                }), refused("address: chosen where enable notices", NOT_OFFERED, "fi_setname", s -> {
                     Pair pair = s.other("MSG tcp");
                     s.opened(pair.domain.openEndpoint()).bind(pair.events).bind(pair.queue)
                             .address(pair.passive.address()).enable();
-                }), refused("address: that is in use", FabricException.class, "", s -> {
+                }), refused("address: that is in use", FabricException.class, "in use", s -> {
                     Pair pair = s.other("tcp;ofi_rxm");
                     s.opened(pair.domain.openEndpoint()).bind(pair.vector).bind(pair.queue)
                             .address(pair.endpoint.address()).enable();

@@ -141,6 +141,9 @@ public final class Job implements AutoCloseable {
             if (e.getCause() instanceof LauncherException failure) {
                 throw new JobException(failure.getMessage(), failure);
             }
+            if (e.getCause() instanceof IllegalCallerException refusal) { // its stack trace is that of another thread
+                throw new IllegalCallerException(refusal.getMessage(), refusal);
+            }
             if (e.getCause() instanceof RuntimeException failure) { throw failure; }
             if (e.getCause() instanceof Error error) { throw error; }
             throw new AssertionError(e);
