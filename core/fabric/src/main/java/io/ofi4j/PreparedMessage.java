@@ -141,8 +141,8 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException as {@link Messages#trySend(MemoryRegion, long, long, Peer, long)}, or if
-     *         the provider never completes a message with {@link OperationFlag#INJECT}
+     * @throws UnsupportedOperationException if the provider would never complete the message: one with
+     *         {@link OperationFlag#INJECT}, or one of no bytes with {@link OperationFlag#DELIVERY_COMPLETE}
      */
     public boolean trySend(long token) { return tryPost(Call.SEND, token); }
 

@@ -126,8 +126,8 @@ public final class PreparedRma extends Prepared<PreparedRma> {
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException as
-     *         {@link Rma#tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}
+     * @throws UnsupportedOperationException if the segments have no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is
+     *         among the {@link #flags}, and the provider would never complete the write
      */
     public boolean tryWrite(long token) { return tryPost(Call.WRITE, token); }
 

@@ -17,20 +17,22 @@ record Misuse(String name, Class<? extends Throwable> expected, String words, Co
         return Stream.of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
                 MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(), MisuseInHandlers.cases(),
                 MisuseOfAtomics.cases(), MisuseOfSaves.cases(), MisuseOfDeferredWork.cases(),
-                MisuseOfCollectives.cases()).flatMap(cases -> cases);
+                MisuseOfCollectives.cases(), MisuseOfContexts.cases(), MisuseOfRegions.cases(),
+                MisuseOfUtilities.cases(), MisuseOfJobs.cases(), MisuseOfVerbs.cases(), MisuseOfProviders.cases(),
+                MisuseInForks.cases()).flatMap(cases -> cases);
     }
 
     static Misuse refused(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {
         return new Misuse(name, expected, words, call);
     }
 
-    /** Commits it on a stage of its own, which must still work afterwards. */
-    void commit() {
+    /** Commits it on a stage of its own, which must still work afterwards, and returns what was thrown. */
+    Throwable commit() {
+        Throwable thrown = null;
         try (MisuseStage stage = new MisuseStage()) {
-            Throwable thrown = null;
             try {
                 call.accept(stage);
-            } catch (Exception e) {
+            } catch (Exception | OutOfMemoryError e) {
                 thrown = e;
             }
             if (!expected.isInstance(thrown) || thrown.getMessage() == null || !thrown.getMessage().contains(words)) {
@@ -39,6 +41,7 @@ record Misuse(String name, Class<? extends Throwable> expected, String words, Co
             }
         }
         if (Thread.interrupted()) { throw new AssertionError(name + " left an interrupt"); }
+        return thrown;
     }
 
     @Override

@@ -104,11 +104,14 @@ final class MisuseOfAtomics {
                                 t -> t.atomics.tryInject(SUM, Datatype.INT8, 256, t.source, 0, t.pair.far,
                                         t.target.remote(), 0)),
                         atomic("a number of an unsigned type in a signed one", ARGUMENT, "INT8 has no element 200",
-                                t -> t.atomics.tryInject(
-                                        SUM, Datatype.INT8, 200, t.source, 0, t.pair.far, t.target.remote(), 0)),
+                                t -> t.atomics.tryInject(SUM, Datatype.INT8, 200, t.source, 0, t.pair.far,
+                                        t.target.remote(), 0)),
                         atomic("a number below 0 of an unsigned type", ARGUMENT, "UINT32 has no element -1",
                                 t -> t.atomics.tryInject(SUM, Datatype.UINT32, -1, t.source, 0, t.pair.far,
                                         t.target.remote(), 0)),
+                        atomic("a fetch with a number that does not fit", ARGUMENT, "INT8 has no element 256",
+                                t -> t.atomics.tryFetch(SUM, Datatype.INT8, 256, t.cell, 0, t.pair.far,
+                                        t.target.remote(), 0, 1)),
                         atomic("an inject above the limit", ARGUMENT, "not 4097", t -> {
                             long limit = t.atomics.injectSize();
                             t.atomics.tryInject(SUM, Datatype.INT8, t.source, 0, limit + 1, t.pair.far,

@@ -6,6 +6,7 @@ import io.ofi4j.Access;
 import io.ofi4j.CollectiveGroup;
 import io.ofi4j.Collectives;
 import io.ofi4j.Endpoint;
+import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.info.AtomicOperation;
@@ -18,6 +19,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -100,7 +102,10 @@ final class MisuseOfCollectives {
                         return endpoint.bind(pair.queue).bind(pair.openCounter(WaitObject.UNSPECIFIED),
                                 CounterEvent.SEND);
                     }
-                }), on("tags beside them", NOT_OFFERED, "Capability.TAGGED", t -> t.pair.endpoint.tagged()));
+                }),
+                refused("collective: before enable", STATE, "enable",
+                        s -> s.opened(s.domain(hints()).openEndpoint()).collectives()),
+                on("tags beside them", NOT_OFFERED, "Capability.TAGGED", t -> t.pair.endpoint.tagged()));
     }
 
     private static Misuse wired(String what, Pair.Wiring wiring) {
@@ -110,6 +115,8 @@ final class MisuseOfCollectives {
 
     private static Stream<Misuse> joins() {
         return Stream.of(
+                on("a member that does not join", FabricTimeoutException.class, "Do all 2 members join",
+                        t -> t.family.join(t.members).awaitJoined(Duration.ofMillis(10))),
                 on("an operation before the join has completed", STATE, "awaitJoined first",
                         t -> t.family.join(t.members).tryBarrier(1)),
                 on("a reduction before the join has completed", STATE, "awaitJoined first",

@@ -5,6 +5,7 @@ import static io.ofi4j.misuse.MisuseStage.closed;
 
 import io.ofi4j.Access;
 import io.ofi4j.Connection;
+import io.ofi4j.ConnectionException;
 import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
@@ -13,7 +14,11 @@ import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PassiveEndpoint;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Pair;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -97,6 +102,42 @@ final class MisuseOfConnections {
                 connected("reject with too much data", ARGUMENT, "at most", c -> c.request().reject(new byte[1 << 20])),
                 connected("a request of another fabric", ARGUMENT, "another fabric",
                         c -> c.s.pair.domain.openEndpoint(c.request())),
+                connected("accept with too much data", ARGUMENT, "at most", c -> {
+                    Endpoint accepting = c.s.opened(c.pair.domain.openEndpoint(c.request())).bind(c.pair.events)
+                            .bind(c.pair.farQueue).enable();
+                    accepting.connection().accept(new byte[1 << 20]);
+                }), connected("await what nobody accepts", ConnectionException.class, "within", c -> {
+                    Endpoint fresh = c.fresh().enable();
+                    fresh.connection().connect(c.pair.passive.address());
+                    fresh.connection().awaitConnected(SHORT);
+                }), connected("an interrupted wait for a connection", FabricException.class, "interrupted", c -> {
+                    Endpoint fresh = c.fresh().enable();
+                    fresh.connection().connect(c.pair.passive.address());
+                    MisuseStage.interrupted(() -> fresh.connection().awaitConnected(Pair.DEADLINE));
+                }), refused("connection: to nobody, where that is told at once", ConnectionException.class,
+                        "is the peer running", s -> {
+                            Pair pair = s.other("MSG sockets");
+                            EndpointAddress nobody = EndpointAddress.of(new InetSocketAddress("127.0.0.1", 1));
+                            s.opened(pair.domain.openEndpoint()).bind(pair.events).bind(pair.queue).enable()
+                                    .connection().connect(nobody);
+                        }),
+                connected("the peer before there is one", STATE, "not connected",
+                        c -> c.fresh().enable().connection().peer()),
+                connected("the peer's address before there is one", STATE, "not connected",
+                        c -> c.fresh().enable().connection().peerAddress()),
+                connected("an address of another kind as destination", ARGUMENT, "same provider",
+                        c -> c.pair.fabric.info().withDestination(c.s.pair.endpoint.address())),
+                connected("an address for a passive endpoint that listens", STATE, "has its address",
+                        c -> c.pair.passive.address(c.pair.passive.address())),
+                connected("a backlog for a passive endpoint that listens", STATE, "listens already",
+                        c -> c.pair.passive.backlog(5)),
+                connected("a backlog of a provider without", UnsupportedOperationException.class, "a backlog",
+                        c -> c.passive().backlog(5)),
+                connected("close a passive endpoint before its request is accepted", STATE, "has neither accepted",
+                        c -> {
+                            c.s.opened(c.pair.domain.openEndpoint(c.request()));
+                            c.pair.passive.close();
+                        }),
                 connected("listen without an event queue", STATE, "bind an event queue", c -> c.passive().listen()),
                 connected("listen twice", STATE, "listens already", c -> c.pair.passive.listen()),
                 connected("a passive endpoint's address before it listens", STATE, "listen first",
@@ -125,6 +166,10 @@ final class MisuseOfConnections {
                 queue("descriptor after close", STATE, "closed", queue -> closed(queue).waitDescriptor()),
                 queue("write where it may not", UnsupportedOperationException.class, "writable()",
                         queue -> queue.write(1, 1)),
+                refused("event queue: a wait object that the provider does not have",
+                        UnsupportedOperationException.class, "YIELD",
+                        s -> s.opened(s.other("sockets").fabric
+                                .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.YIELD)))),
                 queue("an interrupted wait", FabricException.class, "interrupted",
                         queue -> MisuseStage.interrupted(() -> queue.read(Duration.ofSeconds(20)))),
                 queue("nothing comes", FabricTimeoutException.class, "reading an event", queue -> queue.read(SHORT)));

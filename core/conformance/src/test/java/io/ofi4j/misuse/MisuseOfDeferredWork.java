@@ -4,6 +4,7 @@ import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
 import io.ofi4j.Counter;
+import io.ofi4j.DeferredOperation;
 import io.ofi4j.DeferredWork;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PreparedMessage;
@@ -13,6 +14,7 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.function.Consumer;
@@ -144,10 +146,34 @@ final class MisuseOfDeferredWork {
                         p.pair.endpoint.atomics().message(Datatype.INT64).peer(p.pair.far).operand(p.region, 0, 1)
                                 .result(p.region, 8, 1).remote(p.region.remote(), 16, 1),
                         p.done, 1)),
+                refused("deferred work: on another thread", WrongThreadException.class, "DOMAIN", s -> {
+                    Pair pair = owned(s);
+                    Counter counter = s.opened(pair.domain.openCounter());
+                    DeferredWork deferred = pair.domain.deferredWork();
+                    MisuseStage.elsewhere(() -> deferred.when(counter, 1));
+                }), owned("the state of queued work on another thread", DeferredOperation::state),
+                owned("a cancel of queued work on another thread", DeferredOperation::cancel),
                 on("another thread's message", WrongThreadException.class, "made by thread", p -> {
                     PreparedMessage message = p.send();
                     MisuseStage.elsewhere(() -> p.when().send(message, p.done, 1));
                 }));
+    }
+
+    private static Pair owned(MisuseStage s) {
+        return s.opened(new Pair(TestProviders.hints("sockets").threading(ThreadingModel.DOMAIN)
+                .capabilities(Capability.RMA, Capability.MSG, Capability.ATOMIC, Capability.TRIGGER)));
+    }
+
+    /** Of an operation that changes one counter when another is raised, at the end. */
+    private static Misuse owned(String name, Consumer<DeferredOperation> call) {
+        return refused("deferred work: " + name, WrongThreadException.class, "DOMAIN", s -> {
+            Pair pair = owned(s);
+            Counter trigger = s.opened(pair.domain.openCounter());
+            Counter changed = s.opened(pair.domain.openCounter());
+            DeferredOperation queued = pair.domain.deferredWork().when(trigger, 1).add(changed, 1);
+            s.opened((AutoCloseable) () -> trigger.add(1));
+            MisuseStage.elsewhere(() -> call.accept(queued));
+        });
     }
 
     private static Stream<Misuse> others() {

@@ -200,13 +200,9 @@ final class MisuseOfObjects {
                     MemorySegment gone = arena.allocate(8);
                     arena.close();
                     domain.register(gone, Access.WRITE);
-                }), memory("more than there is", STATE, "OutOfMemoryError", domain -> {
-                    try {
-                        domain.allocate(1L << 60, Access.WRITE);
-                    } catch (OutOfMemoryError e) {
-                        throw new IllegalStateException("OutOfMemoryError: " + e.getMessage());
-                    }
                 }),
+                memory("more than there is", OutOfMemoryError.class, "close regions, or raise its limits",
+                        domain -> domain.allocate(1L << 60, Access.WRITE)),
                 memory("a key that is none", ARGUMENT, "choose another",
                         domain -> MemoryRegionAttributes.of(memory).requestedKey(-1)),
                 memory("force of what is no file", UnsupportedOperationException.class, "not mapped from a file",

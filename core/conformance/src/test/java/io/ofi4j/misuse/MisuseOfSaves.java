@@ -122,6 +122,12 @@ final class MisuseOfSaves {
                         inbox.close();
                     }
                 }),
+                refused("a saver without messages", UNSUPPORTED, "Capability.MSG",
+                        s -> new Saver(s.pair.domain, s.pair.endpoint, s.pair.queue)),
+                on("a saver of a closed endpoint", STATE, "closed", s -> {
+                    s.pair.endpoint.close();
+                    new Saver(s.pair.domain, s.pair.endpoint, s.pair.queue);
+                }),
                 refused("a service without messages", UNSUPPORTED, "Capability.MSG",
                         stage -> new SaveService(stage.pair.domain)),
                 on("poll a saver with no handler", NullPointerException.class, "handler", s -> s.saver.poll(null, 1)),

@@ -57,6 +57,7 @@ final class MisuseOfThreads {
                 wrong(model, "progress", o -> o.pair.queue.progress()),
                 wrong(model, "close of the queue", o -> o.pair.queue.close()),
                 wrong(model, "tryWait", o -> o.pair.queue.tryWait()),
+                wrong(model, "progress of the domain", o -> o.pair.domain.progress()),
                 wrong(model, "close of the endpoint", o -> o.pair.endpoint.close()));
     }
 }

@@ -17,15 +17,20 @@ import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Hook;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.VersionRange;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Pair;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -51,7 +56,14 @@ final class MisuseOfValues {
         CompletionQueueAttributes queues = CompletionQueueAttributes.defaults();
         EventQueueAttributes events = EventQueueAttributes.defaults();
         AttributeHints hints = AttributeHints.none();
-        return Stream.of(value("a queue of no size", "entries, not 0", () -> queues.size(0)),
+        return Stream.of(
+                refused("a queue with a wait object for several objects", UnsupportedOperationException.class, "SET",
+                        s -> queues.waitObject(WaitObject.SET)),
+                refused("an event queue with a wait object for several objects", UnsupportedOperationException.class,
+                        "SET", s -> events.waitObject(WaitObject.SET)),
+                refused("a counter with a wait object for several objects", UnsupportedOperationException.class, "SET",
+                        s -> CounterAttributes.defaults().waitObject(WaitObject.SET)),
+                value("a queue of no size", "entries, not 0", () -> queues.size(0)),
                 value("a queue of the least size", "entries, not -", () -> queues.size(Integer.MIN_VALUE)),
                 value("a queue too large", "1 to 1048576 entries", () -> queues.size((1 << 20) + 1)),
                 value("a negative signaling vector", "0 or more", () -> queues.signalingVector(-1)),
@@ -113,6 +125,10 @@ final class MisuseOfValues {
                         s -> s.pair.endpoint.postTimeout(Duration.ZERO)),
                 refused("a negative post timeout", ARGUMENT, "above zero",
                         s -> s.pair.endpoint.postTimeout(MIN_DURATION)),
+                value("a backoff of negative spins", "-1",
+                        () -> Waiting.backoff(-1, 0, Duration.ofNanos(1), Duration.ofNanos(2))),
+                value("a range of versions that ends before it begins", "before 2.0",
+                        () -> VersionRange.from(2, 0).to(1, 9)),
                 refused("wait for a negative time", TIME, "within -",
                         s -> Waiting.YIELD.until(() -> false, MIN_DURATION)),
                 refused("spin for no time", TIME, "within 0 ms", s -> Waiting.SPIN.until(() -> false, Duration.ZERO)),
@@ -182,6 +198,9 @@ final class MisuseOfValues {
                         s -> Libfabric.load().info(FabricHints.any().provider("nonsense"))),
                 refused("a domain that is not there", NoProviderException.class, "no domain 'nonsense'",
                         s -> Libfabric.load().info(FabricHints.any().provider("shm").domain("nonsense"))),
+                value("a name of the environment with =", "without '='", () -> Libfabric.load(Map.of("A=B", "c"))),
+                refused("providers after loading", IllegalStateException.class, "loaded already",
+                        s -> Libfabric.load(List.of(Hook.TRACE))),
                 refused("the environment after loading", IllegalStateException.class, "loaded already",
                         s -> Libfabric.load(Map.of("FI_LOG_LEVEL", "warn"))),
                 refused("a passive endpoint that is not of type MSG", ARGUMENT, "of type MSG",

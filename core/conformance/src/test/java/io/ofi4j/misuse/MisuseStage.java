@@ -2,11 +2,16 @@ package io.ofi4j.misuse;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionHandler;
+import io.ofi4j.Domain;
+import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Rma;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Callable;
@@ -62,6 +67,11 @@ final class MisuseStage implements AutoCloseable {
     /** Another fabric with everything in it. */
     Pair other(String provider) { return opened(new Pair(provider)); }
 
+    /** A domain with nothing in it. */
+    Domain domain(FabricHints hints) {
+        return opened(opened(Libfabric.load().openFabric(TestProviders.info(hints))).openDomain());
+    }
+
     Pair owned(ThreadingModel model) { return opened(new Pair(TestProviders.hints("shm").threading(model))); }
 
     MemoryRegion region(Pair of, Access... access) { return opened(of.domain.allocate(LENGTH, access)); }
@@ -73,7 +83,7 @@ final class MisuseStage implements AutoCloseable {
         await(task);
     }
 
-    static void await(FutureTask<Void> task) {
+    static void await(FutureTask<?> task) {
         try {
             task.get(SECONDS, TimeUnit.SECONDS);
         } catch (java.util.concurrent.ExecutionException e) {
@@ -100,8 +110,10 @@ final class MisuseStage implements AutoCloseable {
             return call.call();
         } catch (RuntimeException e) {
             throw e;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         } catch (Exception e) {
-            throw new java.io.UncheckedIOException(new java.io.IOException(e));
+            throw new AssertionError(e);
         }
     }
 

@@ -52,8 +52,8 @@ import java.util.function.BooleanSupplier;
  * most 64 saves may be in flight.
  *
  * <p><b>Completions.</b> A save gives one completion, with its token. Saves may complete in another order than they
- * were posted in. The flags are those of a write, and the data is the number ({@link Enum#ordinal}) of the {@link
- * Durability} reached, which is at least the one that was asked for. If a save fails, the error has one of these
+ * were posted in. The flags are those of a write, and the data is the number ({@link Enum#ordinal}) of the
+ * {@link Durability} reached, which is at least the one that was asked for. If a save fails, the error has one of these
  * numbers: {@code ENOKEY} (126) if the owner has no such region any more; {@code EINVAL} (22) if the bytes are not all
  * inside it; {@code EKEYREJECTED} (129) if peers may not write it; {@code EOPNOTSUPP} (95) if its memory cannot reach
  * the level; {@code EIO} (5) if the owner could not write its file; {@code ENOSPC} (28) if the owner has no room for

@@ -19,6 +19,11 @@ public final class Forked {
     /** An argument, for what is about compiled code, or runs long: the JVM compiles as others do. */
     public static final String EVERY_COMPILER = "-XX:TieredStopAtLevel=4";
 
+    /** An argument with which the JVM refuses native access. */
+    public static final String NO_NATIVE_ACCESS = Runtime.version().feature() >= 24
+            ? "--illegal-native-access=deny"
+            : "--enable-native-access=java.base";
+
     private static final Duration DEADLINE = Patience.seconds(120);
 
     /** One class of each place whose classes a test may use, besides those of the tests themselves. */
@@ -101,7 +106,7 @@ public final class Forked {
         command.add("-ea"); // the order of locks is checked there, too
         command.add("-XX:-CreateCoredumpOnCrash");
         command.add("-XX:ErrorFile=/dev/stdout");
-        command.add("--enable-native-access=ALL-UNNAMED");
+        if (!List.of(arguments).contains(NO_NATIVE_ACCESS)) { command.add("--enable-native-access=ALL-UNNAMED"); }
         command.add(Patience.option());
         command.add(TestSeed.option());
         command.add(Rounds.option());

@@ -55,6 +55,7 @@ import java.util.function.Supplier;
  * the same order. After {@link #close} every method but accessors throws {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
+    private static final int MAX_NAME_LENGTH = 200;
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
     private static final long GRACE_MILLIS = 3000;
     /** What a launcher has for its answer, also if the deadline was used up by ranks that have not left. */
@@ -164,6 +165,9 @@ public final class Job implements AutoCloseable {
         try {
             return result.get(nanos, TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof IllegalCallerException refusal) { // its stack trace is that of another thread
+                throw new IllegalCallerException(refusal.getMessage(), refusal);
+            }
             if (e.getCause() instanceof RuntimeException failure) { throw failure; }
             if (e.getCause() instanceof Error error) { throw error; }
             throw new AssertionError(e);
@@ -230,11 +234,12 @@ public final class Job implements AutoCloseable {
      * @param name up to 200 bytes of UTF-8
      * @param value up to 65,536 bytes
      * @throws IllegalArgumentException if the name or the value is longer
-     * @throws JobException if the job is broken
+     * @throws JobException if the job is broken, or its ranks have put 64 MiB already
      */
     public void put(String name, byte[] value) {
         requireOpen();
-        Objects.requireNonNull(value, "value");
+        requireLength("a name", Objects.requireNonNull(name, "name").getBytes(StandardCharsets.UTF_8), MAX_NAME_LENGTH);
+        requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
         if (members == null) {
             own.put(key(0, name), value.clone());
             return;
@@ -260,6 +265,13 @@ public final class Job implements AutoCloseable {
         return value.clone();
     }
 
+    /** In a job of one too: a program that works with one rank works with several. */
+    private static void requireLength(String what, byte[] bytes, int limit) {
+        if (bytes.length > limit) {
+            throw new IllegalArgumentException(what + " of a rank has up to " + limit + " bytes, not " + bytes.length);
+        }
+    }
+
     private static String key(int rank, String name) { return rank + "/" + Objects.requireNonNull(name, "name"); }
 
     /**
@@ -278,6 +290,7 @@ public final class Job implements AutoCloseable {
      */
     public List<byte[]> gather(byte[] value) {
         requireOpen();
+        requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
         return gather(value, deadline);
     }
 

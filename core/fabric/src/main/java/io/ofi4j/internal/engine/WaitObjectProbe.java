@@ -9,12 +9,17 @@ import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
+import java.util.Set;
 
 /** Finds out whether a provider has a wait object: it does not say so, and a queue must be opened. */
 public final class WaitObjectProbe {
+    /** What says nothing about a wait object. */
+    private static final Set<Integer> NOTHING_LEFT = Set.of(Errno.EMFILE, Errno.ENOMEM);
+
     private WaitObjectProbe() {}
 
     static boolean succeeds(NativeFabricInfo info, WaitObject object) {
@@ -26,7 +31,9 @@ public final class WaitObjectProbe {
         try {
             Handle domain = opened(FabricOps.fi_domain(fabric, info.handle()), "fi_domain", info);
             try {
-                return isOffered(domain, object);
+                int status = openQueue(domain, object);
+                if (NOTHING_LEFT.contains(-status)) { throw Status.exception(status, "fi_cq_open", info.provider()); }
+                return status == 0;
             } finally {
                 FidOps.fi_close(domain);
             }
@@ -42,11 +49,17 @@ public final class WaitObjectProbe {
 
     /** {@return whether a queue of a domain can have this wait object} */
     public static boolean isOffered(Handle domain, WaitObject object) {
+        return openQueue(domain, object) == 0;
+    }
+
+    /** Opens a queue, and closes it. Returns 0, or why it cannot be opened. */
+    private static int openQueue(Handle domain, WaitObject object) {
         OpenResult queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), object.value(), -1);
-        if (queue.status() != 0) { return false; }
-        boolean isThere = object != WaitObject.FD
-                || FidOps.fi_control(queue.handle(), FabricConstants.FI_GETWAIT).status() == 0;
+        if (queue.status() != 0) { return queue.status(); }
+        int status = object != WaitObject.FD
+                ? 0
+                : FidOps.fi_control(queue.handle(), FabricConstants.FI_GETWAIT).status();
         FidOps.fi_close(queue.handle());
-        return isThere;
+        return status;
     }
 }

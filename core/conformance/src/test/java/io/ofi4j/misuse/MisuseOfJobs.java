@@ -1,0 +1,169 @@
+package io.ofi4j.misuse;
+
+import static io.ofi4j.misuse.Misuse.refused;
+
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.job.Job;
+import io.ofi4j.job.JobCollectives;
+import io.ofi4j.job.JobException;
+import io.ofi4j.job.RankOfTwo;
+import io.ofi4j.job.Ranks;
+import io.ofi4j.job.Reduction;
+import io.ofi4j.job.Rendezvous;
+import io.ofi4j.job.RendezvousException;
+import io.ofi4j.support.FreePort;
+import io.ofi4j.support.TestProviders;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Jobs of one, ranks that are not there, and a rendezvous with too much, too little or nobody. */
+final class MisuseOfJobs {
+    private static final Class<? extends Throwable> RANGE = IndexOutOfBoundsException.class;
+    private static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
+    private static final Class<? extends Throwable> STATE = IllegalStateException.class;
+    private static final Class<? extends Throwable> GONE = RendezvousException.class;
+    private static final Class<? extends Throwable> TIME = FabricTimeoutException.class;
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private static final Duration SHORT = Duration.ofMillis(10);
+    private static final byte[] TOO_LONG = new byte[(1 << 20) + 1];
+    private static final int SERVED_BYTES = 64 << 20;
+    private static final byte[] SOME = {1, 2, 3};
+
+    private MisuseOfJobs() {}
+
+    static Stream<Misuse> cases() {
+        return Stream.of(jobs(), leavers(), ranks(), rendezvous()).flatMap(cases -> cases);
+    }
+
+    private static Misuse job(String name, Class<? extends Throwable> expected, String words, Consumer<Job> call) {
+        return refused("job: " + name, expected, words, s -> call.accept(s.opened(Job.join())));
+    }
+
+    private static Stream<Misuse> jobs() {
+        return Stream.of(refused("job: no time to join", ARGUMENT, "above zero", s -> Job.join(Duration.ZERO)),
+                job("a name that is too long", ARGUMENT, "up to 200 bytes, not 1000",
+                        job -> job.put("x".repeat(1000), SOME)),
+                job("a value that is too long", ARGUMENT, "bytes", job -> job.put("name", TOO_LONG)),
+                job("gather what is too long", ARGUMENT, "bytes", job -> job.gather(TOO_LONG)),
+                job("the value of a rank that is not there", RANGE, "1", job -> job.get(1, "name")),
+                job("a value that nobody put", JobException.class, "was not put", job -> job.get(0, "name")),
+                job("an abort with success", ARGUMENT, "not 0", job -> job.abort(0, "why")),
+                job("an abort without a reason", ARGUMENT, "reason", job -> job.abort(1, " ")),
+                refused("job: collectives without tags", UnsupportedOperationException.class, "TAGGED",
+                        s -> new JobCollectives(s.opened(Job.join()), s.pair.domain)),
+                refused("job: a reduction that is none", UnsupportedOperationException.class, "ATOMIC_WRITE",
+                        s -> Reduction.of(AtomicOperation.ATOMIC_WRITE, Datatype.INT64)));
+    }
+
+    /** The two ranks of a job, of which rank 0 serves it; both are closed at the end. */
+    private static List<Job> two(MisuseStage s) {
+        InetSocketAddress at = new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePort.find());
+        String secret = Rendezvous.newSecret();
+        FutureTask<Job> other = new FutureTask<>(() -> RankOfTwo.join(1, at, secret));
+        Thread.ofPlatform().daemon().start(other);
+        Job job = s.opened(RankOfTwo.join(0, at, secret));
+        MisuseStage.await(other);
+        return List.of(job, s.opened(other.resultNow())); // who serves closes last
+    }
+
+    private static Misuse alone(String name, BiConsumer<MisuseStage, Job> call) {
+        return refused("job: " + name + " after the other rank has left", JobException.class, "has left", s -> {
+            List<Job> both = two(s);
+            both.getLast().close();
+            call.accept(s, both.getFirst());
+        });
+    }
+
+    /** Rank 0 serves it. */
+    private static Misuse full() {
+        return refused("job: more values than it keeps", JobException.class, "bytes already", s -> {
+            Job job = two(s).getFirst();
+            for (int i = 0; i <= SERVED_BYTES / Rendezvous.MAX_VALUE_LENGTH; i++) {
+                job.put("name " + i, new byte[Rendezvous.MAX_VALUE_LENGTH]);
+            }
+        });
+    }
+
+    private static Stream<Misuse> leavers() {
+        return Stream.of(full(), alone("a barrier", (s, job) -> job.barrier()),
+                alone("gathering", (s, job) -> job.gather(SOME)),
+                alone("collectives", (s, job) -> new JobCollectives(job,
+                        s.domain(TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.TAGGED)))));
+    }
+
+    private static Misuse ranks(String name, Class<? extends Throwable> expected, String words, Consumer<Ranks> call) {
+        return refused("ranks: " + name, expected, words,
+                s -> call.accept(Ranks.exchange(s.opened(Job.join()), s.pair.endpoint, s.pair.vector)));
+    }
+
+    private static Stream<Misuse> ranks() {
+        return Stream.of(ranks("a peer that is not there", RANGE, "1", ranks -> ranks.peer(1)),
+                ranks("the region of a rank that is not there", RANGE, "1", ranks -> ranks.region(1, 0)),
+                ranks("a region that is not there", RANGE, "0", ranks -> ranks.region(0, 0)),
+                refused("ranks: too many regions", ARGUMENT, "up to 1000 regions",
+                        s -> Ranks.exchange(s.opened(Job.join()), s.pair.endpoint, s.pair.vector,
+                                Stream.generate(s.target::remote).limit(1001).toArray(RemoteRegion[]::new))),
+                refused("ranks: an endpoint that is not enabled", STATE, "enable", s -> {
+                    Endpoint endpoint = s.opened(s.pair.domain.openEndpoint());
+                    Ranks.exchange(s.opened(Job.join()), endpoint, s.pair.vector);
+                }), refused("ranks: a vector of another provider", JobException.class, "cannot be inserted",
+                        s -> Ranks.exchange(s.opened(Job.join()), s.pair.endpoint, s.other("sockets").vector)));
+    }
+
+    private static Misuse meeting(String name, Class<? extends Throwable> expected, String words,
+            Consumer<Rendezvous> call) {
+        return refused("rendezvous: " + name, expected, words,
+                s -> call.accept(s.opened(Rendezvous.serve(ANY_PORT, Rendezvous.newSecret()))));
+    }
+
+    /** Of a member whose server has gone. */
+    private static Misuse left(String name, Consumer<Rendezvous> call) {
+        return refused("rendezvous: " + name + " without the server", GONE, "has gone", s -> {
+            String secret = Rendezvous.newSecret();
+            Rendezvous server = s.opened(Rendezvous.serve(ANY_PORT, secret));
+            Rendezvous member = s.opened(Rendezvous.join(server.address(), secret, Duration.ofSeconds(20)));
+            server.close();
+            call.accept(member);
+        });
+    }
+
+    private static Stream<Misuse> rendezvous() {
+        return Stream.of(
+                refused("rendezvous: a secret that is too short", ARGUMENT, "at least 16",
+                        s -> Rendezvous.serve(ANY_PORT, "short")),
+                refused("rendezvous: join with a secret that is too short", ARGUMENT, "at least 16",
+                        s -> Rendezvous.join(ANY_PORT, "short", SHORT)),
+                meeting("an address that is in use", GONE, "another port",
+                        r -> Rendezvous.serve(r.address(), Rendezvous.newSecret())),
+                meeting("another secret", GONE, "same secret",
+                        r -> Rendezvous.join(r.address(), Rendezvous.newSecret(), Duration.ofSeconds(20))),
+                meeting("what is never published", TIME, "has published", r -> r.await("never", SHORT)),
+                meeting("an address that is none", ARGUMENT, "not an encoded address", r -> {
+                    r.publish("name", SOME);
+                    r.awaitAddress("name", SHORT);
+                }), meeting("a region that is none", ARGUMENT, "40 bytes", r -> {
+                    r.publish("name", SOME);
+                    r.awaitRegion("name", SHORT);
+                }), meeting("a name that is too long", ARGUMENT, "1 to 255", r -> r.publish("x".repeat(300), SOME)),
+                meeting("a value that is too long", ARGUMENT, "bytes", r -> r.publish("name", TOO_LONG)),
+                meeting("enter a place below 0", ARGUMENT, "no place -1", r -> r.enter(-1, "name")),
+                meeting("leave without a reason", ARGUMENT, "reason", r -> r.fail("")),
+                meeting("leave what was not entered", STATE, "enter", r -> r.fail("why")),
+                meeting("gather at a place that is not there", ARGUMENT, "no place 2",
+                        r -> r.gather("name", 2, 2, SOME, SHORT)),
+                meeting("gather alone", TIME, "have not come", r -> r.gather("name", 0, 2, SOME, SHORT)),
+                left("await", r -> r.await("name", SHORT)), left("publish", r -> r.publish("name", SOME)),
+                left("gather", r -> r.gather("name", 0, 1, SOME, SHORT)));
+    }
+}

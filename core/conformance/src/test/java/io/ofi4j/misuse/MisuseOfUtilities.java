@@ -1,0 +1,119 @@
+package io.ofi4j.misuse;
+
+import static io.ofi4j.misuse.Misuse.refused;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Direction;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Mailbox;
+import io.ofi4j.support.Pair;
+import io.ofi4j.util.Futures;
+import io.ofi4j.util.Pipeline;
+import io.ofi4j.util.PipelineHandler;
+import io.ofi4j.util.PollGroup;
+import java.io.UncheckedIOException;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
+import java.time.Duration;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Pipelines, futures and poll groups with what does not belong to them, and waits of theirs that end in nothing. */
+final class MisuseOfUtilities {
+    private static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
+    private static final Class<? extends Throwable> STATE = IllegalStateException.class;
+    private static final Class<? extends Throwable> TIME = FabricTimeoutException.class;
+    private static final Duration SHORT = Duration.ofMillis(10);
+    private static final PipelineHandler<String> IGNORING = new PipelineHandler<>() {
+        @Override
+        public void onCompletion(String context, long length, long data) {
+            // what completes is not looked at
+        }
+
+        @Override
+        public void onError(String context, CompletionError error) {
+            // nor what fails
+        }
+    };
+
+    private MisuseOfUtilities() {}
+
+    static Stream<Misuse> cases() { return Stream.of(pipelines(), futures(), groups()).flatMap(cases -> cases); }
+
+    private static Misuse pipeline(String name, Class<? extends Throwable> expected, String words,
+            Consumer<MisuseStage> call) {
+        return refused("pipeline: " + name, expected, words, call);
+    }
+
+    /** With one place, which a receive takes that nothing comes for. */
+    private static Pipeline<String> full(MisuseStage s) {
+        Mailbox box = s.opened(new Mailbox("shm", Capability.MSG, Capability.RMA));
+        Pipeline<String> pipeline = new Pipeline<>(box.pair.endpoint, box.pair.queue, 1, IGNORING);
+        box.pair.endpoint.postTimeout(SHORT);
+        pipeline.submit("never sent", token -> box.pair.endpoint.messages().receive(box.near, 0, 8, token));
+        return pipeline;
+    }
+
+    private static Stream<Misuse> pipelines() {
+        return Stream.of(
+                pipeline("no operation at a time", ARGUMENT, "not 0",
+                        s -> new Pipeline<>(s.pair.endpoint, s.pair.queue, 0, IGNORING)),
+                pipeline("another endpoint's queue", ARGUMENT, "bound to the endpoint",
+                        s -> new Pipeline<>(s.pair.endpoint, s.pair.farQueue, 1, IGNORING)),
+                pipeline("completions that do not come", TIME, "completing 1 operations", s -> full(s).drain(SHORT)),
+                pipeline("a write without a place", TIME, "All 1 operations",
+                        s -> full(s).write(s.source.slice(0, 8), s.pair.far, s.target.remote(), "too many")),
+                pipeline("a write of the queue for receives", STATE, "complete in another queue", s -> {
+                    CompletionQueue sent = s.opened(s.pair.domain.openCompletionQueue());
+                    CompletionQueue received = s.opened(s.pair.domain.openCompletionQueue());
+                    Endpoint endpoint = s.opened(s.pair.domain.openEndpoint().bind(sent, Direction.TRANSMIT)
+                            .bind(received, Direction.RECEIVE).bind(s.pair.vector).enable());
+                    new Pipeline<>(endpoint, received, 1, IGNORING).write(s.source.slice(0, 8), s.pair.far,
+                            s.target.remote(), "a write");
+                }));
+    }
+
+    private static Stream<Misuse> futures() {
+        return Stream.of(
+                refused("futures: another endpoint's queue", ARGUMENT, "bound to the endpoint",
+                        s -> new Futures(s.pair.endpoint, s.pair.farQueue)),
+                refused("futures: of one thread's queue", STATE, "SAFE", s -> {
+                    Pair owned = s.owned(ThreadingModel.DOMAIN);
+                    new Futures(owned.endpoint, owned.queue);
+                }), refused("futures: a second object on a queue", STATE, "other futures", s -> {
+                    s.opened(new Futures(s.pair.endpoint, s.pair.queue));
+                    new Futures(s.pair.endpoint, s.pair.queue);
+                }), refused("futures: submit after close", STATE, "closed",
+                        s -> MisuseStage.closed(new Futures(s.pair.endpoint, s.pair.queue)).submit(token -> {})));
+    }
+
+    private static Misuse group(String name, Class<? extends Throwable> expected, String words,
+            BiConsumer<PollGroup, Pipe.SourceChannel> call) {
+        return refused("poll group: " + name, expected, words, s -> {
+            Pipe pipe = MisuseStage.unchecked(Pipe::open);
+            s.opened(pipe.sink());
+            call.accept(s.opened(new PollGroup()), s.opened(pipe.source()));
+        });
+    }
+
+    private static Stream<Misuse> groups() {
+        return Stream.of(
+                group("operations that a channel does not have", ARGUMENT, "SelectionKey",
+                        (group, source) -> group.add(source, SelectionKey.OP_ACCEPT, key -> {})),
+                group("a channel that blocks", STATE, "configureBlocking",
+                        (group, source) -> group.add(source, SelectionKey.OP_READ, key -> {})),
+                group("a channel that is closed", UncheckedIOException.class, "Closed", (group, source) -> {
+                    MisuseStage.unchecked(() -> source.configureBlocking(false));
+                    group.add(MisuseStage.closed(source), SelectionKey.OP_READ, key -> {});
+                }), group("an interrupted wait", FabricException.class, "interrupted",
+                        (group, source) -> MisuseStage.interrupted(() -> group.await(Duration.ofSeconds(20)))));
+    }
+}

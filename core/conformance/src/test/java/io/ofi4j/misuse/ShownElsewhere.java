@@ -1,0 +1,160 @@
+package io.ofi4j.misuse;
+
+import io.ofi4j.Libfabric;
+import io.ofi4j.info.VersionRange;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A {@code @throws} without a row in the table of misuses, and why.
+ *
+ * @param key as {@link DocumentedThrows} has it
+ * @param test class and method of the test that shows it, as in {@code io.ofi4j.job.JobTest#method}; empty if none does
+ * @param reason why no row can show it here
+ */
+record ShownElsewhere(String key, String test, String reason) {
+    private static final String NO_TEST = "";
+
+    /** With the loaded version of libfabric. */
+    static List<ShownElsewhere> all() {
+        return Stream.of(byTests(), byDevices(), byNobody(), withVersions()).flatMap(some -> some).toList();
+    }
+
+    private static ShownElsewhere shown(String key, String test, String reason) {
+        return new ShownElsewhere(key, test, reason);
+    }
+
+    /** Where more is needed than a call. */
+    private static Stream<ShownElsewhere> byTests() {
+        String job = "a rank must die; ranks are processes that a launcher has started";
+        String answers = "no provider of Debian demands it: the test answers in its place";
+        String stuck = "it takes as long as the close waits";
+        return Stream.of(shown("Job.check() JobException", "io.ofi4j.job.JobTest#theOthersLearnWhichRankHasDied", job),
+                shown("Job.close() JobException",
+                        "io.ofi4j.job.JobDeadlineTest#closeEndsThoughTheLauncherDoesNotAnswer",
+                        "a launcher must be silent"),
+                shown("InsertResult.peer() RuntimeException",
+                        "io.ofi4j.AddressVectorTest#manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace",
+                        "the exception is older than the call, and its stack trace does not have it"),
+                shown("ProgressThread.close() RuntimeException",
+                        "io.ofi4j.ProgressThreadTest#aFailureIsKeptAndThrownOnce",
+                        "the exception is older than the call, and its stack trace does not have it"),
+                shown("ProgressThread.close() FabricTimeoutException",
+                        "io.ofi4j.faults.StuckThreadTest#closingAProgressThreadSaysThatItHangs", stuck),
+                shown("SaveService.close() FabricTimeoutException",
+                        "io.ofi4j.faults.StuckThreadTest#closingASaveServiceSaysThatItHangs", stuck),
+                shown("Futures.close() FabricTimeoutException",
+                        "io.ofi4j.util.FuturesTest#closingSaysThatAnActionStillRuns", stuck),
+                shown("MemoryRegion.remote() IllegalStateException",
+                        "io.ofi4j.MemoryRegionDemandsTest#aRegionIsTiedToTheFirstEndpointAndGoesBeforeIt", answers),
+                shown("MemoryRegion.remote() UnsupportedOperationException",
+                        "io.ofi4j.MemoryRegionDemandsTest#rawKeysGoFromRegionToDomain", answers));
+    }
+
+    /** Only a machine with a device shows these. */
+    private static Stream<ShownElsewhere> byDevices() {
+        return Stream.concat(Stream.of(
+                shown("MemoryRegion.segment() UnsupportedOperationException",
+                        "io.ofi4j.CudaTest#theHostMovesMemoryOfTheDevice", "it takes memory of a device"),
+                shown("Domain.map(Path, FileChannel.MapMode, long, long, Access[]) FabricException",
+                        "io.ofi4j.MappedFileTest#aFileIsReadByPeersAndSentFrom",
+                        "a network device must read the mapping"),
+                shown("PassiveEndpoint.address(EndpointAddress) UnsupportedOperationException",
+                        "io.ofi4j.ChosenAddressTest#peersConnectToAPassiveEndpointWhereItWasToBe",
+                        "only verbs does not take one"),
+                shown("PreparedRma.tryRead(long) UnsupportedOperationException",
+                        "io.ofi4j.VerbsTest#severalLocalSegmentsAreWrittenAndAReadIntoThemFillsAllOrIsRefusedByName",
+                        "only Soft-iWARP fills only the first")),
+                verbs());
+    }
+
+    /** The path beside libfabric: {@link MisuseOfVerbs} has what needs no device. */
+    private static Stream<ShownElsewhere> verbs() {
+        String table = "io.ofi4j.verbs.VerbsMisuseTableTest#eachOnADeviceIsANamedException";
+        String reason = "it takes an RDMA device";
+        String data = "MemoryWindow, VerbsMemoryRegion, long, long, int, long, VerbsAccess[]";
+        Stream<ShownElsewhere> inTable = Stream.of("DeviceContext.port(int) IllegalArgumentException",
+                "DeviceContext.openCompletionQueue(int) IllegalArgumentException",
+                "DeviceContext.openCompletionQueue(int, CompletionChannel) IllegalArgumentException",
+                "DeviceContext.openXrcDomain() UnsupportedOperationException",
+                "MemoryWindow.remote() IllegalStateException",
+                "ProtectionDomain.allocate(long, VerbsAccess[]) IllegalArgumentException",
+                "ProtectionDomain.register(MemorySegment, VerbsAccess[]) IllegalArgumentException",
+                "ProtectionDomain.openQueuePair(QueuePairAttributes) IllegalArgumentException",
+                "ProtectionDomain.openQueuePair(QueuePairAttributes) UnsupportedOperationException",
+                "QueuePair.address() IllegalStateException",
+                "QueuePair.connect(QueuePairAddress) IllegalStateException", "QueuePair.fail() IllegalStateException",
+                "QueuePair.tryBind(" + data + ") IllegalStateException",
+                "QueuePair.tryInvalidate(MemoryWindow, int, long) IllegalStateException",
+                "QueuePair.trySendInvalidate(VerbsMemoryRegion, long, int, RemoteMemory, int, long)"
+                        + " IllegalArgumentException",
+                "VerbsCompletionQueue.poll(WorkHandler, int) IllegalArgumentException",
+                "VerbsCompletionQueue.requestNotification(boolean) IllegalStateException",
+                "VerbsMemoryRegion.close() IllegalStateException", "VerbsMemoryRegion.remote() IllegalStateException")
+                .map(key -> shown(key, table, reason));
+        Stream<ShownElsewhere> inTests = Stream.of(
+                shown("MemoryWindow.close() IllegalStateException",
+                        "io.ofi4j.verbs.VerbsWindowTest#theStateMachineLetsNothingElseThrough", reason),
+                shown("VerbsConnection.connect(byte[], Duration) FabricException",
+                        "io.ofi4j.verbs.VerbsPathTest#aRejectionAndNobodyListeningAreNamed", reason));
+        Stream<ShownElsewhere> inNone = Stream.of("CompletionChannel.await(Duration) FabricException",
+                "ConnectionListener.next(Duration) FabricTimeoutException",
+                "ProtectionDomain.openWindow(MemoryWindow.Type) UnsupportedOperationException",
+                "ProtectionDomain.register(MemorySegment, VerbsAccess[]) UnsupportedOperationException",
+                "QueuePair.trySendInvalidate(VerbsMemoryRegion, long, int, RemoteMemory, int, long)"
+                        + " UnsupportedOperationException",
+                "Verbs.resolve(InetSocketAddress, InetSocketAddress, Duration) FabricTimeoutException",
+                "VerbsConnection.accept(byte[], Duration) IllegalArgumentException",
+                "VerbsConnection.close() IllegalStateException",
+                "VerbsConnection.connect(byte[], Duration) IllegalArgumentException",
+                "VerbsConnection.openQueuePair(ProtectionDomain, QueuePairAttributes) IllegalArgumentException",
+                "VerbsConnection.openQueuePair(ProtectionDomain, QueuePairAttributes) UnsupportedOperationException",
+                "VerbsConnection.reject(byte[]) IllegalArgumentException",
+                "XrcDomain.openTarget(QueuePairAttributes) IllegalArgumentException",
+                "XrcTarget.connect(QueuePairAddress) IllegalStateException").map(key -> shown(key, NO_TEST, reason));
+        return Stream.of(inTable, inTests, inNone).flatMap(some -> some);
+    }
+
+    /** What no provider that is known here does, and no test can make it do. */
+    private static Stream<ShownElsewhere> byNobody() {
+        return Stream.of(
+                shown("Connection.accept(byte[]) ConnectionException", NO_TEST,
+                        "where the client has gone, the software providers accept all the same, and an event tells"),
+                shown("ConnectionRequest.reject(byte[]) FabricException", NO_TEST,
+                        "the software providers reject clients that have gone all the same"),
+                shown("DeferredOperation.cancel() FabricException", NO_TEST,
+                        "no provider cancels deferred work, and so none fails to"),
+                shown("Domain.openEndpoint(FabricInfo) UnsupportedOperationException", NO_TEST,
+                        "no provider has endpoints of another type than RDM, MSG and DGRAM"),
+                shown("Fabric.openPassiveEndpoint(FabricInfo) UnsupportedOperationException", NO_TEST,
+                        "every provider with connected endpoints that is known here has passive ones"),
+                shown("MappedKey.close() WrongThreadException", NO_TEST, "no provider of Debian has raw keys"),
+                shown("MemoryRegion.force() UncheckedIOException", NO_TEST, "it takes a disk that fails"),
+                shown("SaveService.progress() FabricException", NO_TEST,
+                        "the queue of no software provider fails as a whole"),
+                shown("Waitable.tryWait() FabricException", NO_TEST, "fi_trywait of no software provider fails"));
+    }
+
+    /** What only some versions of libfabric show. */
+    private static Stream<ShownElsewhere> withVersions() {
+        VersionRange early = VersionRange.from(1, 15).to(1, 18);
+        String empty = "only shm of libfabric 1.15 to 1.18 never completes what has no bytes";
+        String mask = "only shm of libfabric 1.15 to 1.18 matches a tag without its mask";
+        String transfer = "(MemoryRegion, long, long, Peer, RemoteRegion, long, long) UnsupportedOperationException";
+        Stream<ShownElsewhere> shm = Stream.of(shown("Rma.tryWrite" + transfer, NO_TEST, empty),
+                shown("Rma.tryWriteData(MemoryRegion, long, long, long, Peer, RemoteRegion, long, long)"
+                        + " UnsupportedOperationException", NO_TEST, empty),
+                shown("PreparedRma.tryWrite(long) UnsupportedOperationException", NO_TEST, empty),
+                shown("Messages.trySend(MemoryRegion, long, long, Peer, long) UnsupportedOperationException", NO_TEST,
+                        empty),
+                shown("Tagged.trySend(MemoryRegion, long, long, Peer, long, long) UnsupportedOperationException",
+                        NO_TEST, empty),
+                shown("Tagged.tryReceive(MemoryRegion, long, long, long, long, long) UnsupportedOperationException",
+                        NO_TEST, mask),
+                shown("PreparedMessage.tag(long, long) UnsupportedOperationException", NO_TEST, mask));
+        Stream<ShownElsewhere> two = Stream.of(shown("Libfabric.info(FabricHints) UnsupportedOperationException",
+                NO_TEST, "libfabric 2 has every capability"));
+        return Stream.concat(early.contains(Libfabric.load().version()) ? Stream.empty() : shm,
+                Libfabric.load().version().major() < 2 ? Stream.empty() : two);
+    }
+}
