@@ -58,8 +58,8 @@ public final class Libfabric {
     /**
      * {@return the library, loaded on the first call}
      *
-     * @throws LibfabricNotFoundException if it is not found; the message names the searched places and the package to
-     *         install
+     * @throws LibfabricNotFoundException if it is not found, or older than {@link #oldestVersion()}; the message names
+     *         the searched places and the package to install, or the version that was found
      * @throws IllegalCallerException if the JVM refuses native access; the message names the option to set
      */
     public static Libfabric load() {
@@ -110,7 +110,7 @@ public final class Libfabric {
         try {
             return NativeLibrary.load(environment);
         } catch (NativeLibrary.NotFound e) {
-            throw new LibfabricNotFoundException(e.getMessage(), e.getCause());
+            throw new LibfabricNotFoundException(e.getMessage(), e.tooOld(), e.getCause());
         }
     }
 
@@ -124,6 +124,11 @@ public final class Libfabric {
      */
     public static SortedSet<Version> testedVersions() {
         return Collections.unmodifiableSortedSet(new TreeSet<>(TestedVersions.ALL));
+    }
+
+    /** {@return the oldest version of libfabric that ofi4j takes} Loads nothing. */
+    public static Version oldestVersion() {
+        return NativeLibrary.OLDEST;
     }
 
     /** {@return the version of the loaded library; fi_version, fi_fabric(3)} */
