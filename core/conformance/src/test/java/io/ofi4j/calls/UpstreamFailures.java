@@ -60,6 +60,7 @@ final class UpstreamFailures {
     private static final VersionRange UP_TO_1_17 = VersionRange.from(1, 15).to(1, 17);
     private static final VersionRange UP_TO_1_18 = VersionRange.from(1, 15).to(1, 18);
     private static final VersionRange FROM_1_19 = VersionRange.from(1, 19);
+    private static final VersionRange UP_TO_1_21 = VersionRange.from(1, 15).to(1, 21);
     private static final VersionRange UP_TO_1_22 = VersionRange.from(1, 15).to(1, 22);
     private static final VersionRange FROM_2_0 = VersionRange.from(2, 0);
     private static final VersionRange FROM_2_1 = VersionRange.from(2, 1);
@@ -116,6 +117,8 @@ final class UpstreamFailures {
             "what was set");
     private static final Failure NOT_AUTOMATIC = like(
             "It claims automatic progress, but does not serve a target that does not poll.", Symptom.NEVER, "");
+    private static final Failure NO_REASON = like("The data of a rejection does not arrive.", Symptom.OTHERWISE,
+            "REFUSED");
     private static final Failure NO_THREAD = like("Its thread ends the process when a peer leaves; ofi4j refuses it.",
             Symptom.REFUSED, "automatic data progress");
 
@@ -185,10 +188,12 @@ final class UpstreamFailures {
             new Failure(ERROR, "shm", UP_TO_1_22, NO_ERROR),
             new Failure(ERROR, "shm", VersionRange.from(2, 0).to(2, 4), NO_ANSWER),
             new Failure(ERROR, "shm", FROM_2_5, NO_ERROR), new Failure(ERROR, "udp;ofi_rxd", ALL_VERSIONS, NO_ANSWER),
+            // 208c3563b mended it
+            new Failure("fi_reject, data", "tcp MSG", VersionRange.from(1, 15).to(1, 15), NO_REASON),
             new Failure("fi_cntr_read, REMOTE_WRITE", "net, tcp", ALL_VERSIONS, COUNTS_DATA_ONLY),
             new Failure("fi_cntr_read, REMOTE_READ", "net, tcp", ALL_VERSIONS, COUNTS_DATA_ONLY),
-            new Failure(WAIT, "shm", UP_TO_1_17, NO_TIME), new Failure(WAIT, "sockets", UP_TO_1_22, AT_ONCE),
-            new Failure(WAIT, "sockets MSG", UP_TO_1_22, AT_ONCE),
+            new Failure(WAIT, "shm", UP_TO_1_17, NO_TIME), new Failure(WAIT, "sockets", UP_TO_1_21, AT_ONCE),
+            new Failure(WAIT, "sockets MSG", UP_TO_1_21, AT_ONCE),
             new Failure("fi_av_lookup", "udp;ofi_rxd", VersionRange.from(1, 15).to(2, 4), NOT_FOUND),
             new Failure("fi_av_lookup", "shm", FROM_2_0, NO_PREFIX),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
