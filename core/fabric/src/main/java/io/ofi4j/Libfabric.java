@@ -58,8 +58,8 @@ public final class Libfabric {
     /**
      * {@return the library, loaded on the first call}
      *
-     * @throws LibfabricNotFoundException if it is not found; the message names the searched places and the package to
-     *         install
+     * @throws LibfabricNotFoundException if it is not found, or older than {@link #oldestVersion()}; the message names
+     *         the searched places and the package to install, or the version that was found
      * @throws IllegalCallerException if the JVM refuses native access; the message names the option to set
      */
     public static Libfabric load() {
@@ -110,7 +110,7 @@ public final class Libfabric {
         try {
             return NativeLibrary.load(environment);
         } catch (NativeLibrary.NotFound e) {
-            throw new LibfabricNotFoundException(e.getMessage(), e.getCause());
+            throw new LibfabricNotFoundException(e.getMessage(), e.tooOld(), e.getCause());
         }
     }
 
@@ -126,6 +126,11 @@ public final class Libfabric {
         return Collections.unmodifiableSortedSet(new TreeSet<>(TestedVersions.ALL));
     }
 
+    /** {@return the oldest version of libfabric that ofi4j takes} Loads nothing. */
+    public static Version oldestVersion() {
+        return NativeLibrary.OLDEST;
+    }
+
     /** {@return the version of the loaded library; fi_version, fi_fabric(3)} */
     public Version version() {
         return version;
@@ -138,11 +143,11 @@ public final class Libfabric {
      * @throws UnsupportedOperationException if this libfabric is too old for a requested capability
      */
     public List<FabricInfo> info(FabricHints hints) {
-        FabricCalls.Found found = find(hints, HANDLED_MODES);
+        FabricCalls.Found found = find(hints, HANDLED_MODES, handledModes(hints));
         if (found.status() != -Errno.ENODATA) {
             Status.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
         }
-        List<FabricInfo> infos = infos(found, hints);
+        List<FabricInfo> infos = withDeviceMemory(infos(found, hints), hints);
         if (infos.isEmpty()) {
             throw new NoProviderException(
                     new MismatchReport(this, this::infoOrNothing, this::isPrefixed, hints).explanation());
@@ -152,11 +157,24 @@ public final class Libfabric {
 
     /** {@return the infos that match the hints, possibly none} */
     List<FabricInfo> infoOrNothing(FabricHints hints) {
-        return infos(find(hints, HANDLED_MODES), hints);
+        return withDeviceMemory(infos(find(hints, HANDLED_MODES, handledModes(hints)), hints), hints);
+    }
+
+    /**
+     * Adds providers that answer hints without capabilities only where the program allows for memory of devices,
+     * as one of libfabric 1.15 does. Upstream's commit 898f50ac8 (1.16) mended that.
+     */
+    private List<FabricInfo> withDeviceMemory(List<FabricInfo> infos, FabricHints hints) {
+        if (!hints.capabilities().isEmpty()) { return infos; }
+        List<String> known = infos.stream().map(FabricInfo::provider).toList();
+        FabricCalls.Found found = find(hints, HANDLED_MODES, handledModes(hints) | MemoryRegionMode.HMEM.bit());
+        return Stream
+                .concat(infos.stream(), infos(found, hints).stream().filter(info -> !known.contains(info.provider())))
+                .toList();
     }
 
     private boolean isPrefixed(FabricHints hints) {
-        return !infos(find(hints, HANDLED_MODES | FabricConstants.FI_MSG_PREFIX), hints).isEmpty();
+        return !infos(find(hints, HANDLED_MODES | FabricConstants.FI_MSG_PREFIX, handledModes(hints)), hints).isEmpty();
     }
 
     /**
@@ -174,7 +192,7 @@ public final class Libfabric {
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
 
-    private FabricCalls.Found find(FabricHints hints, long modes) {
+    private FabricCalls.Found find(FabricHints hints, long modes, int memoryRegionModes) {
         for (Capability capability : hints.capabilities()) {
             if (!capability.isKnownTo(version)) {
                 throw new UnsupportedOperationException(
@@ -184,7 +202,7 @@ public final class Libfabric {
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0,
-                Hints.of(hints, modes, handledModes(hints)));
+                Hints.of(hints, modes, memoryRegionModes));
     }
 
     /** Has HMEM only where it is asked for: it may make transfers of other memory slower. */

@@ -1,11 +1,25 @@
 package io.ofi4j;
 
-/** libfabric cannot be loaded. The message names the searched places and the package to install. */
+import io.ofi4j.info.Version;
+import java.util.Optional;
+
+/**
+ * libfabric cannot be loaded, or is older than {@link Libfabric#oldestVersion()}. The message names the searched places
+ * and the package to install, or the version that was found and the one to install.
+ */
 public final class LibfabricNotFoundException extends FabricException {
     private static final long serialVersionUID = 1L;
 
-    LibfabricNotFoundException(String message, Throwable cause) {
+    private final transient Version tooOld;
+
+    LibfabricNotFoundException(String message, Version tooOld, Throwable cause) {
         super(message, "dlopen", 0);
         initCause(cause);
+        this.tooOld = tooOld;
+    }
+
+    /** {@return the version of the library that was found and is too old; empty where none could be loaded} */
+    public Optional<Version> tooOld() {
+        return Optional.ofNullable(tooOld);
     }
 }

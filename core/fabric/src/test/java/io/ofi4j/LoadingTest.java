@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.ofi4j.support.Forked;
+import io.ofi4j.info.Version;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -32,6 +37,38 @@ class LoadingTest {
         Forked.Result result = Forked.run(Loads.class, "-Dio.ofi4j.library=libc.so.6");
 
         assertThat(result.output()).contains("LibfabricNotFoundException", "no libfabric", "io.ofi4j.library");
+    }
+
+    @Test
+    void aLibfabricThatIsTooOldIsRefusedWithTheOldestThatIsTaken(@TempDir Path folder) throws Exception {
+        Path older = libraryThatReports(folder.resolve("older.so"), 1, 14);
+
+        assertThat(Forked.run(Loads.class, "-Dio.ofi4j.library=" + older).output())
+                .contains("LibfabricNotFoundException: libfabric 1.14 is too old for ofi4j: install 1.15 or newer, or "
+                        + "name the file of another one with -Dio.ofi4j.library=/path/to/libfabric.so.1.");
+    }
+
+    @Test
+    void theOldestLibfabricThatIsTakenIsLoaded(@TempDir Path folder) throws Exception {
+        assertThat(Libfabric.oldestVersion()).isEqualTo(new Version(1, 15));
+        Path oldest = libraryThatReports(folder.resolve("oldest.so"), 1, 15);
+
+        assertThat(Forked.run(Loads.class, "-Dio.ofi4j.library=" + oldest).output()).contains("loaded libfabric 1.15")
+                .doesNotContain("too old");
+    }
+
+    /** A library that is known as libfabric, and has the two functions that loading asks for, and no other. */
+    private static Path libraryThatReports(Path file, int major, int minor) throws Exception {
+        Path source = Files.writeString(file.resolveSibling("libfabric.c"), """
+                #include <stdint.h>
+                uint32_t fi_version(void) { return %d << 16 | %d; }
+                int fi_getinfo(void) { return -61; }
+                """.formatted(major, minor));
+        Process compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-Wl,-soname,libfabric.so.1", "-o",
+                file.toString(), source.toString()).inheritIO().start();
+        assertThat(compiler.waitFor(60, TimeUnit.SECONDS)).as("the compiler ended").isTrue();
+        assertThat(compiler.exitValue()).isZero();
+        return file;
     }
 
     @Test

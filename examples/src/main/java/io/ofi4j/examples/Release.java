@@ -38,7 +38,7 @@ public final class Release implements IVersionProvider {
         try {
             return Libfabric.load().toString();
         } catch (LibfabricNotFoundException e) {
-            return "libfabric not found";
+            return e.tooOld().map(version -> "libfabric " + version + " is too old").orElse("libfabric not found");
         } catch (IllegalCallerException e) {
             return "libfabric not loaded: start java with " + NativeAccess.OPTION;
         }

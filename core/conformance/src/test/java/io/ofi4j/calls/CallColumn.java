@@ -36,7 +36,7 @@ record CallColumn(String label, FabricHints hints, Duration deadline) {
                 TestProviders.rma().map(provider -> new CallColumn(label(provider), TestProviders.hints(provider))),
                 (chosen ? TestProviders.connected() : Stream.of("tcp", "net", "sockets"))
                         .map(provider -> new CallColumn(provider + " MSG", TestProviders.connectedHints(provider))));
-        return Stream.concat(reliable, chosen ? Stream.of() : TestProviders.datagrams().map(CallColumn::ofDatagrams));
+        return Stream.concat(reliable, TestProviders.datagrams().map(CallColumn::ofDatagrams));
     }
 
     private static CallColumn ofDatagrams(String provider) {

@@ -1,6 +1,8 @@
 package io.ofi4j.calls;
 
 import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import java.time.Duration;
@@ -34,11 +36,12 @@ final class UpstreamFailures {
     /**
      * One cell of the table, or a cell of each version.
      *
+     * @param versions the versions of libfabric that fail so
      * @param reason what the table says
      * @param says part of the message that the trial ends with
      */
-    record Failure(String call, String column, List<String> versions, String reason, Symptom symptom, String says) {
-        Failure(String call, String column, List<String> versions, Failure like) {
+    record Failure(String call, String column, VersionRange versions, String reason, Symptom symptom, String says) {
+        Failure(String call, String column, VersionRange versions, Failure like) {
             this(call, column, versions, like.reason, like.symptom, like.says);
         }
 
@@ -53,11 +56,15 @@ final class UpstreamFailures {
         }
     }
 
-    /** Newer than the table's columns: its failures are tried and not written down. */
-    private static final String NEWEST = "2.6";
-    private static final List<String> ALL_VERSIONS = List.of("1.17", "2.1", NEWEST);
-    private static final List<String> OLD = List.of("1.17");
-    private static final List<String> NEW = List.of("2.1", NEWEST);
+    private static final VersionRange ALL_VERSIONS = VersionRange.from(1, 15);
+    private static final VersionRange UP_TO_1_17 = VersionRange.from(1, 15).to(1, 17);
+    private static final VersionRange UP_TO_1_18 = VersionRange.from(1, 15).to(1, 18);
+    private static final VersionRange FROM_1_19 = VersionRange.from(1, 19);
+    private static final VersionRange UP_TO_1_21 = VersionRange.from(1, 15).to(1, 21);
+    private static final VersionRange UP_TO_1_22 = VersionRange.from(1, 15).to(1, 22);
+    private static final VersionRange FROM_2_0 = VersionRange.from(2, 0);
+    private static final VersionRange FROM_2_1 = VersionRange.from(2, 1);
+    private static final VersionRange FROM_2_5 = VersionRange.from(2, 5);
 
     private static final Failure LOST_DATA = like(
             "A message that comes before its receive may lose its data; ofi4j refuses it.", Symptom.REFUSED,
@@ -110,6 +117,8 @@ final class UpstreamFailures {
             "what was set");
     private static final Failure NOT_AUTOMATIC = like(
             "It claims automatic progress, but does not serve a target that does not poll.", Symptom.NEVER, "");
+    private static final Failure NO_REASON = like("The data of a rejection does not arrive.", Symptom.OTHERWISE,
+            "REFUSED");
     private static final Failure NO_THREAD = like("Its thread ends the process when a peer leaves; ofi4j refuses it.",
             Symptom.REFUSED, "automatic data progress");
 
@@ -155,55 +164,57 @@ final class UpstreamFailures {
             new Failure("fi_tsenddata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_tinjectdata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_recv, directed", "net, tcp", ALL_VERSIONS, ANY_PEER),
-            new Failure("fi_recv, directed", "shm", NEW, OVERWRITES_QUEUE),
-            new Failure("fi_recv, directed", "tcp;ofi_rxm", NEW, OVERWRITES_QUEUE),
-            new Failure("fi_recv, directed", "verbs;ofi_rxm", NEW, OVERWRITES_QUEUE),
-            new Failure("fi_trecv, directed", "shm", List.of(NEWEST), UNRECOGNIZED),
+            new Failure("fi_recv, directed", "shm", FROM_1_19, OVERWRITES_QUEUE),
+            new Failure("fi_recv, directed", "tcp;ofi_rxm", FROM_2_1, OVERWRITES_QUEUE),
+            new Failure("fi_recv, directed", "verbs;ofi_rxm", FROM_2_1, OVERWRITES_QUEUE),
+            new Failure("fi_trecv, directed", "shm", FROM_2_5, UNRECOGNIZED),
             new Failure(MANY, "shm", ALL_VERSIONS, OVERWRITES),
             new Failure(MANY, "udp;ofi_rxd", ALL_VERSIONS, OVERWRITES),
-            new Failure(MANY, "tcp;ofi_rxm", NEW, OVERWRITES), new Failure(MANY, "verbs;ofi_rxm", NEW, OVERWRITES),
-            new Failure("fi_trecvmsg, CLAIM", "shm", OLD, RECEIVES),
+            new Failure(MANY, "tcp;ofi_rxm", FROM_2_1, OVERWRITES),
+            new Failure(MANY, "verbs;ofi_rxm", FROM_2_1, OVERWRITES),
+            new Failure("fi_trecvmsg, CLAIM", "shm", UP_TO_1_18, RECEIVES),
             new Failure("fi_trecvmsg, CLAIM", "udp;ofi_rxd", ALL_VERSIONS, CUT_SHORT),
-            new Failure("fi_trecv, mask", "shm", OLD, NO_MASK), new Failure("fi_trecvmsg, PEEK", "shm", OLD, RECEIVES),
-            new Failure(DISCARD, "shm", OLD, RECEIVES), new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
+            new Failure("fi_trecv, mask", "shm", VersionRange.from(1, 17).to(1, 18), NO_MASK),
+            new Failure("fi_trecvmsg, PEEK", "shm", UP_TO_1_18, RECEIVES),
+            new Failure(DISCARD, "shm", UP_TO_1_18, RECEIVES),
+            new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "verbs;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "udp;ofi_rxd", ALL_VERSIONS, SENDER_WAITS),
-            new Failure(FROM, "shm", List.of(NEWEST), NO_SOURCE_HERE),
+            new Failure(FROM, "shm", FROM_2_5, NO_SOURCE_HERE),
             new Failure(FROM, "tcp;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure(FROM, "udp;ofi_rxd", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure(FROM, "verbs;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
-            new Failure("fi_cq_read, MESSAGE", "verbs MSG", OLD, NO_DATA), //
-            new Failure(ERROR, "shm", List.of("1.17", NEWEST), NO_ERROR),
-            new Failure(ERROR, "shm", List.of("2.1"), NO_ANSWER),
-            new Failure(ERROR, "udp;ofi_rxd", ALL_VERSIONS, NO_ANSWER),
+            new Failure("fi_cq_read, MESSAGE", "verbs MSG", UP_TO_1_22, NO_DATA), //
+            new Failure(ERROR, "shm", UP_TO_1_22, NO_ERROR),
+            new Failure(ERROR, "shm", VersionRange.from(2, 0).to(2, 4), NO_ANSWER),
+            new Failure(ERROR, "shm", FROM_2_5, NO_ERROR), new Failure(ERROR, "udp;ofi_rxd", ALL_VERSIONS, NO_ANSWER),
+            // 208c3563b mended it
+            new Failure("fi_reject, data", "tcp MSG", VersionRange.from(1, 15).to(1, 15), NO_REASON),
             new Failure("fi_cntr_read, REMOTE_WRITE", "net, tcp", ALL_VERSIONS, COUNTS_DATA_ONLY),
             new Failure("fi_cntr_read, REMOTE_READ", "net, tcp", ALL_VERSIONS, COUNTS_DATA_ONLY),
-            new Failure(WAIT, "shm", OLD, NO_TIME), new Failure(WAIT, "sockets", OLD, AT_ONCE),
-            new Failure(WAIT, "sockets MSG", OLD, AT_ONCE),
-            new Failure("fi_av_lookup", "udp;ofi_rxd", List.of("1.17", "2.1"), NOT_FOUND),
-            new Failure("fi_av_lookup", "shm", NEW, NO_PREFIX), new Failure("fi_setopt", "shm", NEW, OLD_VALUE),
-            new Failure("fi_setopt", "tcp;ofi_rxm", NEW, OLD_VALUE),
-            new Failure("fi_setopt", "verbs;ofi_rxm", NEW, OLD_VALUE),
+            new Failure(WAIT, "shm", UP_TO_1_17, NO_TIME), new Failure(WAIT, "sockets", UP_TO_1_21, AT_ONCE),
+            new Failure(WAIT, "sockets MSG", UP_TO_1_21, AT_ONCE),
+            new Failure("fi_av_lookup", "udp;ofi_rxd", VersionRange.from(1, 15).to(2, 4), NOT_FOUND),
+            new Failure("fi_av_lookup", "shm", FROM_2_0, NO_PREFIX),
+            new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
+            new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),
+            new Failure("fi_setopt", "verbs;ofi_rxm", FROM_2_0, OLD_VALUE),
             new Failure(AUTO, "verbs;ofi_rxm", ALL_VERSIONS, NO_THREAD),
-            new Failure(AUTO, "tcp;ofi_rxm", OLD, NOT_AUTOMATIC),
+            new Failure(AUTO, "tcp;ofi_rxm", UP_TO_1_17, NOT_AUTOMATIC),
             new Failure(AUTO, "net, tcp", ALL_VERSIONS, NOT_AUTOMATIC),
             new Failure(AUTO, "tcp MSG", ALL_VERSIONS, NOT_AUTOMATIC),
-            new Failure(AUTO, "net MSG", OLD, NOT_AUTOMATIC));
+            new Failure(AUTO, "net MSG", UP_TO_1_22, NOT_AUTOMATIC));
 
     private UpstreamFailures() {}
 
     private static Failure like(String reason, Symptom symptom, String says) {
-        return new Failure("", "", List.of(), reason, symptom, says);
+        return new Failure("", "", ALL_VERSIONS, reason, symptom, says);
     }
 
-    static Optional<Failure> of(String call, CallColumn column, String version) {
-        return of(version).filter(failure -> call.equals(failure.call) && column.label().equals(failure.column))
-                .findFirst();
+    static Optional<Failure> of(String call, CallColumn column, Version version) {
+        return all().filter(failure -> failure.versions.contains(version))
+                .filter(failure -> call.equals(failure.call) && column.label().equals(failure.column)).findFirst();
     }
 
-    /** Those of a version; those of the newest that was tried, if it was not. */
-    static Stream<Failure> of(String version) {
-        String tried = ALL_VERSIONS.contains(version) ? version : NEWEST;
-        return Stream.concat(ALL.stream(), ATOMIC.stream()).filter(failure -> failure.versions.contains(tried));
-    }
+    static Stream<Failure> all() { return Stream.concat(ALL.stream(), ATOMIC.stream()); }
 }

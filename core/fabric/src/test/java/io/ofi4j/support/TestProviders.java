@@ -4,13 +4,14 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Version;
 import java.util.List;
 import java.util.stream.Stream;
 
 /**
  * The software providers that every machine has; one that is missing fails the tests. Where a machine has a device,
  * {@code -Dofi4j.test.providers} names others instead, separated by commas, with {@code MSG} before them for their
- * connected endpoints, and {@code -Dofi4j.test.address} an address of it.
+ * connected endpoints and {@code DGRAM} for their datagrams, and {@code -Dofi4j.test.address} an address of it.
  */
 public final class TestProviders {
     private static final String CONNECTED = "MSG ";
@@ -35,11 +36,23 @@ public final class TestProviders {
         return List.of("-Dofi4j.test.providers=" + String.join(",", CHOSEN), "-Dofi4j.test.address=" + CHOSEN_ADDRESS);
     }
 
-    /** Those with RDM endpoints and RMA: {@code net} of libfabric 1.x became {@code tcp}. */
+    /** Those with RDM endpoints and RMA: {@code net} of libfabric 1.16 and 1.17 became {@code tcp}. */
     public static Stream<String> rma() {
-        if (!CHOSEN.isEmpty()) { return CHOSEN.stream().filter(name -> !name.startsWith(CONNECTED)); }
-        boolean two = Libfabric.load().version().major() >= 2;
-        return Stream.of("shm", "tcp;ofi_rxm", two ? "tcp" : "net", "sockets", "udp;ofi_rxd");
+        if (!CHOSEN.isEmpty()) {
+            return CHOSEN.stream().filter(name -> !name.startsWith(CONNECTED) && !name.startsWith(DATAGRAMS));
+        }
+        Stream<String> tcp = isNetCalledTcp() ? Stream.of("tcp") : hasNet() ? Stream.of("net") : Stream.of();
+        return Stream.of(Stream.of("shm", "tcp;ofi_rxm"), tcp, Stream.of("sockets", "udp;ofi_rxd"))
+                .flatMap(names -> names);
+    }
+
+    private static boolean hasNet() { return !isBefore(1, 16); }
+
+    private static boolean isNetCalledTcp() { return !isBefore(1, 18); }
+
+    /** Whether the libfabric that is tested is older than this one. */
+    public static boolean isBefore(int major, int minor) {
+        return Libfabric.load().version().compareTo(new Version(major, minor)) < 0;
     }
 
     /** Those with connected (MSG) endpoints and RMA. */
@@ -48,8 +61,7 @@ public final class TestProviders {
             return CHOSEN.stream().filter(name -> name.startsWith(CONNECTED))
                     .map(name -> name.substring(CONNECTED.length()));
         }
-        boolean two = Libfabric.load().version().major() >= 2;
-        return two ? Stream.of("tcp", "sockets") : Stream.of("tcp", "net", "sockets");
+        return isNetCalledTcp() || !hasNet() ? Stream.of("tcp", "sockets") : Stream.of("tcp", "net", "sockets");
     }
 
     /** Everything with RMA: providers' names, with {@code MSG} before them for their connected endpoints. */
@@ -59,7 +71,9 @@ public final class TestProviders {
 
     /** Those with datagrams: their names with {@code DGRAM} before them. */
     public static Stream<String> datagrams() {
-        return Stream.of("udp", "sockets").map(DATAGRAMS::concat);
+        return CHOSEN.isEmpty()
+                ? Stream.of("udp", "sockets").map(DATAGRAMS::concat)
+                : CHOSEN.stream().filter(name -> name.startsWith(DATAGRAMS));
     }
 
     /** Those whose atomic operations do what they should. */

@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 
 /** What libfabric is and offers here. */
 final class LibfabricChecks {
-    private static final Version OLDEST = new Version(1, 15);
     private static final Set<String> OF_DEVICES = Set.of("verbs", "efa", "cxi", "opx", "psm", "psm2", "psm3", "usnic",
             "ucx", "mlx", "gni");
 
@@ -51,7 +50,8 @@ final class LibfabricChecks {
             Libfabric.load();
             return Optional.empty();
         } catch (LibfabricNotFoundException e) {
-            return Optional.of(Finding.problem("libfabric", "not found", e.getMessage()));
+            return Optional.of(Finding.problem("libfabric",
+                    e.tooOld().map(version -> version + ", which is too old").orElse("not found"), e.getMessage()));
         } catch (IllegalCallerException e) {
             return Optional.of(Finding.problem("libfabric", "not loaded: the JVM refuses native access",
                     "start java with " + NativeAccess.OPTION));
@@ -60,9 +60,6 @@ final class LibfabricChecks {
 
     static Finding version(Version version) {
         String found = version.toString();
-        if (version.compareTo(OLDEST) < 0) {
-            return Finding.problem("libfabric", found, "install " + OLDEST + " or newer");
-        }
         if (Libfabric.testedVersions().contains(version)) { return Finding.ok("libfabric", found); }
         return Finding.hint("libfabric", found + ", on which ofi4j was not tested",
                 "it relies on libfabric's source there; tested versions are "

@@ -12,11 +12,13 @@ public final class AtomicLimits {
     private static final AtomicOperation[] OPERATIONS = AtomicOperation.values();
     private static final Datatype[] DATATYPES = Datatype.values();
     private static final Set<Datatype> LONGS = EnumSet.of(Datatype.INT64, Datatype.UINT64);
+    private static final Set<Datatype> WIDE_INTEGERS = EnumSet.of(Datatype.INT128, Datatype.UINT128);
     private static final Set<AtomicOperation> COPIES = EnumSet.of(AtomicOperation.ATOMIC_READ,
             AtomicOperation.ATOMIC_WRITE);
 
     private final String provider;
     private final String copiesOnly;
+    private final String noWideIntegers;
     private final long[] maxCounts = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
 
     /** The groups of calls. */
@@ -41,18 +43,28 @@ public final class AtomicLimits {
         }
     }
 
-    /** @param copiesOnly why all but reads and writes of integers of 64 bits is refused, or null */
-    public AtomicLimits(AtomicOps ops, String copiesOnly, String provider) {
+    /**
+     * @param copiesOnly why all but reads and writes of integers of 64 bits is refused, or null
+     * @param noWideIntegers why integers of 128 bits are refused, or null
+     */
+    public AtomicLimits(AtomicOps ops, String copiesOnly, String noWideIntegers, String provider) {
         this.copiesOnly = copiesOnly;
+        this.noWideIntegers = noWideIntegers;
         this.provider = provider;
         for (Datatype datatype : DATATYPES) {
             for (AtomicOperation operation : OPERATIONS) {
-                boolean isRefused = copiesOnly != null && !(LONGS.contains(datatype) && COPIES.contains(operation));
+                boolean isRefused = quirk(operation, datatype) != null;
                 for (Form form : Form.values()) {
                     maxCounts[index(form, operation, datatype)] = isRefused ? 0 : query(ops, form, operation, datatype);
                 }
             }
         }
+    }
+
+    /** Why the quirks refuse an operation; null where they do not. */
+    private String quirk(AtomicOperation operation, Datatype datatype) {
+        if (copiesOnly != null && !(LONGS.contains(datatype) && COPIES.contains(operation))) { return copiesOnly; }
+        return WIDE_INTEGERS.contains(datatype) ? noWideIntegers : null;
     }
 
     private static long query(AtomicOps ops, Form form, AtomicOperation operation, Datatype datatype) {
@@ -97,7 +109,8 @@ public final class AtomicLimits {
             return new IllegalArgumentException(
                     what + " takes 1 to " + limit + " elements on provider " + provider + ", not " + count);
         }
-        if (copiesOnly != null) { return new UnsupportedOperationException(what + ": " + copiesOnly); }
+        String quirk = quirk(operation, datatype);
+        if (quirk != null) { return new UnsupportedOperationException(what + ": " + quirk); }
         for (Form other : Form.values()) {
             if (maxCount(other, operation, datatype) > 0) {
                 return new UnsupportedOperationException(

@@ -2,6 +2,7 @@ package io.ofi4j.internal.ffi;
 
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.info.Hook;
+import io.ofi4j.info.Version;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeAccess;
 import io.ofi4j.internal.os.SignalGuard;
@@ -34,11 +35,31 @@ public final class NativeLibrary {
     private static boolean loaded;
     private static List<String> hooks = List.of();
 
-    /** No libfabric can be loaded; the message names every place that was tried. */
+    /** The oldest libfabric that is taken: the first whose source the quirks were compared with. */
+    public static final Version OLDEST = new Version(1, 15);
+
+    /** No libfabric can be loaded; the message names every place that was tried, or says what was found. */
     public static final class NotFound extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        NotFound(String message, Throwable cause) { super(message, cause); }
+        private final transient Version tooOld;
+
+        NotFound(String message, Throwable cause) {
+            super(message, cause);
+            tooOld = null;
+        }
+
+        private NotFound(Version tooOld) {
+            super("libfabric " + tooOld + " is too old for ofi4j: install " + OLDEST
+                    + " or newer, or name the file of another one with -D" + PATH_PROPERTY + "=/path/to/" + SONAME
+                    + ".");
+            this.tooOld = tooOld;
+        }
+
+        /** The version of the libfabric that was found and is older than {@link #OLDEST}; null where none was. */
+        public Version tooOld() {
+            return tooOld;
+        }
     }
 
     public static void ensureLoaded() { load(Map.of()); }
@@ -85,6 +106,8 @@ public final class NativeLibrary {
                             + ", and a second libfabric is on this machine; name one whose SONAME is " + SONAME + ".",
                     null);
         }
+        Version found = Version.of(fabric_h.fi_version());
+        if (found.compareTo(OLDEST) < 0) { throw new NotFound(found); }
         return library;
     }
 

@@ -67,6 +67,9 @@ public enum Fact {
     /** Of atomic operations only reads and writes of integers of 64 bits do what they should. */
     ATOMICS_ONLY_COPY("atomic operations other than ATOMIC_READ and ATOMIC_WRITE of 64-bit integers",
             "takes addresses for values, or changes what is beside the target", "use these two, or another provider"),
+    /** An atomic operation of integers of 128 bits ends the process. */
+    WIDE_ATOMICS_CRASH("atomic operations of 128-bit integers", "may end the process in them",
+            "use 64-bit integers, or libfabric 1.17 or newer"),
     /** An atomic operation with completion data is refused, or spoils the target. */
     ATOMICS_CARRY_NO_DATA("atomic operations with REMOTE_CQ_DATA",
             "takes no data with them, or leaves wrong bytes at the target",

@@ -159,6 +159,13 @@ class QuirksTest {
     }
 
     @Test
+    void integersOf128BitsAreRefusedWhereTheProviderCalculatesThemInItsPackets() {
+        assertThat(Quirks.of(provider("tcp;ofi_rxm", new Version(1, 15), EndpointType.RDM))
+                .refusal(Fact.WIDE_ATOMICS_CRASH)).contains("128-bit integers over tcp;ofi_rxm of libfabric 1.15");
+        assertThat(names("tcp;ofi_rxm", new Version(1, 17))).doesNotContain("rxm-wide-atomics");
+    }
+
+    @Test
     void functionsAreNotReplacedInVersionsThatNobodyHasTried() {
         assertThat(names("tcp;ofi_rxm", new Version(2, 7))).doesNotContain("rxm-half-received-writes");
         assertThat(names("verbs;ofi_rxm", new Version(2, 2))).doesNotContain("rxm-departed-peers");

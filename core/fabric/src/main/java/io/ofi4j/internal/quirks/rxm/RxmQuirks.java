@@ -28,6 +28,10 @@ public final class RxmQuirks {
             new Quirk("rxm-atomics", RxmQuirks::isRxm, VersionRange.from(1, 15).guess(),
                     "fi_atomicmsg gives no completion with FI_INJECT, and takes no completion data.",
                     "PreparedAtomicTest", Fact.ATOMIC_INJECTS_ARE_SILENT, Fact.ATOMICS_CARRY_NO_DATA),
+            // 6cfc9cbc3 (1.17, and 1.16.1) has the provider refuse them
+            new Quirk("rxm-wide-atomics", RxmQuirks::isRxm, VersionRange.from(1, 15).to(1, 16),
+                    "Integers of 128 bits are calculated where they lie in a packet, which is not aligned for them.",
+                    "AtomicsTest", Fact.WIDE_ATOMICS_CRASH),
             new Quirk("rxm-atomics-in-polls", RxmQuirks::isRxm, VersionRange.from(1, 15),
                     "Atomic operations are messages, which the target handles in its polls, one after the other,"
                             + " while writes and reads are answered below.",
