@@ -42,7 +42,7 @@ final class JobRank {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
             case "die" -> die(Path.of(arguments[1]));
-            case "loseFirst" -> loseFirst();
+            case "loseFirst" -> loseFirst(Path.of(arguments[1]));
             case "straight" -> straight(arguments[1]);
             case "lose" -> lose(arguments[1]);
             case "abort" -> abort(Path.of(arguments[1]));
@@ -109,10 +109,13 @@ final class JobRank {
     }
 
     /** Rank 0, which serves the others, ends without a word. */
-    private static void loseFirst() {
+    private static void loseFirst(Path folder) {
         Job job = Job.join(SOON);
-        job.barrier();
-        if (job.rank() == 0) { Runtime.getRuntime().halt(0); } // no failure for the launcher
+        leaveWord(folder, "joined " + job.rank());
+        if (job.rank() == 0) {
+            awaitWords(folder, "joined ", job.size());
+            Runtime.getRuntime().halt(0); // no failure for the launcher
+        }
         expectFailure(job, job::barrier);
         expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
             job.check();

@@ -93,7 +93,7 @@ class JobTest {
 
     @Test
     void theOthersLearnWhoServedThemAndHasDied() {
-        Forked.Result result = run(Starter.LAUNCH, 3, "loseFirst");
+        Forked.Result result = run(Starter.LAUNCH, 3, "loseFirst", folder.toString());
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(told(result)).as(result.output()).hasSize(4)
