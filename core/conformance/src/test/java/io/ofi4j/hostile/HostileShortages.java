@@ -69,8 +69,8 @@ final class HostileShortages {
         DESCRIPTORS("sh", "-c", "ulimit -n 256; exec \"$0\" \"$@\""),
         /** Of the address space: every large allocation fails. */
         MEMORY("sh", "-c", "ulimit -v 5000000; exec \"$0\" \"$@\""),
-        /** Of a file system of its own: never the machine's. */
-        SHARED_MEMORY("unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=100m tmpfs /dev/shm && exec \"$0\" \"$@\""),
+        /** Of a file system of its own: never the machine's. The target keeps 16 MB of each of the writers. */
+        SHARED_MEMORY("unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=400m tmpfs /dev/shm && exec \"$0\" \"$@\""),
         /** Root has no limit of threads, but a user that has no other processes has one. */
         THREADS("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "sh", "-c",
                 "ulimit -u 120; exec \"$0\" \"$@\""),
@@ -293,10 +293,14 @@ final class HostileShortages {
         }
 
         /**
-         * A target of shm that cannot open the file of a new writer ends on 1.x, and loses it on 2.x: PROVIDERS.md.
-         * Nobody is new to it while it has nothing.
+         * A target of shm that cannot open or map the file of a new writer ends on 1.x, see PROVIDERS.md: nobody is new
+         * to it while it cannot.
          */
-        private boolean isConnectedBefore() { return provider.equals("shm") && isPeers; }
+        private boolean isConnectedBefore() {
+            return provider.equals("shm") && isPeers
+                    && (resource == Resource.DESCRIPTORS || resource == Resource.MEMORY)
+                    && Libfabric.load().version().major() < 2;
+        }
     }
 
     /** An endpoint that reaches the other process, of which nothing is left if that throws. */
