@@ -32,6 +32,7 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -67,7 +68,7 @@ final class HostileShortages {
     /** What is short. Each has a command that limits it, which executes the one behind it. */
     private enum Resource {
         DESCRIPTORS("sh", "-c", "ulimit -n 256; exec \"$0\" \"$@\""),
-        /** Of the address space: every large allocation fails. */
+        /** Of the address space: every large allocation or mapping fails. */
         MEMORY("sh", "-c", "ulimit -v 5000000; exec \"$0\" \"$@\""),
         /** Of a file system of its own: never the machine's. The target keeps 16 MB of each of the writers. */
         SHARED_MEMORY("unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=400m tmpfs /dev/shm && exec \"$0\" \"$@\""),
@@ -147,16 +148,7 @@ final class HostileShortages {
         private AutoCloseable one() throws IOException {
             return switch (resource) {
                 case DESCRIPTORS -> new FileInputStream("/dev/null");
-                case MEMORY -> {
-                    Arena arena = Arena.ofShared();
-                    try {
-                        arena.allocate(4 << 20);
-                    } catch (OutOfMemoryError e) {
-                        arena.close();
-                        throw e;
-                    }
-                    yield arena;
-                }
+                case MEMORY -> mapping();
                 case SHARED_MEMORY -> filler();
                 case THREADS -> {
                     Thread thread = Thread.ofPlatform().daemon().start(() -> LockSupport.park());
@@ -178,6 +170,22 @@ final class HostileShortages {
                     yield socket;
                 }
             };
+        }
+
+        /** Takes addresses, and no memory of the machine. */
+        private static AutoCloseable mapping() throws IOException {
+            Path file = Files.createTempFile("ofi4j", "sparse");
+            Arena arena = Arena.ofShared();
+            try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+                sparse.setLength(4 << 20);
+                sparse.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, 4 << 20, arena);
+                return arena;
+            } catch (IOException | OutOfMemoryError e) {
+                arena.close();
+                throw e;
+            } finally {
+                Files.delete(file);
+            }
         }
 
         private AutoCloseable filler() throws IOException {
