@@ -22,6 +22,8 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -212,6 +214,7 @@ final class HostileShortages {
         }
         try {
             Files.createTempFile("ofi4j", "warm").toFile().delete();
+            Status.exception(-Errno.ENOMEM, "fi_enable", provider).toString();
             throw new FabricTimeoutException("a step", Duration.ZERO, "Nothing is wrong.");
         } catch (IOException | FabricException e) {
             e.toString();
@@ -301,13 +304,12 @@ final class HostileShortages {
         }
 
         /**
-         * A target of shm that cannot open or map the file of a new writer ends on 1.x, see PROVIDERS.md: nobody is new
-         * to it while it cannot.
+         * A target of shm that cannot map the file of a new writer ends, and on 1.x one that cannot open it, see
+         * PROVIDERS.md: nobody is new to it while it cannot.
          */
         private boolean isConnectedBefore() {
-            return provider.equals("shm") && isPeers
-                    && (resource == Resource.DESCRIPTORS || resource == Resource.MEMORY)
-                    && Libfabric.load().version().major() < 2;
+            return provider.equals("shm") && isPeers && (resource == Resource.MEMORY
+                    || resource == Resource.DESCRIPTORS && Libfabric.load().version().major() < 2);
         }
     }
 
