@@ -109,6 +109,7 @@ final class HostileCalls {
         String name = method.getDeclaringClass().getSimpleName() + "." + method.getName();
         Object[] arguments = values.arguments(random, method);
         try {
+            method.setAccessible(true); // a public method of a class that is not public itself, such as Prepared
             keep(random, method.invoke(target, arguments));
             run.tried("calls");
         } catch (InvocationTargetException e) {

@@ -22,6 +22,8 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -32,6 +34,7 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -67,10 +70,10 @@ final class HostileShortages {
     /** What is short. Each has a command that limits it, which executes the one behind it. */
     private enum Resource {
         DESCRIPTORS("sh", "-c", "ulimit -n 256; exec \"$0\" \"$@\""),
-        /** Of the address space: every large allocation fails. */
+        /** Of the address space: every large allocation or mapping fails. */
         MEMORY("sh", "-c", "ulimit -v 5000000; exec \"$0\" \"$@\""),
-        /** Of a file system of its own: never the machine's. */
-        SHARED_MEMORY("unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=100m tmpfs /dev/shm && exec \"$0\" \"$@\""),
+        /** Of a file system of its own: never the machine's. The target keeps 16 MB of each of the writers. */
+        SHARED_MEMORY("unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=400m tmpfs /dev/shm && exec \"$0\" \"$@\""),
         /** Root has no limit of threads, but a user that has no other processes has one. */
         THREADS("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "sh", "-c",
                 "ulimit -u 120; exec \"$0\" \"$@\""),
@@ -147,16 +150,7 @@ final class HostileShortages {
         private AutoCloseable one() throws IOException {
             return switch (resource) {
                 case DESCRIPTORS -> new FileInputStream("/dev/null");
-                case MEMORY -> {
-                    Arena arena = Arena.ofShared();
-                    try {
-                        arena.allocate(4 << 20);
-                    } catch (OutOfMemoryError e) {
-                        arena.close();
-                        throw e;
-                    }
-                    yield arena;
-                }
+                case MEMORY -> mapping();
                 case SHARED_MEMORY -> filler();
                 case THREADS -> {
                     Thread thread = Thread.ofPlatform().daemon().start(() -> LockSupport.park());
@@ -178,6 +172,22 @@ final class HostileShortages {
                     yield socket;
                 }
             };
+        }
+
+        /** Takes addresses, and no memory of the machine. */
+        private static AutoCloseable mapping() throws IOException {
+            Path file = Files.createTempFile("ofi4j", "sparse");
+            Arena arena = Arena.ofShared();
+            try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+                sparse.setLength(4 << 20);
+                sparse.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, 4 << 20, arena);
+                return arena;
+            } catch (IOException | OutOfMemoryError e) {
+                arena.close();
+                throw e;
+            } finally {
+                Files.delete(file);
+            }
         }
 
         private AutoCloseable filler() throws IOException {
@@ -204,6 +214,7 @@ final class HostileShortages {
         }
         try {
             Files.createTempFile("ofi4j", "warm").toFile().delete();
+            Status.exception(-Errno.ENOMEM, "fi_enable", provider).toString();
             throw new FabricTimeoutException("a step", Duration.ZERO, "Nothing is wrong.");
         } catch (IOException | FabricException e) {
             e.toString();
@@ -293,10 +304,13 @@ final class HostileShortages {
         }
 
         /**
-         * A target of shm that cannot open the file of a new writer ends on 1.x, and loses it on 2.x: PROVIDERS.md.
-         * Nobody is new to it while it has nothing.
+         * A target of shm that cannot map the file of a new writer ends, and on 1.x one that cannot open it, see
+         * PROVIDERS.md: nobody is new to it while it cannot.
          */
-        private boolean isConnectedBefore() { return provider.equals("shm") && isPeers; }
+        private boolean isConnectedBefore() {
+            return provider.equals("shm") && isPeers && (resource == Resource.MEMORY
+                    || resource == Resource.DESCRIPTORS && Libfabric.load().version().major() < 2);
+        }
     }
 
     /** An endpoint that reaches the other process, of which nothing is left if that throws. */

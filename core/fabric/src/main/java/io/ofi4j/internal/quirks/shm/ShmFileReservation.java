@@ -9,8 +9,11 @@ import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -104,6 +107,17 @@ final class ShmFileReservation extends Quirk {
     @Override
     protected void beforeInsert(EndpointAddress address) {
         Status.check(ShmFiles.find(address).map(ShmFileReservation::reserve).orElse(0), "fi_av_insert", "shm");
+        Status.check(ShmFiles.find(address).map(ShmFileReservation::map).orElse(0), "fi_av_insert", "shm");
+    }
+
+    /** The provider maps the file next, and uses the result without a look: 0, or -ENOMEM if there is no room for it. */
+    private static int map(Path file) {
+        try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            return 0;
+        } catch (IOException e) {
+            return e.getCause() instanceof OutOfMemoryError ? -Errno.ENOMEM : 0; // or the provider will say what is wrong
+        }
     }
 
     /** How many bytes there is room for. */

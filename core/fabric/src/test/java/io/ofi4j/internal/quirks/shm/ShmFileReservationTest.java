@@ -25,6 +25,8 @@ import io.ofi4j.support.Rounds;
 import io.ofi4j.support.ShmFile;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -50,6 +52,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(900)
 class ShmFileReservationTest {
     private static final int ENOENT = 2;
+    private static final int ENOMEM = 12;
     private static final int ENOSPC = 28;
     private static final int EADDRINUSE = 98;
     private static final int MEGABYTES_OF_LARGE = 32;
@@ -453,6 +456,64 @@ class ShmFileReservationTest {
                 FabricException refused = requireRefusal(endpoint::enable);
                 require(refused.errno() == EADDRINUSE && refused.getMessage().contains(arguments[1]),
                         refused.getMessage());
+            }
+        }
+    }
+
+    /** The provider would use the address of a map that failed. */
+    @Test
+    void aPeerWhoseFileCannotBeMappedIsRefused() {
+        survives(List.of("sh", "-c", "ulimit -v 5000000; exec \"$0\" \"$@\""), Crowded.class, "-Xmx64m",
+                "-XX:ReservedCodeCacheSize=32m", "-XX:CompressedClassSpaceSize=32m");
+    }
+
+    /** Has an endpoint. */
+    static final class Neighbour {
+        public static void main(String[] arguments) throws InterruptedException {
+            Domain domain = Libfabric.load().openFabric(TestProviders.info("shm")).openDomain();
+            Endpoint endpoint = domain.openEndpoint().bind(domain.openAddressVector())
+                    .bind(domain.openCompletionQueue()).enable();
+            System.out.println("address " + HexFormat.of().formatHex(endpoint.address().toBytes()));
+            Thread.sleep(Pair.DEADLINE.multipliedBy(20));
+        }
+    }
+
+    /** Inserts it with an address space that is full, and then with one that is not. */
+    static final class Crowded {
+        public static void main(String[] arguments) throws IOException {
+            Forked.Running neighbour = Forked.start(Neighbour.class, "-Xmx64m", "-XX:ReservedCodeCacheSize=32m",
+                    "-XX:CompressedClassSpaceSize=32m");
+            EndpointAddress address = EndpointAddress.of(HexFormat.of().parseHex(neighbour.awaitLine("address ")));
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector();
+                    Endpoint endpoint = domain.openEndpoint()) {
+                endpoint.bind(vector).bind(queue).enable();
+                try (Arena all = Arena.ofShared()) {
+                    fill(all);
+                    vector.insert(address);
+                    throw new AssertionError("it was inserted");
+                } catch (FabricException e) {
+                    assertThat(e.errno()).as(e.toString()).isEqualTo(ENOMEM);
+                }
+                vector.insert(address);
+            } finally {
+                neighbour.process().destroy();
+            }
+        }
+
+        private static void fill(Arena arena) throws IOException {
+            Path file = Files.createTempFile("ofi4j", "sparse");
+            try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+                sparse.setLength(4 << 20);
+                while (true) {
+                    sparse.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, 4 << 20, arena);
+                }
+            } catch (IOException e) {
+                assertThat(e).hasCauseInstanceOf(OutOfMemoryError.class); // there is no more
+            } finally {
+                Files.delete(file);
             }
         }
     }
