@@ -22,7 +22,7 @@ class PairsTest {
         try (Forked server = program.start(provider)) {
             server.awaitOutput("\n");
             String[] words = server.output().strip().split(" ");
-            try (Forked client = program.start(provider, "localhost", words[3], words[words.length - 1])) {
+            try (Forked client = program.start(provider, "127.0.0.1", words[3], words[words.length - 1])) {
                 assertThat(client.await().succeeded().out())
                         .isEqualTo("the server says: Hello from process " + server.process().pid() + "\n");
             }
@@ -47,7 +47,7 @@ class PairsTest {
     @ParameterizedTest
     @ValueSource(classes = {UnconnectedPair.class, ConnectedPair.class, HeatEquation.class, KeyValueStore.class})
     void a_program_without_its_arguments_says_what_they_are(Class<?> main) {
-        try (Forked program = program(main).start("shm", "localhost")) {
+        try (Forked program = program(main).start("shm", "127.0.0.1")) {
             Run run = program.await();
             assertThat(run.exitCode()).isEqualTo(2);
             assertThat(run.err()).startsWith("usage: " + main.getSimpleName() + " ");

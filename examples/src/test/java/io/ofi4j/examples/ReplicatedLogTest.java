@@ -73,7 +73,7 @@ class ReplicatedLogTest {
     private static Forked.Launch ranks() { return PROCESS.behind("../scripts/launch", "4", "--keep-going", "--"); }
 
     private static Forked replica(String provider, Matcher where, int number) {
-        return PROCESS.start(provider, "localhost", where.group(1), where.group(2), Integer.toString(number));
+        return PROCESS.start(provider, "127.0.0.1", where.group(1), where.group(2), Integer.toString(number));
     }
 
     private static Matcher match(Forked process, String pattern) {
