@@ -21,12 +21,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What killed processes leave in /dev/shm is found and removed, and nothing else is. */
-@Timeout(120)
+@Timeout(600) // the first of these tests makes the archive of classes that forked JVMs start with
 class AbandonedShmFilesTest {
     @RegisterExtension
     static final AbandonedFilesLock LOCK = new AbandonedFilesLock();
@@ -171,7 +172,7 @@ class AbandonedShmFilesTest {
 
     /** SIGKILL. */
     private static void kill(Forked victim) throws InterruptedException {
-        victim.process().destroyForcibly().waitFor();
+        assertThat(victim.process().destroyForcibly().waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
 
     /** Has an shm endpoint, perhaps of a given name, until it is killed; prints the name of its file. */

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whether shm may copy from process to process is tried, not read in a setting. */
-@Timeout(120)
+@Timeout(600) // the first may make the archive of classes that forked JVMs start with
 @Tag("once") // what it is about is the command, not libfabric
 class CrossMemoryTest {
     private static final Duration DEADLINE = Duration.ofSeconds(60);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("gate")
-@Timeout(120)
+@Timeout(600) // the first may make the archive of classes that forked JVMs start with
 @Tag("once") // what it is about is the command, not libfabric
 class StacksTest {
     /** Each takes some seconds. */
