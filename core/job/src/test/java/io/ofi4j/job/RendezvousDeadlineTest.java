@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** A deadline is that of the whole call, whatever a server, another thread or a stranger does. */
 @Tag("gate")
+@Tag("once") // what it is about is the rendezvous, not libfabric
 class RendezvousDeadlineTest {
     private static final String SECRET = Rendezvous.newSecret();
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
