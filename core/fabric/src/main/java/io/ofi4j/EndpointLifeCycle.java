@@ -420,12 +420,12 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void finish() {
+        endpoint.closeFlush();
         if (original != this) {
             finishAlias();
             return;
         }
         Object recording = RECORDER.closing();
-        endpoint.closeFlush();
         if (bindings.transmitQueue() != null) { drain(); }
         closeNatively();
         cancel();

@@ -58,4 +58,14 @@ class ShutDownEndpointTest {
             pair.endpoint.connection().shutdown();
         } // which closes the domain
     }
+
+    @Test
+    void anAliasThatHasFlushedLeavesNothingOpen() {
+        try (Pair pair = new Pair(HINTS);
+                MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
+            Endpoint alias = pair.endpoint.alias(Set.of());
+            alias.rma().flush(pair.far, region.remote(), 1);
+            alias.close();
+        } // which closes the domain
+    }
 }
