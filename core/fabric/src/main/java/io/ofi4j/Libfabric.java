@@ -9,7 +9,6 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
-import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.internal.engine.NativeFabricInfo;
@@ -47,9 +46,6 @@ import java.util.stream.Stream;
 public final class Libfabric {
     /** The newest interface that ofi4j was written for. */
     private static final Version NEWEST_API = new Version(2, 1);
-
-    /** Upstream's commit 898f50ac8, in 1.16, mended it. */
-    private static final VersionRange ASKS_FOR_DEVICE_MEMORY = VersionRange.from(1, 15).to(1, 15);
 
     /** The mode bits that ofi4j meets for every provider. */
     private static final long HANDLED_MODES = FabricConstants.FI_CONTEXT | FabricConstants.FI_CONTEXT2
@@ -164,12 +160,9 @@ public final class Libfabric {
         return withDeviceMemory(infos(find(hints, HANDLED_MODES, handledModes(hints)), hints), hints);
     }
 
-    /**
-     * Adds providers that answer hints without capabilities only where the program allows for memory of devices,
-     * as one of libfabric 1.15 does.
-     */
+    /** Adds the providers that answer hints without capabilities only where the program allows for device memory. */
     private List<FabricInfo> withDeviceMemory(List<FabricInfo> infos, FabricHints hints) {
-        if (!ASKS_FOR_DEVICE_MEMORY.contains(version) || !hints.capabilities().isEmpty()) { return infos; }
+        if (!hints.capabilities().isEmpty() || !Quirks.hideWithoutDeviceMemory(version)) { return infos; }
         List<String> known = infos.stream().map(FabricInfo::provider).toList();
         FabricCalls.Found found = find(hints, HANDLED_MODES, handledModes(hints) | MemoryRegionMode.HMEM.bit());
         return Stream

@@ -31,9 +31,11 @@ public final class NativeMemory {
     public static final long HUGE_PAGE = 2 << 20;
 
     private static final int HEXADECIMAL = 16;
+    private static final int NO_ACCESS = 0;
     private static final int READ_AND_WRITE = 3;
     private static final int PRIVATE_AND_ANONYMOUS = 0x22;
-    private static final int FIXED_AND_NOT_RESERVED = 0x4010;
+    private static final int FIXED = 0x10;
+    private static final int NOT_RESERVED = 0x4000;
     private static final int SYNCHRONOUSLY = 4;
     private static final int POPULATE = 0x8000;
     private static final int DONTNEED = 4;
@@ -93,12 +95,20 @@ public final class NativeMemory {
     }
 
     private static long mapped(long length, int flags) {
-        long address = mmap(0, length, PRIVATE_AND_ANONYMOUS | flags);
+        long address = mmap(0, length, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS | flags);
         if (address == FAILED) {
             throw new OutOfMemoryError("the system refuses this process " + length
                     + " bytes of memory: close regions, or raise its limits ('ulimit -v', the container's)");
         }
         return address;
+    }
+
+    /** Whether the address space of this process has room for so many bytes more, now. */
+    public static boolean hasRoom(long length) {
+        long address = mmap(0, length, NO_ACCESS, PRIVATE_AND_ANONYMOUS | NOT_RESERVED);
+        if (address == FAILED) { return false; }
+        unmap(address, length);
+        return true;
     }
 
     public static void unmap(long address, long length) { LibC.call(() -> (int) MUNMAP.invokeExact(address, length)); }
@@ -114,13 +124,14 @@ public final class NativeMemory {
     public static void discard(long address, long length) {
         long begin = address / PAGE * PAGE;
         long pages = wholePages(address + length - begin);
-        if (mmap(begin, pages, PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED) == FAILED) { // too many mappings
+        int flags = PRIVATE_AND_ANONYMOUS | FIXED | NOT_RESERVED;
+        if (mmap(begin, pages, READ_AND_WRITE, flags) == FAILED) { // too many mappings
             advise(begin, pages, DONTNEED);
         }
     }
 
-    private static long mmap(long address, long length, int flags) {
-        return LibC.call(() -> (long) MMAP.invokeExact(address, length, READ_AND_WRITE, flags, -1, 0L));
+    private static long mmap(long address, long length, int protection, int flags) {
+        return LibC.call(() -> (long) MMAP.invokeExact(address, length, protection, flags, -1, 0L));
     }
 
     /** msync(2) of mapped memory of any address and length: 0, or the errno. */

@@ -3,6 +3,8 @@ package io.ofi4j.internal.quirks;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ProviderQuirk;
+import io.ofi4j.info.Version;
+import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.rxm.RxmQuirks;
@@ -32,6 +34,9 @@ public final class Quirks {
             .of(ShmQuirks.ALL, TcpQuirks.ALL, RxmQuirks.ALL, VerbsQuirks.ALL, OtherQuirks.ALL).flatMap(List::stream)
             .toList();
     private static final Set<String> WANTED = wanted(System.getProperty(PROPERTY));
+
+    /** Upstream's commit 898f50ac8, in 1.16, mended it. */
+    private static final VersionRange HIDE_WITHOUT_DEVICE_MEMORY = VersionRange.from(1, 15).to(1, 15);
 
     private final Provider provider;
     private final List<Quirk> active;
@@ -80,6 +85,14 @@ public final class Quirks {
             throw new IllegalArgumentException("the system property " + PROPERTY + " names the quirk '" + name
                     + "', which does not exist: write none, or some of " + String.join(",", names));
         });
+    }
+
+    /**
+     * {@return whether fi_getinfo leaves providers out where hints have neither capabilities nor the mode of device
+     * memory} It does so whatever quirks are on: asking again is no more than a C program does.
+     */
+    public static boolean hideWithoutDeviceMemory(Version libfabric) {
+        return HIDE_WITHOUT_DEVICE_MEMORY.contains(libfabric);
     }
 
     /** {@return the quirks that are on} */

@@ -6,14 +6,12 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeFile;
+import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -23,7 +21,7 @@ import java.util.function.Supplier;
 
 /**
  * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC where there is none. A
- * peer's file gets its room when the peer is inserted. That file is another process's, so this is an exception to the
+ * peer's file gets its room when the peer is inserted; without address space for it the peer is refused with ENOMEM. That file is another process's, so this is an exception to the
  * rule of {@link Quirk}: pages are allocated, and neither the content nor the length of the file changes. Of a file it
  * asks the kernel for the length and the allocated pages; it knows nothing of what the provider keeps there.
  */
@@ -106,18 +104,14 @@ final class ShmFileReservation extends Quirk {
 
     @Override
     protected void beforeInsert(EndpointAddress address) {
-        Status.check(ShmFiles.find(address).map(ShmFileReservation::reserve).orElse(0), "fi_av_insert", "shm");
-        Status.check(ShmFiles.find(address).map(ShmFileReservation::map).orElse(0), "fi_av_insert", "shm");
-    }
-
-    /** The provider maps the file next, and uses the result without a look: 0, or -ENOMEM if there is no room for it. */
-    private static int map(Path file) {
-        try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            return 0;
-        } catch (IOException e) {
-            return e.getCause() instanceof OutOfMemoryError ? -Errno.ENOMEM : 0; // or the provider will say what is wrong
-        }
+        ShmFiles.find(address).ifPresent(file -> {
+            Status.check(reserve(file), "fi_av_insert", "shm");
+            long length = file.toFile().length();
+            // the provider maps it next, and uses the result without a look
+            if (length > 0 && !NativeMemory.hasRoom(length)) {
+                throw Status.exception(-Errno.ENOMEM, "fi_av_insert", "shm");
+            }
+        });
     }
 
     /** How many bytes there is room for. */
