@@ -40,6 +40,7 @@ final class GroupMessages implements AutoCloseable {
     private final Ranks ranks;
     private final Tagged tagged;
     private final Waiting waiting;
+    private final long limitNanos;
     private MemoryRegion scratch;
     private long number;
     private int inFlight;
@@ -62,6 +63,7 @@ final class GroupMessages implements AutoCloseable {
         this.job = job;
         this.domain = domain;
         this.waiting = waiting;
+        this.limitNanos = Deadline.nanos(job.deadline());
         CompletionQueue openQueue = null;
         AddressVector openVector = null;
         Endpoint open = null;
@@ -101,10 +103,10 @@ final class GroupMessages implements AutoCloseable {
     void receive(int from, int step, MemoryRegion region, long offset, long length) {
         long its = tag(number, step, from);
         if (!tagged.tryReceive(region, offset, length, its, 0, 0)) {
-            Deadline end = end();
+            long start = System.nanoTime();
             int turn = 0;
             do {
-                turn = progress(turn, end);
+                turn = progress(turn, start);
             } while (!tagged.tryReceive(region, offset, length, its, 0, 0));
         }
         inFlight++;
@@ -115,10 +117,10 @@ final class GroupMessages implements AutoCloseable {
         long mine = tag(number, step, job.rank());
         boolean injects = length <= tagged.injectSize();
         if (!trySend(injects, to, region, offset, length, mine)) {
-            Deadline end = end();
+            long start = System.nanoTime();
             int turn = 0;
             do { // for a rank that has gone there is never room
-                turn = progress(turn, end);
+                turn = progress(turn, start);
             } while (!trySend(injects, to, region, offset, length, mine));
         }
         if (!injects) { inFlight++; }
@@ -136,25 +138,24 @@ final class GroupMessages implements AutoCloseable {
 
     /** Waits until all posted operations have completed. */
     void await() {
-        Deadline end = end();
+        long start = System.nanoTime();
         for (int turn = 0; inFlight > 0;) {
-            turn = progress(turn, end);
+            turn = progress(turn, start);
         }
         if (failure != null) { throw failed(failure.toException()); }
     }
 
-    private Deadline end() { return Deadline.in(job.deadline()); }
-
     /**
      * Polls, and pauses if there was nothing. Makes progress on the queues that the job was given, and checks from time
-     * to time whether a rank has failed. Returns the next turn.
+     * to time whether a rank has failed, and whether the wait that began at {@code start} is over. Returns the next
+     * turn.
      */
-    private int progress(int turn, Deadline end) {
+    private int progress(int turn, long start) {
         if (queue.poll(completions, BATCH) > 0) { return 0; }
         job.progress();
         if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
             job.check();
-            if (end.isOver()) { throw timedOut(); }
+            if (System.nanoTime() - start > limitNanos) { throw timedOut(); }
         }
         waiting.pause(turn);
         return turn + 1 & Integer.MAX_VALUE;

@@ -16,12 +16,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * The processes that were started together with this one. Each has a rank, from 0.
@@ -68,8 +69,8 @@ public final class Job implements AutoCloseable {
     private final List<String> hosts;
     private final int localRank;
     private final AtomicInteger gatherings = new AtomicInteger();
-    /** Where calls that wait make progress. */
-    private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
+    /** Where calls that wait make progress. The array is replaced, never changed. */
+    private volatile CompletionQueue[] queues = {};
     /** The values that a job of one has put. */
     private final Map<String, byte[]> own = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -213,16 +214,21 @@ public final class Job implements AutoCloseable {
      */
     public void progressWhileWaiting(CompletionQueue queue) {
         requireOpen();
-        if (!queues.contains(Objects.requireNonNull(queue, "queue"))) { queues.add(queue); }
+        Objects.requireNonNull(queue, "queue");
+        replaceQueues(others -> Stream.concat(others.filter(other -> other != queue), Stream.of(queue)));
+    }
+
+    private synchronized void replaceQueues(UnaryOperator<Stream<CompletionQueue>> change) {
+        queues = change.apply(Stream.of(queues)).toArray(CompletionQueue[]::new);
     }
 
     /** Makes progress on all queues that were given, and forgets those that were closed. */
     void progress() {
-        for (CompletionQueue queue : queues) { // of a list that is copied when it is written
+        for (CompletionQueue queue : queues) {
             try {
                 queue.progress();
             } catch (IllegalStateException e) {
-                queues.remove(queue);
+                replaceQueues(all -> all.filter(other -> other != queue));
             }
         }
     }
@@ -313,7 +319,7 @@ public final class Job implements AutoCloseable {
 
     private <T> T call(Supplier<T> work) {
         try {
-            return queues.isEmpty() ? work.get() : withProgress(work);
+            return queues.length == 0 ? work.get() : withProgress(work);
         } catch (FabricTimeoutException e) {
             throw broken(e.getMessage(), e);
         } catch (RendezvousException e) {
@@ -323,6 +329,7 @@ public final class Job implements AutoCloseable {
 
     /** Another thread waits, so that this one can make progress. */
     private <T> T withProgress(Supplier<T> work) {
+        progress(); // what the queues refuse, such as another thread, is thrown before the call has begun
         CompletableFuture<T> result = elsewhere("ofi4j-job-call", work);
         for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
             if (Thread.currentThread().isInterrupted()) { break; }

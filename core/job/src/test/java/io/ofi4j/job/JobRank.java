@@ -99,10 +99,7 @@ final class JobRank {
         Job job = Job.join(SOON);
         if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(9); }
         expectFailure(job, job::barrier);
-        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
-            job.check();
-            return false;
-        }, BRIEF));
+        expectNews(job);
         System.out.flush();
         awaitOthers(job, folder, job.size() - 1);
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
@@ -117,10 +114,7 @@ final class JobRank {
             Runtime.getRuntime().halt(0); // no failure for the launcher
         }
         expectFailure(job, job::barrier);
-        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
-            job.check();
-            return false;
-        }, BRIEF));
+        expectNews(job);
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
@@ -166,10 +160,7 @@ final class JobRank {
         JobCollectives all = new JobCollectives(job, domain);
         all.allReduce(memory.slice(0, Long.BYTES), AtomicOperation.SUM, Datatype.INT64);
         if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(0); } // no failure for the launcher
-        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
-            job.check();
-            return false;
-        }, BRIEF));
+        expectNews(job);
         long start = System.nanoTime();
         expectFailure(job, all::barrier);
         expectFailure(job, () -> all.allReduce(memory.slice(0, 4096), AtomicOperation.SUM, Datatype.INT64));
@@ -186,6 +177,14 @@ final class JobRank {
             return;
         }
         throw new AssertionError("nothing was thrown");
+    }
+
+    /** Waits until it is known that a rank has gone. */
+    private static void expectNews(Job job) {
+        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
+            job.check();
+            return false;
+        }, BRIEF));
     }
 
     private static void abort(Path folder) {

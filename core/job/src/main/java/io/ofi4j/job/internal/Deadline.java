@@ -17,7 +17,12 @@ public final class Deadline {
 
     private Deadline(Duration duration) {
         this.duration = duration;
-        this.limit = Math.clamp(TimeUnit.NANOSECONDS.convert(duration), 0, MAX_NANOS);
+        this.limit = nanos(duration);
+    }
+
+    /** {@return a duration in nanoseconds, 0 at least, that can be added to the clock} */
+    public static long nanos(Duration duration) {
+        return Math.clamp(TimeUnit.NANOSECONDS.convert(duration), 0, MAX_NANOS);
     }
 
     /** A wait of at most so long, from now on. A negative duration is none. */

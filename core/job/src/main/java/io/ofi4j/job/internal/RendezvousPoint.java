@@ -64,6 +64,10 @@ public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) 
         if (fields[1].equals(host)) { addresses.add(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)); }
         Arrays.stream(fields[3].split(",")).filter(one -> !one.isEmpty())
                 .forEach(one -> addresses.add(new InetSocketAddress(one, port)));
+        if (addresses.isEmpty()) {
+            throw new LauncherException(
+                    "rank 0 on " + fields[1] + " has no address that other hosts can reach: is its network up?");
+        }
         return new RendezvousPoint(fields[0], addresses);
     }
 

@@ -1,6 +1,7 @@
 package io.ofi4j.job.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.support.Forked;
@@ -66,6 +67,15 @@ class RendezvousPointTest {
 
         assertThat(line).isEqualTo(SECRET + ";name;7471;127.0.0.1");
         assertThat(RendezvousPoint.of(line, "another").addresses()).hasSize(1);
+    }
+
+    @Test
+    void rankZeroWithoutANetworkIsNamed() {
+        String line = SECRET + ";name;7471;";
+
+        assertThat(RendezvousPoint.of(line, "name").addresses()).hasSize(1); // the loopback interface
+        assertThatThrownBy(() -> RendezvousPoint.of(line, "another")).isInstanceOf(LauncherException.class)
+                .hasMessageContaining("rank 0 on name has no address that other hosts can reach");
     }
 
     @Test
