@@ -19,7 +19,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,8 +55,7 @@ final class HostileCallbacks {
     private final Pair pair;
     private final MemoryRegion local;
     private final RemoteRegion remote;
-    private final BitSet posted = new BitSet();
-    private final BitSet returned = new BitSet();
+    private final HostileTokens tokens;
     private final HostileCallback callback;
     private Place place;
     private int last;
@@ -65,19 +63,19 @@ final class HostileCallbacks {
 
     private final CompletionHandler handler = new CompletionHandler() {
         @Override
-        public void onCompletion(long token, long flags, long length, long data) { back((int) token); }
+        public void onCompletion(long token, long flags, long length, long data) { back(token); }
 
         @Override
-        public void onError(CompletionError error) { back((int) error.token()); }
+        public void onError(CompletionError error) { back(error.token()); }
     };
     private final DetailedCompletionHandler detailed = new DetailedCompletionHandler() {
         @Override
         public void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source) {
-            back((int) token);
+            back(token);
         }
 
         @Override
-        public void onError(CompletionError error) { back((int) error.token()); }
+        public void onError(CompletionError error) { back(error.token()); }
     };
     private final CompletionHandler farHandler = new CompletionHandler() {
         @Override
@@ -89,6 +87,7 @@ final class HostileCallbacks {
 
     private HostileCallbacks(HostileRun run, Random random) {
         this.run = run;
+        this.tokens = new HostileTokens(run);
         this.random = random;
         this.pair = new Pair(run.provider);
         this.local = pair.domain.allocate(64, Access.values());
@@ -125,13 +124,11 @@ final class HostileCallbacks {
         isClosed = true;
         pair.endpoint.close();
         long start = System.nanoTime();
-        while (!returned.equals(posted) && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
+        while (!tokens.areAll() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
             callback.calls("turn", place::turn);
             callback.calls("far poll", () -> pair.farQueue.poll(farHandler, 8));
         }
-        if (!returned.equals(posted)) {
-            run.fail(new AssertionError("place " + kind + ": posted " + posted + ", came back " + returned));
-        }
+        tokens.requireAll();
         callback.calls("close", place::close);
         local.close();
         pair.close();
@@ -154,17 +151,14 @@ final class HostileCallbacks {
     private void closeQueue() { if (!isClosed) { pair.queue.close(); } }
 
     private void post() {
-        int token = last++;
-        if (place.post(token)) { posted.set(token); }
+        int token = ++last;
+        if (place.post(token)) { tokens.accept(token); }
     }
 
     private boolean write(int token) { return pair.rma().tryWrite(local, 0, 8, pair.far, remote, 8, token); }
 
-    private void back(int token) {
-        if (token >= 0) {
-            if (returned.get(token)) { run.fail(new AssertionError("token " + token + " came back twice")); }
-            returned.set(token);
-        }
+    private void back(long token) {
+        tokens.back(token);
         callback.misbehave();
     }
 
@@ -229,7 +223,7 @@ final class HostileCallbacks {
             }
             pipeline.submit(token, number -> {
                 pair.rma().write(local, 0, 8, pair.far, remote, 8, number);
-                posted.set(token);
+                tokens.accept(token);
                 boolean isWhole = false;
                 orphans.put(number, token);
                 try {

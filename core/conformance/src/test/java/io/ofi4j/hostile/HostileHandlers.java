@@ -6,7 +6,6 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.support.Pair;
-import java.util.BitSet;
 import java.util.Random;
 
 /** Handlers that throw, post, poll, make progress and close: every token comes back once all the same. */
@@ -23,21 +22,22 @@ final class HostileHandlers {
     private final Pair pair;
     private final MemoryRegion local;
     private final RemoteRegion remote;
-    private final BitSet posted = new BitSet();
-    private final BitSet returned = new BitSet();
+    private final HostileTokens tokens;
+    private int accepted;
     private int depth;
     private boolean isOver;
 
     private final CompletionHandler handler = new CompletionHandler() {
         @Override
-        public void onCompletion(long token, long flags, long length, long data) { back((int) token); }
+        public void onCompletion(long token, long flags, long length, long data) { back(token); }
 
         @Override
-        public void onError(CompletionError error) { back((int) error.token()); }
+        public void onError(CompletionError error) { back(error.token()); }
     };
 
     private HostileHandlers(HostileRun run, Random random) {
         this.run = run;
+        this.tokens = new HostileTokens(run);
         this.random = random;
         this.pair = new Pair(run.provider);
         this.local = pair.domain.allocate(64, Access.values());
@@ -53,7 +53,7 @@ final class HostileHandlers {
     }
 
     private void round() {
-        while (posted.cardinality() < POSTS && run.goesOn()) {
+        while (accepted < POSTS && run.goesOn()) {
             post();
             poll();
         }
@@ -62,15 +62,14 @@ final class HostileHandlers {
         while (poll()) {
             Thread.onSpinWait();
         }
-        if (!returned.equals(posted)) { run.fail(new AssertionError("posted " + posted + ", came back " + returned)); }
+        tokens.requireAll();
         local.close();
         pair.close();
     }
 
     private void post() {
-        int token = posted.cardinality();
         run.attempt("post", () -> {
-            if (pair.rma().tryWrite(local, 0, 8, pair.far, remote, 8, token)) { posted.set(token); }
+            if (tokens.post(token -> pair.rma().tryWrite(local, 0, 8, pair.far, remote, 8, token))) { accepted++; }
         });
     }
 
@@ -88,9 +87,8 @@ final class HostileHandlers {
         return !isWhole || found[0] > 0;
     }
 
-    private void back(int token) {
-        if (returned.get(token)) { run.fail(new AssertionError("token " + token + " came back twice")); }
-        returned.set(token);
+    private void back(long token) {
+        tokens.back(token);
         if (depth > 3) { return; }
         depth++;
         try {

@@ -24,9 +24,12 @@ final class HostileTokens implements CompletionHandler {
     boolean post(LongPredicate tryPost) {
         long token = last.incrementAndGet();
         boolean isAccepted = tryPost.test(token);
-        if (isAccepted) { posted.add(token); }
+        if (isAccepted) { accept(token); }
         return isAccepted;
     }
+
+    /** Counts an operation that was posted elsewhere. */
+    void accept(long token) { posted.add(token); }
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) { back(token); }
@@ -34,7 +37,8 @@ final class HostileTokens implements CompletionHandler {
     @Override
     public void onError(CompletionError error) { back(error.token()); }
 
-    private void back(long token) {
+    /** Counts what came back. */
+    void back(long token) {
         if (token > 0 && !returned.add(token)) { run.fail(new AssertionError("token " + token + " came back twice")); }
     }
 
