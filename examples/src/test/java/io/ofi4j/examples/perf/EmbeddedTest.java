@@ -29,14 +29,14 @@ class EmbeddedTest {
         String sizes = operation.equals("inject") ? "0,1,8,63" : "0,1,8,63,4k,65537";
         int rows = sizes.split(",").length;
         for (String window : List.of("1", "16")) {
-            Run run = Run.of("perf", operation, "-p", provider, "-v", "-S", sizes, "-I", "300", "-w", "10", "-W",
+            Run run = Run.of("perf", operation, "-p", provider, "-v", "-S", sizes, "-I", "100", "-w", "10", "-W",
                     window, "--json").succeeded();
 
             assertThat(run.lines()).hasSize(rows).allSatisfy(line -> {
                 JsonObject row = requireEveryField(line);
                 assertThat(row.get("operation").getAsString()).isEqualTo(operation);
                 assertThat(row.get("provider").getAsString()).isEqualTo(provider);
-                assertThat(row.get("operations").getAsLong()).isEqualTo(300);
+                assertThat(row.get("operations").getAsLong()).isEqualTo(100);
                 assertThat(row.get("errors").getAsLong()).isZero();
                 assertThat(row.get("verified").getAsBoolean()).isTrue();
                 assertThat(row.get("verifiedOperations").getAsLong()).isPositive();
@@ -49,7 +49,7 @@ class EmbeddedTest {
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
     void everyAdditionIsMadeOnce(String provider) {
-        Run run = Run.of("perf", "atomic", "-p", provider, "-v", "-I", "300", "-w", "10", "-W", "16", "--json")
+        Run run = Run.of("perf", "atomic", "-p", provider, "-v", "-I", "100", "-w", "10", "-W", "16", "--json")
                 .succeeded();
 
         assertThat(run.lines()).hasSize(1).allSatisfy(line -> {
@@ -64,7 +64,7 @@ class EmbeddedTest {
     @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,msg,msg", "tcp,msg,msg"})
     void messagesAreAnswered(String provider, String operation, String endpoint) {
         Run run = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "-v", "-S", "0,8,4k,65537",
-                "-I", "300", "-w", "10", "--json").succeeded();
+                "-I", "100", "-w", "10", "--json").succeeded();
 
         assertThat(run.lines()).hasSize(4).allSatisfy(line -> {
             JsonObject row = requireEveryField(line);
@@ -96,7 +96,7 @@ class EmbeddedTest {
     @ValueSource(strings = {"write", "read", "inject", "msg"})
     void everythingArrivesOverConnections(String operation) {
         for (String provider : List.of("tcp", "sockets")) {
-            Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "-v", "-S", "0,8,63", "-I", "300", "-w",
+            Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "-v", "-S", "0,8,63", "-I", "100", "-w",
                     "10", "-W", "16", "--json").succeeded();
 
             assertThat(run.lines()).hasSize(3).allSatisfy(line -> {

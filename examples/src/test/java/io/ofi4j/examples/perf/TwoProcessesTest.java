@@ -37,7 +37,7 @@ class TwoProcessesTest {
     void everythingArrives(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
             Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S",
-                    operation.equals("inject") ? "1,64" : "1,64,65537", "-I", "200", "-w", "10", "-W", "4", "--json")
+                    operation.equals("inject") ? "1,64" : "1,64,65537", "-I", "100", "-w", "10", "-W", "4", "--json")
                     .succeeded();
 
             assertThat(client.lines()).isNotEmpty().allSatisfy(line -> {
@@ -55,7 +55,7 @@ class TwoProcessesTest {
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
     void everyAdditionIsMadeOnce(String provider) {
         try (Forked server = Forked.server("perf", "atomic", "-p", provider)) {
-            Run client = Run.of("perf", "atomic", "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-I", "200",
+            Run client = Run.of("perf", "atomic", "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-I", "100",
                     "-w", "10", "-W", "4", "--json").succeeded();
 
             assertThat(EmbeddedTest.requireEveryField(client.out()).get("errors").getAsLong()).isZero();
@@ -68,7 +68,7 @@ class TwoProcessesTest {
     void messagesAreAnswered(String provider, String operation, String endpoint) {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", endpoint)) {
             Run client = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "127.0.0.1", "-P",
-                    server.port(), "-v", "-S", "8,4k", "-I", "200", "-w", "10", "--json").succeeded();
+                    server.port(), "-v", "-S", "8,4k", "-I", "50", "-w", "10", "--json").succeeded();
 
             assertThat(client.lines()).hasSize(2).allSatisfy(line -> {
                 JsonObject row = EmbeddedTest.requireEveryField(line);
@@ -85,7 +85,7 @@ class TwoProcessesTest {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", "msg", "--keep")) {
             for (int client = 0; client < 2; client++) {
                 Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "127.0.0.1", "-P", server.port(), "-v",
-                        "-S", "1,64", "-I", "200", "-w", "10", "-W", "4", "--json").succeeded();
+                        "-S", "1,64", "-I", "100", "-w", "10", "-W", "4", "--json").succeeded();
 
                 assertThat(run.lines()).hasSize(2).allSatisfy(line -> {
                     JsonObject row = EmbeddedTest.requireEveryField(line);
