@@ -66,17 +66,19 @@ class HostileTest {
         Forked.Result result = running.await(patience);
 
         assertThat(result.exit()).as("%s; again: scripts/test --hostile%s %d %s '%s' %d; it printed:\n%s", program,
-                jvm.argument(), Math.ceilDiv(seconds, 60), program, last(result), SEED, result.output()).isZero();
+                jvm.argument(), Math.ceilDiv(seconds, 60), program, last(program, result), SEED, result.output())
+                .isZero();
         assertThat(jvm.hasWarned(result.output())).as(result.output()).isFalse();
         assertThat(result.output()).contains("survived").contains("tried ");
-        System.out.println(
-                result.output().lines().filter(line -> line.startsWith("tried ") || line.startsWith(program.name()))
+        System.out
+                .println(result.output().lines().filter(line -> line.matches("(tried|held|" + program.name() + ") .*"))
                         .collect(Collectors.joining("\n")));
     }
 
     /** The provider that it ended with. */
-    private static String last(Forked.Result result) {
-        return result.output().lines().filter(line -> line.contains(" over ")).reduce((one, other) -> other)
-                .map(line -> line.substring(line.indexOf(" over ") + " over ".length())).orElse("");
+    private static String last(HostileCase program, Forked.Result result) {
+        String beginning = program + " over ";
+        return result.output().lines().filter(line -> line.startsWith(beginning)).reduce((one, other) -> other)
+                .map(line -> line.substring(beginning.length())).orElse("");
     }
 }
