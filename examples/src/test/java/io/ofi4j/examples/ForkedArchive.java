@@ -13,12 +13,13 @@ import java.util.stream.Stream;
 
 /**
  * What lets the command start with less processor time: its modules in jars, and their classes loaded and linked in an
- * AOT cache, which knows jars alone. Each JVM that tests makes its own, and removes it at its end. Before JDK 25 the
- * command starts without.
+ * AOT cache, which knows jars alone. Each JVM that tests makes its own, and removes it at its end. No test waits for it:
+ * until it is made, and before JDK 25, the command starts without.
  */
 final class ForkedArchive {
     private static final int FIRST_RELEASE = 25;
     private static final long DEADLINE_SECONDS = 120;
+    private static final long MAKER_MILLIS = 5000;
     private static final String MAIN = "io.ofi4j.examples/" + Ofi4j.class.getName();
 
     /**
@@ -33,46 +34,66 @@ final class ForkedArchive {
     private static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m");
 
     /** What every command begins with. */
-    private static final List<String> COMMAND = command();
+    private static volatile List<String> command = java(List.of("-p", MODULES));
+
+    static {
+        if (Runtime.version().feature() >= FIRST_RELEASE && TOLD == null) {
+            Thread.ofPlatform().daemon().start(ForkedArchive::make);
+        }
+    }
 
     private ForkedArchive() {}
 
     /** {@return how a JVM of the command is started, with its modules; options and the main class follow} */
     static List<String> start() {
-        return COMMAND;
+        return command;
     }
 
-    private static List<String> command() {
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(OPTIONS);
+    private static List<String> java(List<String> modules) {
+        return Stream.of(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()), OPTIONS, modules)
+                .flatMap(List::stream).toList();
+    }
+
+    private static void make() {
         try {
-            boolean isArchived = Runtime.version().feature() >= FIRST_RELEASE && TOLD == null;
-            command.addAll(isArchived ? archived(command) : List.of("-p", MODULES));
+            Path folder = Files.createTempDirectory("ofi4j-command");
+            Thread maker = Thread.currentThread();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                end(maker);
+                remove(folder);
+            }));
+            command = java(archived(folder));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return List.copyOf(command);
     }
 
-    /** Makes the archive by a command that measures. Where none comes of it, what the JVM printed is shown. */
-    private static List<String> archived(List<String> java) throws IOException {
-        Path folder = Files.createTempDirectory("ofi4j-command");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(folder)));
+    private static void end(Thread maker) {
+        maker.interrupt();
+        try {
+            maker.join(MAKER_MILLIS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Makes the archive by a command that measures. If none comes of it, what the JVM printed is shown. */
+    private static List<String> archived(Path folder) throws IOException {
         List<String> modules = List.of("-p", jars(folder));
         Path cache = folder.resolve("classes.aot");
         Path log = folder.resolve("log");
-        List<String> training = new ArrayList<>(java);
+        List<String> training = new ArrayList<>(java(modules));
         training.add("-XX:AOTCacheOutput=" + cache);
-        training.addAll(modules);
         training.addAll(
                 List.of(Forked.NATIVE_ACCESS, "-m", MAIN, "perf", "write", "-p", "shm", "-S", "8", "-I", "100"));
         Process process = new ProcessBuilder(training).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
-            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+            process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) { // this JVM ends
+            process.destroyForcibly();
+            return modules;
         }
+        process.destroyForcibly();
         if (!Files.exists(cache)) {
             System.out.println("the command starts without an AOT cache: " + Files.readString(log));
             return modules;

@@ -24,6 +24,8 @@ public final class Forked {
             ? "--illegal-native-access=deny"
             : "--enable-native-access=java.base";
 
+    private static final String TEST_CLASSES = "ofi4j.test.classes";
+
     private static final Duration DEADLINE = Patience.seconds(120);
 
     /** One class of each place whose classes a test may use, besides those of the tests themselves. */
@@ -135,14 +137,17 @@ public final class Forked {
      * The options that give the places where classes are, as folders or jars, whether this JVM has them as modules or
      * not.
      */
-    static List<String> classes() {
-        String tests = System.getProperty("ofi4j.test.classes");
-        if (tests == null) {
-            return List.of("-cp", System.getProperty("java.class.path")); // forked itself
-        }
+    private static List<String> classes() {
+        return System.getProperty(TEST_CLASSES) == null
+                ? List.of("-cp", System.getProperty("java.class.path")) // forked itself
+                : ForkedArchive.options(places());
+    }
+
+    /** The places where classes are, those of the tests first. */
+    static List<Path> places() {
         Stream<String> others = PLACES.stream().flatMap(Forked::location);
-        return ForkedArchive
-                .options(Stream.concat(Stream.of(tests.split(":")), others).distinct().map(Path::of).toList());
+        return Stream.concat(Stream.of(System.getProperty(TEST_CLASSES).split(":")), others).distinct().map(Path::of)
+                .toList();
     }
 
     /** Where a class is; nothing, where it is not. None is initialized, which would load libfabric unguarded. */

@@ -5,19 +5,22 @@ import io.ofi4j.MemoryRegion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 
 /**
  * What lets a forked JVM start in two thirds of the time: the classes of this build in jars, and loaded and linked in
  * an AOT cache, which knows jars alone. Made anew where a class is newer or elsewhere, by the first of the JVMs that
- * test. Where there can be none, before JDK 25, JVMs start without.
+ * test. No test waits for it: until it is made, and before JDK 25, JVMs start without.
  */
 final class ForkedArchive {
     private static final int FIRST_RELEASE = 25;
@@ -25,6 +28,8 @@ final class ForkedArchive {
 
     /** The options that JVMs of an archive must have had when it was made. */
     static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
+    private static final AtomicBoolean IS_BEGUN = new AtomicBoolean();
 
     private final Path folder;
     private final List<Path> places;
@@ -39,16 +44,18 @@ final class ForkedArchive {
         if (Runtime.version().feature() < FIRST_RELEASE) { return classPath(places); }
         ForkedArchive archive = new ForkedArchive(places);
         try {
-            return archive.made() ? archive.options() : classPath(places);
+            if (archive.isNewest()) { return archive.options(); }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        if (!IS_BEGUN.getAndSet(true)) { Thread.ofPlatform().daemon().start(archive::make); }
+        return classPath(places);
     }
 
     /**
      * Makes that of this JVM's tests where it is not there: before a machine is emulated, on which it takes a minute.
      */
-    public static void main(String[] arguments) { Forked.classes(); }
+    public static void main(String[] arguments) { new ForkedArchive(Forked.places()).make(); }
 
     private static List<String> classPath(List<Path> places) {
         return List.of("-cp", String.join(":", places.stream().map(Path::toString).toList()));
@@ -70,19 +77,23 @@ final class ForkedArchive {
         return options;
     }
 
-    /** Makes the archive unless it is up to date, one JVM at a time. Returns whether there is one. */
-    private boolean made() throws IOException {
-        Files.createDirectories(folder);
-        try (FileChannel lock = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE); var _ = lock.lock()) {
-            if (!isNewest()) { make(); }
-            return Files.exists(cache());
+    /** Makes the archive unless it is up to date, or another JVM makes it. */
+    private void make() {
+        try {
+            Files.createDirectories(folder);
+            try (FileChannel file = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
+                    StandardOpenOption.WRITE); FileLock lock = file.tryLock()) {
+                if (lock != null && !isNewest()) { makeLocked(); }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
     private boolean isNewest() throws IOException {
         Path last = folder.resolve("made");
-        if (!Files.exists(last) || !Files.readString(last).equals(places.toString())) { return false; }
+        boolean isThere = Files.exists(last) && Files.exists(cache());
+        if (!isThere || !Files.readString(last).equals(places.toString())) { return false; }
         long newest = 0;
         for (Path place : places) {
             try (Stream<Path> files = Files.walk(place)) {
@@ -92,8 +103,8 @@ final class ForkedArchive {
         return Files.getLastModifiedTime(last).toMillis() > newest;
     }
 
-    private void make() throws IOException {
-        Files.deleteIfExists(cache());
+    private void makeLocked() throws IOException {
+        Files.deleteIfExists(folder.resolve("made"));
         for (Path place : places.stream().filter(Files::isDirectory).toList()) {
             int status = ToolProvider.findFirst("jar").orElseThrow().run(System.out, System.err, "--create",
                     "--no-compress", "--no-manifest", "--file", jar(place).toString(), "-C", place.toString(), ".");
@@ -103,23 +114,27 @@ final class ForkedArchive {
         Files.writeString(folder.resolve("made"), places.toString());
     }
 
-    /** Runs what most tests begin with. Without a cache there is none; its absence is said. */
+    /** Runs what most tests begin with. If no cache comes of it, what the JVM printed is shown. */
     private void train() throws IOException {
+        Path output = folder.resolve("classes-" + ProcessHandle.current().pid() + ".aot");
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:AOTCacheOutput=" + cache(), "--enable-native-access=ALL-UNNAMED"));
+                        "-XX:AOTCacheOutput=" + output, "--enable-native-access=ALL-UNNAMED"));
         command.addAll(OPTIONS);
         command.addAll(TestProviders.options());
         command.addAll(classPath(jars()));
         command.addAll(List.of(ForkedMain.class.getName(), Training.class.getName()));
         Path log = folder.resolve("log");
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         try {
             if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        if (!Files.exists(cache())) {
+        if (Files.exists(output)) {
+            Files.move(output, cache(), StandardCopyOption.ATOMIC_MOVE);
+        } else {
             System.out.println("forked JVMs start without an AOT cache: " + Files.readString(log));
         }
     }
