@@ -59,7 +59,8 @@ public final class Atomics extends OneSided {
         endpoint.quirks.require(Fact.ATOMICS_BREAK);
         this.ops = new AtomicOps(endpoint.handle, domain.queues.hasCriticalPosts());
         this.limits = new AtomicLimits(ops, endpoint.quirks.refusal(Fact.ATOMICS_ONLY_COPY),
-                endpoint.quirks.refusal(Fact.WIDE_ATOMICS_CRASH), provider);
+                endpoint.quirks.refusal(Fact.ATOMICS_OF_FLOATS_BREAK), endpoint.quirks.refusal(Fact.WIDE_ATOMICS_CRASH),
+                provider);
         if (limits.isEmpty()) {
             throw new UnsupportedOperationException(
                     "the provider " + provider + " claims atomic operations and has none: use another provider");

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.internal.engine.AtomicLimits;
+import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -81,6 +83,21 @@ class AtomicsRefusedTest {
             assertThatThrownBy(() -> atomics.inject(AtomicOperation.SUM, Datatype.INT8, local, 0, limit + 1, pair.far,
                     local.remote(), 0)).isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(Long.toString(limit));
+        }
+    }
+
+    /** As on connected endpoints of verbs, where libfabric 2.2 and newer take floats for integers. */
+    @Test
+    void floatsAreRefusedByThemselves() {
+        String why = "floats are out";
+        try (Pair pair = new Pair(TestProviders.atomicHints("shm"))) {
+            AtomicLimits limits = new AtomicLimits(pair.endpoint.atomics().ops, null, why, null, "shm");
+
+            for (Datatype datatype : new Datatype[]{Datatype.FLOAT, Datatype.DOUBLE}) {
+                assertThatThrownBy(() -> limits.bytes(Form.FETCH, AtomicOperation.SUM, datatype, 1))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(why);
+            }
+            assertThat(limits.bytes(Form.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
         }
     }
 

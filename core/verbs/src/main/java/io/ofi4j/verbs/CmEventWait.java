@@ -8,6 +8,7 @@ import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.verbs.internal.CmCalls;
+import io.ofi4j.verbs.internal.CmEvents;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -46,7 +47,7 @@ final class CmEventWait {
         if (event == null && isClosed.getAsBoolean()) {
             throw new IllegalStateException("another thread closed what " + operation + " waits on");
         }
-        if (event == null) {
+        if (event == null || isDeadline(event)) {
             throw new FabricTimeoutException(operation, deadline,
                     "Is the peer listening, and on an RDMA device's address?");
         }
@@ -54,9 +55,15 @@ final class CmEventWait {
         return event;
     }
 
+    /** Whether the kernel says that the deadline has passed: it has the same one for a resolution, and may be first. */
+    private static boolean isDeadline(CmCalls.Event event) {
+        return (event.type() == CmEvents.ADDRESS_ERROR || event.type() == CmEvents.ROUTE_ERROR)
+                && event.status() == -Errno.ETIMEDOUT;
+    }
+
     private static FabricException failure(String operation, CmCalls.Event event) {
         int status = Math.abs(event.status());
-        if (event.type() == io.ofi4j.verbs.internal.CmEvents.REJECTED) {
+        if (event.type() == CmEvents.REJECTED) {
             return new FabricException(operation
                     + " failed: the peer rejected the connection, or does not listen (reason " + event.status() + ").",
                     operation, Errno.ECONNREFUSED);

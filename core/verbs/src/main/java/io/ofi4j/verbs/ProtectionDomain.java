@@ -40,6 +40,8 @@ public final class ProtectionDomain implements AutoCloseable {
      * @param length the number of bytes, at least 1
      * @param rights the rights of the region, and how it is registered
      * @throws IllegalArgumentException if the length is below 1, or the rights contradict each other
+     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or has iWARP and
+     *         the region is {@link VerbsAccess#ZERO_BASED}
      */
     public VerbsMemoryRegion allocate(long length, VerbsAccess... rights) {
         if (length < 1) { throw new IllegalArgumentException("a region has at least 1 byte, not " + length); }

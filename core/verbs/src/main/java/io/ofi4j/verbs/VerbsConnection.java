@@ -98,8 +98,8 @@ public final class VerbsConnection implements AutoCloseable {
      *
      * @param domain a domain of {@link #context}
      * @param attributes the attributes of the queue pair
-     * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few
-     *         entries left
+     * @throws IllegalArgumentException if the domain or a queue is of another device context, a queue has too few
+     *         entries left, or the device takes fewer operations
      * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm does not
      *         have
      */
@@ -130,6 +130,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws IllegalArgumentException if the data is longer
      * @throws FabricException with errno {@code ECONNREFUSED} (111) if the peer rejects the connection or does not
      *         listen
+     * @throws io.ofi4j.FabricTimeoutException if the peer does not answer in time; close the connection then
      */
     public synchronized void connect(byte[] request, Duration deadline) {
         require(state == State.RESOLVED && hasQueuePair(), "connect");
@@ -144,6 +145,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @param answer private data for the peer, at most {@value #MAXIMUM_ANSWER_DATA} bytes
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
+     * @throws io.ofi4j.FabricTimeoutException if the peer does not confirm in time; close the connection then
      */
     public synchronized void accept(byte[] answer, Duration deadline) {
         require(state == State.REQUESTED && hasQueuePair(), "accept");

@@ -26,7 +26,7 @@ public final class XrcDomain implements AutoCloseable {
      * ibv_create_qp_ex(3). The caller closes it.
      *
      * @param attributes the attributes, of which port, address and number of reads are used
-     * @throws IllegalArgumentException if the port has no address
+     * @throws IllegalArgumentException if the device has no such port, or the port has no such address
      */
     public synchronized XrcTarget openTarget(QueuePairAttributes attributes) {
         if (closed) { throw new IllegalStateException(this + " is closed"); }

@@ -1,5 +1,6 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.FabricTimeoutException;
 import java.util.function.Consumer;
 
 /**
@@ -14,6 +15,7 @@ record VerbsMisuse(String name, Class<? extends Throwable> expected, String word
     static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
     static final Class<? extends Throwable> STATE = IllegalStateException.class;
     static final Class<? extends Throwable> BOUNDS = IndexOutOfBoundsException.class;
+    static final Class<? extends Throwable> TIMEOUT = FabricTimeoutException.class;
     static final Class<? extends Throwable> UNSUPPORTED = UnsupportedOperationException.class;
 
     static VerbsMisuse refused(String name, Class<? extends Throwable> expected, String words,

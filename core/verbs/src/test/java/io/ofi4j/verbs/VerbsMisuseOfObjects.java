@@ -4,13 +4,15 @@ import static io.ofi4j.verbs.VerbsAccess.LOCAL_WRITE;
 import static io.ofi4j.verbs.VerbsAccess.REMOTE_WRITE;
 import static io.ofi4j.verbs.VerbsMisuse.ARGUMENT;
 import static io.ofi4j.verbs.VerbsMisuse.STATE;
+import static io.ofi4j.verbs.VerbsMisuse.TIMEOUT;
 import static io.ofi4j.verbs.VerbsMisuse.UNSUPPORTED;
 import static io.ofi4j.verbs.VerbsMisuse.refused;
 
+import io.ofi4j.FabricException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -21,7 +23,8 @@ final class VerbsMisuseOfObjects {
     private VerbsMisuseOfObjects() {}
 
     static Stream<VerbsMisuse> cases() {
-        return Stream.of(attributes(), queues(), regions(), queuePairs(), connections()).flatMap(cases -> cases);
+        return Stream.of(attributes(), queues(), regions(), queuePairs(), capabilities(), connections(), establishing())
+                .flatMap(cases -> cases);
     }
 
     private static VerbsMisuse attribute(String name, String words, UnaryOperator<QueuePairAttributes> change) {
@@ -66,7 +69,10 @@ final class VerbsMisuseOfObjects {
                     CompletionChannel channel = s.near.context.openCompletionChannel();
                     channel.close();
                     s.near.context.openCompletionQueue(1, channel);
-                }), refused("close a queue in use", STATE, "close these before", s -> s.near.queue.close()),
+                }),
+                refused("wait on a channel with the interrupt status set", FabricException.class, "was interrupted",
+                        VerbsMisuseOfObjects::awaitInterrupted),
+                refused("close a queue in use", STATE, "close these before", s -> s.near.queue.close()),
                 refused("close a channel in use", STATE, "close these before", s -> s.near.channel.close()),
                 refused("close a domain in use", STATE, "close these before", s -> s.near.domain.close()),
                 refused("close a device in use", STATE, "close these before", s -> {
@@ -82,6 +88,15 @@ final class VerbsMisuseOfObjects {
                     other.close();
                     other.openProtectionDomain();
                 }));
+    }
+
+    private static void awaitInterrupted(VerbsMisuseStage stage) {
+        Thread.currentThread().interrupt();
+        try {
+            stage.near.channel.await(VerbsLink.DEADLINE);
+        } finally {
+            if (!Thread.interrupted()) { throw new AssertionError("the interrupt status was cleared"); }
+        }
     }
 
     private static Stream<VerbsMisuse> regions() {
@@ -150,21 +165,57 @@ final class VerbsMisuseOfObjects {
                 refused("a queue pair of XRC on a device without", UNSUPPORTED, "a queue pair of XRC is not offered",
                         s -> s.near.domain.openQueuePair(s.attributes().xrc(true))),
                 refused("memory on demand on a device without", UNSUPPORTED, "on-demand paging is not offered",
-                        s -> s.region(VerbsAccess.ON_DEMAND)));
+                        s -> s.region(VerbsAccess.ON_DEMAND)),
+                refused("memory of the caller on demand on a device without", UNSUPPORTED,
+                        "on-demand paging is not offered",
+                        s -> s.opened(s.near.domain.register(Arena.ofAuto().allocate(64), VerbsAccess.ON_DEMAND))));
+    }
+
+    /** Where the device says that it has something or lacks it. */
+    private static Stream<VerbsMisuse> capabilities() {
+        return Stream.of(
+                refused("a window of type 1 of a device without", UNSUPPORTED, "lacks MEM_WINDOW",
+                        s -> s.opened(s.without(DeviceCapability.MEM_WINDOW).openProtectionDomain())
+                                .openWindow(MemoryWindow.Type.ONE)),
+                refused("a window of type 2 of a device without", UNSUPPORTED, "lacks MEM_WINDOW_TYPE_2B",
+                        s -> s.opened(s.without(DeviceCapability.MEM_WINDOW_TYPE_2B).openProtectionDomain())
+                                .openWindow(MemoryWindow.Type.TWO)),
+                refused("take a window back by a send of a device without", UNSUPPORTED, "lacks MEM_MGT_EXTENSIONS",
+                        s -> {
+                            DeviceContext context = s.without(DeviceCapability.MEM_MGT_EXTENSIONS);
+                            QueuePairAttributes attributes = QueuePairAttributes
+                                    .of(s.opened(context.openCompletionQueue(16))).sizes(8, 8);
+                            ProtectionDomain domain = s.opened(context.openProtectionDomain());
+                            s.opened(domain.openQueuePair(attributes)).trySendInvalidate(s.near.region, 0, 8, s.there,
+                                    WorkFlags.SIGNALED, 1);
+                        }),
+                refused("an XRC target on a port that the device lacks", ARGUMENT, "no port 200",
+                        s -> s.xrcDomain().openTarget(s.attributes().address(200, -1))),
+                refused("an XRC target at an address that the port lacks", ARGUMENT, "no address at index 255",
+                        s -> s.xrcDomain().openTarget(s.attributes().address(1, 255))),
+                refused("connect an XRC target twice", STATE, "connected already", s -> {
+                    XrcTarget target = s.xrcTarget();
+                    target.connect(target.address());
+                    target.connect(target.address());
+                }), refused("connect a closed XRC target", STATE, "is closed", s -> {
+                    XrcTarget target = s.xrcTarget();
+                    target.close();
+                    target.connect(target.address());
+                }), refused("a target of a closed XRC domain", STATE, "is closed", s -> {
+                    XrcDomain domain = s.xrcDomain();
+                    domain.close();
+                    domain.openTarget(s.attributes());
+                }), refused("close an XRC domain in use", STATE, "close these before", s -> {
+                    XrcDomain domain = s.xrcDomain();
+                    s.opened(domain.openTarget(s.attributes()));
+                    domain.close();
+                }));
     }
 
     private static VerbsCompletionQueue closedQueue(VerbsMisuseStage stage) {
         VerbsCompletionQueue queue = stage.near.context.openCompletionQueue(200);
         queue.close();
         return queue;
-    }
-
-    /** To a listener that does not answer. */
-    private static VerbsConnection resolved(VerbsMisuseStage stage) {
-        InetAddress near = new InetSocketAddress(VerbsLink.addresses().getLast(), 0).getAddress();
-        ConnectionListener listener = stage.opened(Verbs.load().listen(new InetSocketAddress(near, 0), 1));
-        return stage
-                .opened(Verbs.load().resolve(new InetSocketAddress(near, 0), listener.address(), VerbsLink.DEADLINE));
     }
 
     private static Stream<VerbsMisuse> connections() {
@@ -177,10 +228,22 @@ final class VerbsMisuseOfObjects {
                         s -> s.far.connection.reject(new byte[0])),
                 refused("a second queue pair of a connection", STATE, "open a queue pair",
                         s -> s.near.connection.openQueuePair(s.near.domain, s.attributes())),
+                refused("a queue pair of a connection in a domain of another device context", ARGUMENT,
+                        "another device context", s -> {
+                            DeviceContext other = s.opened(Verbs.load().open(s.near.context.name()));
+                            s.resolved().openQueuePair(s.opened(other.openProtectionDomain()), s.attributes());
+                        }),
+                refused("a queue pair of a connection for which its queue has no room", ARGUMENT, "open a larger one",
+                        s -> s.resolved().openQueuePair(s.near.domain,
+                                QueuePairAttributes.of(s.queue(15)).sizes(8, 8))),
+                refused("a queue pair of a connection that blocks loopback", UNSUPPORTED, "connected by hand",
+                        s -> s.resolved().openQueuePair(s.near.domain, s.attributes().blockLoopback(true))),
+                refused("a queue pair of a connection with XRC", UNSUPPORTED, "connected by hand",
+                        s -> s.resolved().openQueuePair(s.near.domain, s.attributes().xrc(true))),
                 refused("a queue pair of a connection with a closed queue", STATE, "is closed",
-                        s -> resolved(s).openQueuePair(s.near.domain, QueuePairAttributes.of(closedQueue(s)))),
+                        s -> s.resolved().openQueuePair(s.near.domain, QueuePairAttributes.of(closedQueue(s)))),
                 refused("connect with a closed queue pair", STATE, "without a queue pair", s -> {
-                    VerbsConnection connection = resolved(s);
+                    VerbsConnection connection = s.resolved();
                     connection.openQueuePair(s.near.domain, s.attributes().sizes(8, 8)).close();
                     connection.connect(new byte[0], VerbsLink.DEADLINE);
                 }), refused("a listener that is closed", STATE, "is closed", s -> {
@@ -194,6 +257,25 @@ final class VerbsMisuseOfObjects {
                 }), refused("close a queue pair with a window bound on it", STATE, "MemoryWindow", s -> {
                     s.bound();
                     s.far.pair.close();
+                }), refused("close a connection with a window bound on its queue pair", STATE, "MemoryWindow", s -> {
+                    s.bound();
+                    s.far.connection.close();
                 }));
+    }
+
+    private static Stream<VerbsMisuse> establishing() {
+        return Stream.of(
+                refused("a wait for a connection that nobody asks for", TIMEOUT, "the wait for a connection",
+                        s -> s.listener().next(Duration.ofMillis(1))),
+                refused("connect to a listener that does not answer", TIMEOUT, "rdma_connect",
+                        s -> s.resolvedWithPair().connect(new byte[0], Duration.ofMillis(1))),
+                refused("connect with too much private data", ARGUMENT, "at most 56 bytes, not 57",
+                        s -> s.resolvedWithPair().connect(new byte[57], VerbsLink.DEADLINE)),
+                refused("accept with too much private data", ARGUMENT, "at most 148 bytes, not 149",
+                        s -> s.requested().accept(new byte[149], VerbsLink.DEADLINE)),
+                refused("accept who does not confirm", TIMEOUT, "rdma_accept",
+                        s -> s.requested().accept(new byte[148], Duration.ofMillis(1))),
+                refused("reject with too much private data", ARGUMENT, "at most 148 bytes, not 149",
+                        s -> s.requested().reject(new byte[149])));
     }
 }

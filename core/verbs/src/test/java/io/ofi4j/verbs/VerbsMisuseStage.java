@@ -2,7 +2,11 @@ package io.ofi4j.verbs;
 
 import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.ofi4j.FabricTimeoutException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -35,6 +39,52 @@ final class VerbsMisuseStage implements AutoCloseable {
     QueuePair unconnected() {
         return opened(near.domain.openQueuePair(QueuePairAttributes.of(queue(16)).sizes(8, 8)));
     }
+
+    /** Of this side's device, to an address of the same device. */
+    VerbsConnection resolved(ConnectionListener listener) {
+        return opened(Verbs.load().resolve(new InetSocketAddress(listener.address().getAddress(), 0),
+                listener.address(), VerbsLink.DEADLINE));
+    }
+
+    ConnectionListener listener() {
+        return opened(Verbs.load().listen(new InetSocketAddress(VerbsLink.addresses().getLast(), 0), 1));
+    }
+
+    /** To a listener that does not answer, without a queue pair. */
+    VerbsConnection resolved() {
+        return resolved(listener());
+    }
+
+    /** As {@link #resolved()}, with a queue pair. */
+    VerbsConnection resolvedWithPair() { return withPair(resolved()); }
+
+    private VerbsConnection withPair(VerbsConnection connection) {
+        connection.openQueuePair(near.domain, attributes().sizes(8, 8));
+        return connection;
+    }
+
+    /** A request that has not been answered, with a queue pair. The peer does not wait for the answer. */
+    VerbsConnection requested() {
+        ConnectionListener listener = listener();
+        VerbsConnection peer = withPair(resolved(listener));
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> peer.connect(new byte[0], Duration.ofMillis(1)));
+        return withPair(opened(listener.next(VerbsLink.DEADLINE)));
+    }
+
+    /** The device, as if it had a capability. */
+    DeviceContext with(DeviceCapability capability) {
+        return opened(AnsweredDevice.with(near.context.name(), capability)).context;
+    }
+
+    /** The device, as if it lacked a capability. */
+    DeviceContext without(DeviceCapability capability) {
+        return opened(AnsweredDevice.without(near.context.name(), capability)).context;
+    }
+
+    XrcDomain xrcDomain() { return opened(with(DeviceCapability.XRC).openXrcDomain()); }
+
+    XrcTarget xrcTarget() { return opened(xrcDomain().openTarget(attributes())); }
 
     MemoryWindow window() { return opened(far.domain.openWindow(MemoryWindow.Type.TWO)); }
 

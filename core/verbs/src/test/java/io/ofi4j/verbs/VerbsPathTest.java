@@ -7,10 +7,13 @@ import static io.ofi4j.verbs.WorkFlags.SOLICITED;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Waiting;
 import io.ofi4j.support.Patience;
 import java.io.IOException;
@@ -25,6 +28,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The path of its own over verbs: every operation between two devices, with the bytes compared. */
 @Timeout(600)
@@ -346,6 +351,18 @@ class VerbsPathTest {
             assertThat(rejecting.isAlive() && !joined(rejecting)).isFalse();
         }
         assertRefused(verbs, free);
+    }
+
+    /** The kernel has the same deadline and may be the first to say so. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100, 1000})
+    void aResolutionOfAnAddressThatNobodyHasEndsAtTheDeadline(int milliseconds) {
+        assumeTrue(System.getenv("OFI4J_OTHER_PROCESSOR") != null,
+                "only of a virtual machine it is known who is there");
+        InetSocketAddress nobody = new InetSocketAddress("198.18.0.3", 1);
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> Verbs.load().resolve(null, nobody, Duration.ofMillis(milliseconds)))
+                .withMessageContaining("rdma_resolve_addr did not succeed within");
     }
 
     private static boolean joined(Thread thread) {

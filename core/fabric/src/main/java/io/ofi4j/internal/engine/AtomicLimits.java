@@ -12,12 +12,14 @@ public final class AtomicLimits {
     private static final AtomicOperation[] OPERATIONS = AtomicOperation.values();
     private static final Datatype[] DATATYPES = Datatype.values();
     private static final Set<Datatype> LONGS = EnumSet.of(Datatype.INT64, Datatype.UINT64);
+    private static final Set<Datatype> FLOATS = EnumSet.of(Datatype.FLOAT, Datatype.DOUBLE);
     private static final Set<Datatype> WIDE_INTEGERS = EnumSet.of(Datatype.INT128, Datatype.UINT128);
     private static final Set<AtomicOperation> COPIES = EnumSet.of(AtomicOperation.ATOMIC_READ,
             AtomicOperation.ATOMIC_WRITE);
 
     private final String provider;
     private final String copiesOnly;
+    private final String noFloats;
     private final String noWideIntegers;
     private final long[] maxCounts = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
 
@@ -45,10 +47,12 @@ public final class AtomicLimits {
 
     /**
      * @param copiesOnly why all but reads and writes of integers of 64 bits is refused, or null
+     * @param noFloats why FLOAT and DOUBLE are refused, or null
      * @param noWideIntegers why integers of 128 bits are refused, or null
      */
-    public AtomicLimits(AtomicOps ops, String copiesOnly, String noWideIntegers, String provider) {
+    public AtomicLimits(AtomicOps ops, String copiesOnly, String noFloats, String noWideIntegers, String provider) {
         this.copiesOnly = copiesOnly;
+        this.noFloats = noFloats;
         this.noWideIntegers = noWideIntegers;
         this.provider = provider;
         for (Datatype datatype : DATATYPES) {
@@ -64,6 +68,7 @@ public final class AtomicLimits {
     /** Why the quirks refuse an operation; null where they do not. */
     private String quirk(AtomicOperation operation, Datatype datatype) {
         if (copiesOnly != null && !(LONGS.contains(datatype) && COPIES.contains(operation))) { return copiesOnly; }
+        if (FLOATS.contains(datatype)) { return noFloats; }
         return WIDE_INTEGERS.contains(datatype) ? noWideIntegers : null;
     }
 

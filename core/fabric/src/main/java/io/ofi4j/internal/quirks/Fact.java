@@ -67,6 +67,10 @@ public enum Fact {
     /** Of atomic operations only reads and writes of integers of 64 bits do what they should. */
     ATOMICS_ONLY_COPY("atomic operations other than ATOMIC_READ and ATOMIC_WRITE of 64-bit integers",
             "takes addresses for values, or changes what is beside the target", "use these two, or another provider"),
+    /** An atomic operation of a float is one of an integer of 64 bits. */
+    ATOMICS_OF_FLOATS_BREAK("atomic operations of FLOAT and DOUBLE",
+            "takes them for 64-bit integers, and changes what is beside a FLOAT",
+            "use 64-bit integers, or another provider"),
     /** An atomic operation of integers of 128 bits ends the process. */
     WIDE_ATOMICS_CRASH("atomic operations of 128-bit integers", "may end the process in them",
             "use 64-bit integers, or libfabric 1.17 or newer"),

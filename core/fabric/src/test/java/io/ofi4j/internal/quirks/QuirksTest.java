@@ -99,12 +99,13 @@ class QuirksTest {
             rxm-collectives 1.17 2.1 2.6
             rxm-half-received-writes 1.17 2.1 2.6
             rxm-departed-peers 1.17 2.1
-            verbs-connections 1.17 2.1
-            verbs-adapter 1.17 2.1
-            siw-reads 1.17 2.1
+            verbs-connections 1.17 2.1 2.6
+            verbs-adapter 1.17 2.1 2.6
+            siw-reads 1.17 2.1 2.6
             verbs-atomics 1.17 2.1
-            siw-atomics 1.17 2.1
-            verbs-rxm-progress 1.17 2.1
+            verbs-floats 2.6
+            siw-atomics 1.17 2.1 2.6
+            verbs-rxm-progress 1.17 2.1 2.6
             variable-limits 1.17 2.1 2.6
             sockets-places 1.17 2.1 2.6
             sockets-shutdown 1.17 2.1 2.6
@@ -156,6 +157,7 @@ class QuirksTest {
 
         assertThat(names("shm", newer)).contains("shm-names", "shm-own-peers").doesNotContain("shm-last-place");
         assertThat(names("tcp;ofi_rxm", newer)).contains("rxm-atomics").doesNotContain("rxm-early-messages");
+        assertThat(names("verbs;ofi_rxm", newer)).contains("verbs-adapter").doesNotContain("verbs-rxm-progress");
     }
 
     @Test
@@ -163,6 +165,15 @@ class QuirksTest {
         assertThat(Quirks.of(provider("tcp;ofi_rxm", new Version(1, 15), EndpointType.RDM))
                 .refusal(Fact.WIDE_ATOMICS_CRASH)).contains("128-bit integers over tcp;ofi_rxm of libfabric 1.15");
         assertThat(names("tcp;ofi_rxm", new Version(1, 17))).doesNotContain("rxm-wide-atomics");
+    }
+
+    @Test
+    void floatsAreRefusedWhereTheProviderTakesThemForIntegers() {
+        Version newer = new Version(2, 7);
+        assertThat(Quirks.of(provider("verbs", newer, EndpointType.MSG)).refusal(Fact.ATOMICS_OF_FLOATS_BREAK))
+                .contains("FLOAT and DOUBLE over verbs");
+        assertThat(Quirks.of(provider("verbs;ofi_rxm", newer, EndpointType.RDM)).facts())
+                .doesNotContain(Fact.ATOMICS_OF_FLOATS_BREAK);
     }
 
     @Test
