@@ -285,10 +285,11 @@ public final class Rendezvous implements AutoCloseable {
      * @param count how many places there are, {@link #MAX_PLACES} at most
      * @param value up to {@link #MAX_VALUE_LENGTH} bytes
      * @return the value of each place
-     * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
-     * @throws FabricTimeoutException if not all come in time; it names those who have not
-     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server
-     *         has gone or is full
+     * @throws IllegalArgumentException if the name or the value is too long, there is no such place, or there are too
+     *         many
+     * @throws FabricTimeoutException if not all places come in time; it names those that have not
+     * @throws RendezvousException if a member that has entered is lost or has left, members give different counts, or
+     *         the server has gone or is full
      */
     public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
         requireName(name);
