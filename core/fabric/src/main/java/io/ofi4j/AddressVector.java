@@ -85,8 +85,8 @@ public final class AddressVector implements AutoCloseable {
     VectorView view() { return view; }
 
     /**
-     * Stops native removals: a provider sends to the members of a group without a look whether the vector still has
-     * them.
+     * Stops native removals: a provider sends to the members of a group without checking that they are still in the
+     * vector.
      */
     void noteGroup() { hasGroups = true; }
 
@@ -182,7 +182,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public List<InsertResult> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
-        List<EndpointAddress> all = new ArrayList<>(addresses); // a foreign list may return other elements each time
+        List<EndpointAddress> all = new ArrayList<>(addresses); // the caller's list may return other elements each time
         all.forEach(address -> Objects.requireNonNull(address, "one of the addresses is null"));
         return domain.queues.locked(this, () -> {
             requireOpen();
@@ -331,7 +331,7 @@ public final class AddressVector implements AutoCloseable {
         }
         peer.refuse();
         if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
-            domain.queues.awaitPosts(); // and for joins
+            domain.queues.awaitPosts(); // joins hold the guard, too
             if (!hasGroups) { removeNatively(peer.entry); }
         }
     }

@@ -262,7 +262,7 @@ public final class CollectiveGroup {
 
     /**
      * {@return the length of the elements in bytes} A message between two members carries at most {@code share} times
-     * as many.
+     * that length.
      */
     private long require(Collective collective, Datatype datatype, long count, int share) {
         return require(collective, AtomicOperation.MIN, datatype, count, share);

@@ -199,7 +199,7 @@ public final class Counter implements AutoCloseable {
      * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
     public void await(long threshold, Duration deadline) {
-        // read outside the guard: mayBlock decides
+        // may be out of date, as it is read outside the guard; mayBlock checks it again
         IntConsumer call = blocks ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
         if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,

@@ -22,9 +22,9 @@ public final class DeferredOperation {
     final MemoryRegion[] regions;
     final Peer peer;
     /**
-     * A counter of this operation's own, which says when it has ended. A transfer adds one to it, and a second
-     * operation then adds to the program's counter. An operation that changes a counter is followed by another one,
-     * which adds one to this counter.
+     * The provider's counter that tells whether this operation has ended. A transfer adds one to this counter, which
+     * triggers a second operation that adds one to the program's counter. For an operation that changes a counter, a
+     * second operation with the same trigger adds one to this counter.
      */
     Handle completionCounter;
     CntrOps completionOps;
@@ -72,8 +72,9 @@ public final class DeferredOperation {
     }
 
     /**
-     * The provider's locks that an operation takes: the count of its trigger takes one, and its completion is counted
-     * while another one, or none, is held. Each direction of an endpoint has a lock, and so has each counter.
+     * One step of an operation, with the provider's locks that it needs. When the trigger counts, the provider takes
+     * the lock {@code takes}. When the operation completes, the provider changes {@code counted} while it holds the
+     * lock {@code held}, or no lock if that is null. Each direction of an endpoint has a lock, and so has each counter.
      */
     record Step(Counter trigger, Object takes, Object held, Counter counted) {
         boolean isChange() { return takes == counted; }

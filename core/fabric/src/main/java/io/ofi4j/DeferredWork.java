@@ -65,7 +65,7 @@ public final class DeferredWork {
     /** Why high thresholds, and operations that would never end, are refused, or null. */
     private final String highThresholdRefusal;
     private final String nestedLockRefusal;
-    /** The number of queued operations at which the next look removes those that have ended. */
+    /** When this number of operations is queued, the next {@link #add} first removes those that have ended. */
     private int cleanupSize = 64;
 
     DeferredWork(Domain domain) {
@@ -74,7 +74,7 @@ public final class DeferredWork {
         this.nestedLockRefusal = domain.quirks.refusal(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
     }
 
-    /** @throws UnsupportedOperationException if what was opened with this info lacks the capability */
+    /** @throws UnsupportedOperationException if these capabilities of the opened object lack TRIGGER */
     DeferredWork requireOffered(Object opened, long capabilities) {
         if ((capabilities & Capability.TRIGGER.bit()) == 0) {
             throw new UnsupportedOperationException(
@@ -293,7 +293,7 @@ public final class DeferredWork {
         }
     }
 
-    /** Inside the guard of its counter, so that no thread closes that meanwhile. */
+    /** Called inside the guard of the trigger, so that no thread closes the trigger meanwhile. */
     private boolean tryQueue(DeferredOperation one, Runnable checks) {
         checks.run();
         one.trigger().requireOpen();
@@ -304,7 +304,7 @@ public final class DeferredWork {
             return false;
         }
         check(status);
-        // Starts after the operation. If it cannot be queued, the operation counts as queued for ever.
+        // Marks the end of the operation. If it cannot be queued, the operation counts as queued for ever.
         if (one.endpoint == null) { one.countingStruct.queue(domain.handle()); }
         return true;
     }
@@ -328,8 +328,8 @@ public final class DeferredWork {
     }
 
     /**
-     * @throws UnsupportedOperationException if the operation, together with those that are queued, would wait for a
-     *         lock of its own cause
+     * @throws UnsupportedOperationException if the operation, together with the queued ones, could deadlock: the
+     *         provider would start one while it holds a lock that this one needs
      */
     private void requireTerminates(DeferredOperation one) {
         if (nestedLockRefusal == null || !wouldHang(one)) { return; }
@@ -345,7 +345,7 @@ public final class DeferredWork {
                         && reaches(steps, one.counted(), next.trigger(), new HashSet<>())));
     }
 
-    /** Whether changes of counters lead from one to another. */
+    /** Whether a change of the first counter leads, through queued changes of counters, to a change of the second. */
     private static boolean reaches(List<DeferredOperation.Step> steps, Counter from, Counter to, Set<Counter> seen) {
         return from == to || seen.add(from) && steps.stream()
                 .anyMatch(one -> one.isChange() && one.trigger() == from && reaches(steps, one.counted(), to, seen));
@@ -364,8 +364,8 @@ public final class DeferredWork {
     }
 
     /**
-     * Removes an operation that the provider no longer refers to. Closing the counter first waits for threads inside
-     * it.
+     * Removes an operation that the provider no longer refers to. The counter is closed first, because fi_close waits
+     * for threads inside the counter.
      */
     private synchronized void end(DeferredOperation one, State outcome) {
         if (one.state != State.QUEUED) { return; }

@@ -304,7 +304,7 @@ public final class Domain implements AutoCloseable {
 
     private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
         requireOpen();
-        // before it is touched
+        // before the file is opened
         Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access));
         FileMapping mapping = file.map(); // may take long, therefore not under the monitor
         synchronized (this) {

@@ -159,8 +159,8 @@ final class DomainQueues {
 
     /**
      * {@return the result of an action inside the fabric's lock, while no thread uses the endpoint, its vector, or
-     * another endpoint of that vector} A provider that meets a new peer tells all endpoints of the vector, even one
-     * that is half open.
+     * another endpoint of that vector} A provider that learns of a new peer visits all endpoints of the vector, even
+     * one that is only partly enabled.
      */
     <R> R insideGuards(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {

@@ -59,9 +59,10 @@ public final class Endpoint implements AutoCloseable {
     final OpenChildren aliases = OpenChildren.owned();
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
-     * The {@link Peer#reachableVector} of the peers it reaches, or {@link #NO_VECTOR} unless it is enabled and open:
-     * one comparison tells the data path both. Set by {@link EndpointLifeCycle} alone, inside the transmit queue's
-     * guard, as posting threads read it.
+     * The {@link Peer#reachableVector} of the peers that this endpoint reaches, while it is enabled and open and can
+     * send; otherwise {@link #NO_VECTOR}. The data path therefore checks the endpoint's state and the peer with one
+     * comparison. Set by {@link EndpointLifeCycle} alone, inside the transmit queue's guard, where posting threads read
+     * it.
      */
     Object reachableVector;
     /**
@@ -69,7 +70,9 @@ public final class Endpoint implements AutoCloseable {
      * inside the guards of both queues.
      */
     boolean mayReceive;
-    /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
+    /**
+     * The number of posts that found no room, counted inside the transmit queue's guard. An alias has its own count.
+     */
     long timesFull;
     int canceled;
     // Made on first use, because enabling may replace the tables of functions

@@ -58,7 +58,7 @@ final class EndpointBindings {
     /** The endpoints that receive through this, if it is a shared context. */
     final OpenChildren sharers = new OpenChildren();
 
-    /** What was recorded last, or null; changed inside the transmit queue's guard. */
+    /** The latencies of the last recording, or null; changed inside the transmit queue's guard. */
     LatencyHistogram latencies;
 
     private final Endpoint endpoint;

@@ -38,8 +38,8 @@ import java.util.function.BooleanSupplier;
  * The life cycle of an endpoint; fi_endpoint(3). It is bound and enabled in one step, and closed once, in ways that are
  * safe with every provider. Only {@link #become} changes {@link #state}. An alias has a life cycle of its own.
  *
- * <p>Every step of a close looks at what is left to do. A close that has thrown can therefore be called again, and
- * continues.
+ * <p>Every step of a close checks whether it is still to be done. A close that has thrown can therefore be called
+ * again, and continues.
  */
 final class EndpointLifeCycle implements EndpointView {
     /** The states of an endpoint. */
@@ -130,10 +130,11 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Moves it on. What depends on the state follows here: the address of a connection, which is asked for while that
-     * is there, and what posting threads compare, see {@link #updatePermissions}.
+     * Changes the state, and updates the values that depend on it: the address of a connected endpoint, which is read
+     * before the endpoint leaves {@link State#ENABLED}, and the fields that posting threads compare; see
+     * {@link #updatePermissions}.
      *
-     * @throws IllegalStateException if it is somewhere else, and the step does not exist
+     * @throws IllegalStateException if there is no transition from the present state to that one
      */
     private void become(State next) {
         synchronized (endpoint) {
@@ -154,15 +155,15 @@ final class EndpointLifeCycle implements EndpointView {
     private void refusePosts() {
         try {
             bindings.betweenPosts(this::updatePermissions);
-        } catch (Throwable t) { // a thread hangs inside
+        } catch (Throwable t) { // another thread has not left a guard in time
             if (state == State.CLOSING) { state = State.CLOSE_INTERRUPTED; }
             throw t;
         }
     }
 
     /**
-     * Sets what the data path compares, from the state: the one comparison of {@link Endpoint#reachableVector} says
-     * that the endpoint is enabled and that the peer is in its vector.
+     * Derives the fields that the data path compares from the state. The one comparison of
+     * {@link Endpoint#reachableVector} shows that the endpoint is enabled and that the peer is in its vector.
      */
     private void updatePermissions() {
         boolean isEnabled = state == State.ENABLED;
@@ -267,7 +268,7 @@ final class EndpointLifeCycle implements EndpointView {
         if (hasPeers()) { bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)"); }
         try {
             enableBound();
-        } catch (Throwable t) { // before the next poll, which would use what the endpoint lacks
+        } catch (Throwable t) { // closed at once: the next poll would use the incomplete endpoint
             closeBound();
             closeOwned();
             throw t;
@@ -294,8 +295,8 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void bindQueues() {
-        // With some providers the first bind decides whether there are descriptors; without one they add standard
-        // input.
+        // For some providers the first bound queue decides whether descriptors are used. If it has no wait object,
+        // they add descriptor 0, standard input, to the wait objects of later queues.
         List<CompletionQueue> queues = bindings.queues().stream()
                 .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
         for (CompletionQueue queue : queues) {
@@ -436,7 +437,7 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void finishAlias() {
-        domain.queues.works.requireNoneWaiting(endpoint); // no more can come
+        domain.queues.works.requireNoneWaiting(endpoint); // no further operation can be queued
         if (openHandle != null) { closeOpenHandle(); }
         endpoint.original.aliases.remove(endpoint);
         become(State.CLOSED);
@@ -464,7 +465,7 @@ final class EndpointLifeCycle implements EndpointView {
     private void drain() {
         CompletionQueue queue = bindings.transmitQueue();
         Quirks quirks = endpoint.quirks;
-        domain.queues.works.requireNoneWaiting(endpoint); // no more can come
+        domain.queues.works.requireNoneWaiting(endpoint); // no further operation can be queued
         queue.drain();
         if (!wasEnabled()) { return; }
         if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(CONNECTIONS_TIMEOUT, () -> false); }
@@ -478,12 +479,12 @@ final class EndpointLifeCycle implements EndpointView {
     private void progress(Duration timeout, BooleanSupplier isDone) {
         Waiting.YIELD.tryUntil(() -> {
             domain.queues.progress(); // this thread may also own the other end of a transfer
-            bindings.transmitQueue().drain(); // even if its buffer is full, so that progress() does nothing
+            bindings.transmitQueue().drain(); // also while its buffer is full, when progress() does nothing
             return isDone.getAsBoolean();
         }, timeout);
     }
 
-    /** Has the provider close it, or defers that, unless one of them has happened. */
+    /** Has the provider close the endpoint, or defers that. Neither is done a second time. */
     private void closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();
         if (openHandle != null && !domain.closes.isDeferred(this) && isKnownToQuirks
@@ -528,14 +529,14 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Closes an endpoint whose close was deferred. No caller is left to report a failure to.
+     * Closes an endpoint whose close was deferred. A failure is not reported, because no caller waits for the close.
      *
-     * @return false if another thread is in its close, which does this afterwards
+     * @return false if another thread is in {@link #close}, which then runs this method
      */
     private boolean tryCloseDeferred() {
         if (!nativeClose.tryLock()) { return false; }
         try {
-            if (openHandle != null && domain.isClosed()) { // the rest of it is closed
+            if (openHandle != null && domain.isClosed()) { // its queues are closed: there are no guards to enter
                 closeOpenHandle();
             } else if (openHandle != null) { domain.queues.insideGuards(bindings, this::closeOpenHandle); }
             closeOwned();

@@ -24,7 +24,7 @@ final class Flush implements AutoCloseable {
     final Mechanism mechanism;
     /** The target of the read, or the source of the write. */
     final MemoryRegion scratch;
-    /** What does it, if that is {@link Mechanism#FETCH}; or null. */
+    /** Carries out the flush if the mechanism is {@link Mechanism#FETCH}; otherwise null. */
     final Atomics atomics;
     /** The endpoint's number, for an operation that is reported. */
     final long number;
@@ -34,7 +34,7 @@ final class Flush implements AutoCloseable {
     enum Mechanism {
         /** A write of no bytes with DELIVERY_COMPLETE. */
         WRITE(0, Access.WRITE, Access.REMOTE_WRITE),
-        /** A read of one byte, with DELIVERY_COMPLETE, so that the provider takes no shorter way. */
+        /** A read of one byte. DELIVERY_COMPLETE keeps the provider from bypassing the peer. */
         READ(1, Access.READ, Access.REMOTE_READ),
         /** An atomic read, which comes after writes and atomic operations. */
         FETCH(LENGTH, Access.READ, Access.REMOTE_READ);

@@ -160,7 +160,10 @@ public final class Libfabric {
         return withDeviceMemory(infos(find(hints, HANDLED_MODES, handledModes(hints)), hints), hints);
     }
 
-    /** Adds the providers that answer hints without capabilities only where the program allows for device memory. */
+    /**
+     * Adds the providers that fi_getinfo of some versions leaves out if the hints have neither capabilities nor the
+     * mode of device memory.
+     */
     private List<FabricInfo> withDeviceMemory(List<FabricInfo> infos, FabricHints hints) {
         if (!hints.capabilities().isEmpty() || !Quirks.hideWithoutDeviceMemory(version)) { return infos; }
         List<String> known = infos.stream().map(FabricInfo::provider).toList();
@@ -202,7 +205,7 @@ public final class Libfabric {
                 Hints.of(hints, modes, memoryRegionModes));
     }
 
-    /** Has HMEM only where it is asked for: it may make transfers of other memory slower. */
+    /** Includes HMEM only if the hints ask for it: it may make transfers of other memory slower. */
     private static int handledModes(FabricHints hints) {
         return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled)
                 .filter(mode -> mode != MemoryRegionMode.HMEM || hints.capabilities().contains(Capability.HMEM))

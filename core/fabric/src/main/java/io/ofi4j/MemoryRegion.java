@@ -83,9 +83,9 @@ public final class MemoryRegion implements AutoCloseable {
     /** The scope of the caller's memory, which the caller may close; null for memory allocated here. */
     private final MemorySegment.Scope scope;
     private final Arena arena;
-    /** The region of several segments that this is a part of, or this. */
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
+    /** The region of several segments that this is a part of, or this. */
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
     /** Counts writes by peers, or null. */

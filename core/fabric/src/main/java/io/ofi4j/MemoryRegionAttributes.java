@@ -52,7 +52,7 @@ public final class MemoryRegionAttributes implements Cloneable {
      * @throws NullPointerException if a segment is null
      */
     public static MemoryRegionAttributes of(List<MemorySegment> segments) {
-        List<MemorySegment> all = new ArrayList<>(segments); // a foreign list may return other elements each time
+        List<MemorySegment> all = new ArrayList<>(segments); // the caller's list may return other elements each time
         if (all.isEmpty()) { throw new IllegalArgumentException("a memory region has at least one segment"); }
         all.forEach(segment -> Objects.requireNonNull(segment, "one of the segments is null"));
         return new MemoryRegionAttributes(List.copyOf(all));

@@ -1,6 +1,6 @@
 package io.ofi4j;
 
-/** What transfers and atomic operations share: a region here, and a peer's. */
+/** The common part of transfers and atomic operations, which need a local region and a region of a peer. */
 abstract sealed class OneSided extends PostPath permits Rma, Atomics {
     static final long READ = Access.READ.bit();
     static final long WRITE = Access.WRITE.bit();

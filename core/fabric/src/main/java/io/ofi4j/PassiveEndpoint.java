@@ -215,7 +215,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         if (!owned || staysAfterClose) { fi_reject(request, NO_REASON); }
     }
 
-    /** Rejects a request while the native endpoint exists: closing that has ended the request otherwise. */
+    /** Rejects a request, unless the close of the native endpoint has ended it. */
     private int fi_reject(ConnectionRequest request, byte[] reason) {
         return isClosed() && !staysAfterClose ? 0 : CmOps.fi_reject(handle, request.identity(), reason);
     }

@@ -21,7 +21,7 @@ final class PostRetry {
     static void until(Endpoint endpoint, CompletionQueue queue, String operation, Peer peer, BooleanSupplier attempt) {
         Duration timeout = endpoint.postTimeout();
         String provider = endpoint.info().provider();
-        Object recording = RECORDER.posting(); // before the clock: it lasts as long as the timeout at least
+        Object recording = RECORDER.posting(); // begins before the clock is read, so that it covers the whole timeout
         long start = System.nanoTime();
         int turns = 0;
         while (!attempt.getAsBoolean()) {

@@ -236,7 +236,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
                 .flatMap(list -> Arrays.stream(list.regions, 0, list.count)).toArray(MemoryRegion[]::new);
     }
 
-    /** {@return the struct that queues this operation} It is checked as a post is before the guard. */
+    /** {@return the struct that queues this operation} Makes the checks of a post that do not need the guard. */
     DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
         requireSuits(form, true, operation);
         if (remote.count > operands.count) { endpoint().quirks.require(Fact.DEFERRED_ATOMICS_LOSE_TARGETS); }

@@ -28,7 +28,7 @@ public final class Tagged extends TwoSided {
     /** The struct for peeks, and for receives of claimed messages; used inside the guard of receives. */
     private final MessageStruct peekStruct = new MessageStruct(true, 1);
     private final long tagBits;
-    /** Why calls are refused, or null. The strings below are alike. */
+    /** Why calls are refused, or null; the same holds for the strings below. */
     private final String maskRefusal;
     private final String peekRefusal;
     private final String claimRefusal;

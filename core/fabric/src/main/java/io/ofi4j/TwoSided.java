@@ -33,7 +33,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final long receiveNumber;
     private final boolean directed;
     private final boolean reportsFullAsNoMemory;
-    /** Why calls are refused, or null. The strings below are alike. */
+    /** Why calls are refused, or null; the same holds for the strings below. */
     private final String directedReceiveRefusal;
     private final String respelledPeerRefusal;
     private final String completionDataRefusal;

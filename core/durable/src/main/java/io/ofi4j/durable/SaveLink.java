@@ -84,7 +84,7 @@ final class SaveLink implements AutoCloseable {
     }
 
     /**
-     * Opens it.
+     * Opens the link.
      *
      * @param ownedRegion closed with it, also if this throws; or null
      */
@@ -172,7 +172,8 @@ final class SaveLink implements AutoCloseable {
     }
 
     /**
-     * As {@link #send}, but takes no place: nobody is told whether it arrives. False also if it is too long for that.
+     * As {@link #send}, but occupies no slot, and the receiver is not told whether the message was sent. Returns false
+     * also if the message is too long for that.
      */
     boolean inject(long length, Peer peer) {
         int place = free.nextSetBit(0);

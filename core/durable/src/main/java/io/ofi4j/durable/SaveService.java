@@ -60,7 +60,7 @@ public final class SaveService implements AutoCloseable {
     private static final int FLUSHED_BYTES = 64;
     /** The largest number of regions in the cache by key. */
     private static final int MAX_FOUND = 1024;
-    /** The number of writers that may wait at one time for the answer that there are too many. */
+    /** The largest number of refused writers whose answer has not been sent yet. */
     private static final int MAX_REFUSED = 16;
     private static final Set<Integer> REQUESTS = Set.of(SaveMessage.REQUEST, SaveMessage.REQUEST_RECEIVED,
             SaveMessage.REQUEST_POLLED);
@@ -190,8 +190,8 @@ public final class SaveService implements AutoCloseable {
     public SaveService(Domain domain) { this(domain, GREETING_TIMEOUT); }
 
     /**
-     * @param greetingTimeout the time after which a writer that has greeted and never asked for a save may be removed,
-     *         to make room for another one or because no answer reaches it
+     * @param greetingTimeout the time after which a writer that has sent a greeting and no request may be removed, to
+     *         make room for another one or because no answer reaches it
      */
     SaveService(Domain domain, Duration greetingTimeout) {
         this.greetingTimeout = greetingTimeout.toNanos();
@@ -337,7 +337,8 @@ public final class SaveService implements AutoCloseable {
     }
 
     /**
-     * Welcomes a writer. One that greets again keeps its number and secret, so that its earlier requests are not lost.
+     * Answers a greeting with a welcome. A writer that sends another greeting keeps its number and secret, so that its
+     * earlier requests are not lost.
      */
     private void handleGreeting(SaveMessage message, long length) {
         Writer writer;
@@ -355,7 +356,7 @@ public final class SaveService implements AutoCloseable {
         }
     }
 
-    /** Null if there are too many writers, and too many wait for that answer. */
+    /** Returns null if there are too many writers, and too many refused ones whose answer has not been sent. */
     private Writer admit(EndpointAddress address) {
         if (writers.size() == MAX_WRITERS) {
             writers.values().stream().filter(this::isLate).findFirst().ifPresent(this::forget);
@@ -376,7 +377,7 @@ public final class SaveService implements AutoCloseable {
         return !writer.isProven && System.nanoTime() - writer.greeted > greetingTimeout;
     }
 
-    /** Removes a writer. Its requests and answers are dropped when they are met. */
+    /** Removes a writer. Its requests and answers are dropped when their turn comes. */
     private void forget(Writer writer) {
         if (writer.isForgotten) { return; }
         writer.isForgotten = true;

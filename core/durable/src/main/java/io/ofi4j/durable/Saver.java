@@ -349,7 +349,10 @@ public final class Saver implements AutoCloseable {
 
     private long tokenOf(long id) { return ownMark | id & 0xffff_ffffL; }
 
-    /** Retries until it is accepted. What is polled meanwhile is buffered for the next poll of the program. */
+    /**
+     * Repeats the attempt until it succeeds. Completions that are polled meanwhile are buffered for the program's next
+     * poll.
+     */
     private void await(String operation, BooleanSupplier attempt) {
         if (attempt.getAsBoolean()) { return; }
         Duration timeout = endpoint.postTimeout();
@@ -522,7 +525,7 @@ public final class Saver implements AutoCloseable {
         return count[0];
     }
 
-    /** {@return a sorter that no other poll uses} */
+    /** {@return a filter that no other poll uses} */
     private FlushFilter take(CompletionHandler handler) {
         boolean isDetailed = Objects.requireNonNull(handler, "handler") instanceof DetailedCompletionHandler;
         FlushFilter filter = isDetailed ? idleDetailed.getAndSet(null) : idle.getAndSet(null);

@@ -177,7 +177,7 @@ public final class Futures implements AutoCloseable {
     public void close() {
         closed = true;
         if (Thread.currentThread() == thread || joined(SLICE.multipliedBy(2))) { return; }
-        // An action that waits for one of them goes on. Theirs may block, too: not this thread.
+        // Ends an action that waits for another future. Actions that this starts may block, so another thread does it.
         Thread.ofPlatform().daemon().name("ofi4j-futures-close").start(() -> failAll(closedException()));
         if (!joined(CLOSE_TIMEOUT)) {
             throw new FabricTimeoutException("closing the futures of " + endpoint, CLOSE_TIMEOUT,

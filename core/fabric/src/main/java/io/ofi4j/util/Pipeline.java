@@ -51,7 +51,7 @@ public final class Pipeline<C> {
     private final Object[] contexts;
     private final long[] starts;
     /**
-     * The number of times that each slot was taken and freed: odd while it is taken. It tells a second completion of
+     * The number of times that each slot was taken and freed: odd while it is taken. It reveals a second completion of
      * one operation.
      */
     private final short[] generations;
@@ -210,7 +210,7 @@ public final class Pipeline<C> {
      */
     public void recordLatencies(LongConsumer recorder) { latencies = recorder; }
 
-    /** Takes a slot, and waits for one. Returns its token. */
+    /** Takes a slot, and waits if none is free. Returns its token. */
     private long begin(C context) {
         requireOwner();
         if (freeCount == 0) { awaitSlot(); }

@@ -62,7 +62,7 @@ public final class PollGroup implements AutoCloseable {
     private final AtomicReference<Thread> user = new AtomicReference<>();
     /** The selector, or null if there are no channels. */
     private Selector selector;
-    /** Handled by the look at channels in progress. */
+    /** The number of ready channels that the current selection has handled. */
     private int readyChannels;
     private final Consumer<SelectionKey> handleKey = this::handle;
     private volatile boolean closed;
@@ -81,7 +81,7 @@ public final class PollGroup implements AutoCloseable {
 
     /** Makes a group without members. */
     public PollGroup() {
-        // for its comment
+        // declared for its javadoc
     }
 
     /** Adds a completion queue, whose completions go to this handler, as with {@link CompletionQueue#poll}. */

@@ -16,13 +16,13 @@ import java.util.stream.IntStream;
  */
 final class Gathering {
     private static final int MAX_NAMED = 16;
-    /** What an entry takes beside the bytes of its value, about. */
+    /** The approximate number of bytes of an entry beside its value. */
     private static final int ENTRY_BYTES = 64;
 
-    /** Only of places that have come: the number of places is what one member says. */
+    /** Only places that have come have an entry, because the number of places is only the claim of one member. */
     private final Map<Integer, byte[]> values = new TreeMap<>();
     private final BitSet taken = new BitSet();
-    /** The places that came and wait no longer. */
+    /** The places that have come and no longer wait. */
     private final BitSet withdrawn = new BitSet();
     private final int count;
     private long bytes;
@@ -31,10 +31,10 @@ final class Gathering {
 
     int count() { return count; }
 
-    /** {@return what it takes to keep the values, in bytes, about} */
+    /** {@return the approximate number of bytes that the values take} */
     long bytes() { return bytes; }
 
-    /** {@return what it would take to keep a value of this length} */
+    /** {@return the approximate number of bytes that a value of this length takes} */
     static long bytes(int length) {
         return length + ENTRY_BYTES;
     }
@@ -47,7 +47,7 @@ final class Gathering {
         bytes += bytes(value.length);
     }
 
-    /** Takes the value of a place back, which waits no longer. */
+    /** Removes the value of a place that no longer waits. */
     void withdraw(int place) {
         byte[] value = values.remove(place);
         if (value != null) { bytes -= bytes(value.length); }
@@ -58,7 +58,7 @@ final class Gathering {
 
     boolean isComplete() { return values.size() == count; }
 
-    /** Notes that a place has got all values; whether all places have now. */
+    /** Records that a place has got all values. Returns whether all places have. */
     boolean take(int place) {
         taken.set(place);
         return taken.cardinality() == count;

@@ -25,7 +25,9 @@ final class GroupMessages implements AutoCloseable {
     private static final int STEP_SHIFT = 24;
     private static final int MAX_RANKS = 1 << 24;
     private static final long NUMBERS = (1 << 24) - 1;
-    /** Steps of one sender have the same bits in a tag only if they are this far apart; then they follow each other. */
+    /**
+     * Steps of one sender have the same bits in a tag only if they are 4096 apart. Their messages then come in order.
+     */
     private static final long STEPS = (1 << 12) - 1;
     private static final int BATCH = 64;
     private static final int POLLS_BETWEEN_CHECKS = 1 << 10;

@@ -59,7 +59,7 @@ public final class Job implements AutoCloseable {
     private static final int MAX_NAME_LENGTH = 200;
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
     private static final long GRACE_MILLIS = 3000;
-    /** What a launcher has for its answer, also if the deadline was used up by ranks that have not left. */
+    /** The time that a launcher has for its answer, even if ranks that have not left have used up the deadline. */
     private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
     private static final byte[] NO_DATA = {};
 
@@ -271,7 +271,7 @@ public final class Job implements AutoCloseable {
         return value.clone();
     }
 
-    /** In a job of one too: a program that works with one rank works with several. */
+    /** Also checked in a job of one rank, so that a program that works with one rank works with several. */
     private static void requireLength(String what, byte[] bytes, int limit) {
         if (bytes.length > limit) {
             throw new IllegalArgumentException(what + " of a rank has up to " + limit + " bytes, not " + bytes.length);
@@ -327,9 +327,9 @@ public final class Job implements AutoCloseable {
         }
     }
 
-    /** Another thread waits, so that this one can make progress. */
+    /** Runs a call on another thread, and makes progress on this thread until the call ends. */
     private <T> T withProgress(Supplier<T> work) {
-        progress(); // what the queues refuse, such as another thread, is thrown before the call has begun
+        progress(); // a refusal by a queue, such as a wrong thread, is thrown before the call begins
         CompletableFuture<T> result = elsewhere("ofi4j-job-call", work);
         for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
             if (Thread.currentThread().isInterrupted()) { break; }

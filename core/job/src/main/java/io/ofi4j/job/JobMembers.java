@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
  */
 final class JobMembers {
     private static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(2);
-    /** How long one wait for the loss of a rank is; another one follows it. */
+    /** The length of one wait for the loss of a rank. The next wait follows it. */
     private static final Duration WATCH_TIME = Duration.ofMinutes(10);
     /** A name that is never published. The wait for it ends when a rank is lost. */
     private static final String NEVER = "never";
@@ -98,7 +98,7 @@ final class JobMembers {
             try {
                 failureWatch.await(NEVER, watchTime);
             } catch (FabricTimeoutException e) {
-                continue; // all live
+                continue; // no rank was lost
             } catch (RendezvousException e) {
                 if (!closed) { lost = why(e); }
                 return;

@@ -64,7 +64,7 @@ public final class Rendezvous implements AutoCloseable {
     private static final Duration SLICE = Duration.ofSeconds(1);
     /** The longest wait in one request if other threads wait for their turn. */
     private static final Duration SHORT_SLICE = Duration.ofMillis(20);
-    /** What the server has to say that there is nothing, beyond the deadline of a call. */
+    /** The time that the server has, beyond the deadline of a call, to answer that there is no value. */
     private static final Duration ANSWER_TIME = Duration.ofSeconds(2);
     private static final byte[] NO_DATA = {};
     private static final int MAX_REASON_LENGTH = 200;
@@ -74,7 +74,7 @@ public final class Rendezvous implements AutoCloseable {
     private final InetSocketAddress address;
     private final Socket socket;
     private final SealedChannel channel;
-    /** Held from the sending of a request until its answer is here, or is not waited for. */
+    /** Held from the sending of a request until its answer has come or is abandoned. */
     private final ReentrantLock turn = new ReentrantLock(true);
     /** The number of requests whose answers have not come yet; guarded by {@link #turn}. */
     private int unanswered;
@@ -285,10 +285,11 @@ public final class Rendezvous implements AutoCloseable {
      * @param count how many places there are, {@link #MAX_PLACES} at most
      * @param value up to {@link #MAX_VALUE_LENGTH} bytes
      * @return the value of each place
-     * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
-     * @throws FabricTimeoutException if not all come in time; it names those who have not
-     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server
-     *         has gone or is full
+     * @throws IllegalArgumentException if the name or the value is too long, there is no such place, or there are too
+     *         many
+     * @throws FabricTimeoutException if not all places come in time; it names those that have not
+     * @throws RendezvousException if a member that has entered is lost or has left, members give different counts, or
+     *         the server has gone or is full
      */
     public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
         requireName(name);
@@ -423,14 +424,17 @@ public final class Rendezvous implements AutoCloseable {
                 true);
     }
 
-    /** {@return the answer, or null if there is none in time} The next call skips it then. The caller has the turn. */
+    /**
+     * {@return the answer, or null if it has not come in time; the next call then skips it} The caller holds
+     * {@link #turn}.
+     */
     private byte[] answer(RendezvousRequest request, Deadline deadline) {
         requireOpen(null);
         byte[] answer;
         try {
             channel.send(request.encode());
             unanswered++;
-            do { // answers that were not waited for come first
+            do { // answers to abandoned requests come first
                 answer = channel.receive(deadline);
             } while (--unanswered > 0);
         } catch (SocketTimeoutException e) {

@@ -27,20 +27,20 @@ final class RendezvousServer implements AutoCloseable {
     static final long MAX_BYTES = 64 << 20;
     /** The largest number of members at a time. */
     private static final int MAX_MEMBERS = 4096;
-    /** The largest number of connections that have not shown yet that they know the secret. */
+    /** The largest number of unauthenticated connections, which have not shown yet that they know the secret. */
     private static final int MAX_STRANGERS = 512;
     private static final long STACK_SIZE = 256 << 10;
     /** The time in which a new connection must show that it knows the secret. */
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration UNLIMITED = Duration.ofSeconds(Long.MAX_VALUE);
-    /** The number of pauses in which a close waits for answers: a second. */
+    /** The largest number of pauses in which a close waits for answers, one second in all. */
     private static final int MAX_PAUSES = 100;
 
     private final ServerSocket listener;
     private final String secret;
     private final Map<String, byte[]> published = new HashMap<>();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    /** The connections that have not shown yet that they know the secret, from the oldest on; guarded by itself. */
+    /** The unauthenticated connections, the oldest first; guarded by itself. */
     private final Set<Socket> strangers = new LinkedHashSet<>();
     private final Semaphore places = new Semaphore(MAX_MEMBERS);
     private final RendezvousMembers members = new RendezvousMembers();
@@ -89,7 +89,9 @@ final class RendezvousServer implements AutoCloseable {
         }
     }
 
-    /** A member shows within milliseconds that it knows the secret. If too many have not, the oldest must go. */
+    /**
+     * Closes the oldest unauthenticated connection if there are too many. A member authenticates within milliseconds.
+     */
     private void makeRoom(Socket newest) throws IOException {
         Socket oldest = null;
         synchronized (strangers) {
@@ -209,7 +211,8 @@ final class RendezvousServer implements AutoCloseable {
     }
 
     /**
-     * The values of all places, or those that are missing after the milliseconds, or why they can never be complete.
+     * The answer with the values of all places. If the time ends first, the answer names the missing places; if the
+     * gathering can never be complete, it says why.
      */
     private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
         int place = value.getInt();

@@ -31,7 +31,7 @@ final class SealedChannel implements AutoCloseable {
     private static final int RANDOM = 32;
     private static final int TAG_BITS = 128;
     private static final int NONCE = 12;
-    /** So much is allocated before it has come, however long a message says that it is. */
+    /** The largest number of bytes that are allocated before any have come, whatever length a message announces. */
     private static final int FIRST_PIECE = 1 << 16;
     private static final SecureRandom RANDOM_NUMBERS = new SecureRandom();
 
@@ -43,7 +43,7 @@ final class SealedChannel implements AutoCloseable {
     private final int limit;
     private long sent;
     private long received;
-    /** What has come of the next message: its length, then its bytes. */
+    /** The part of the next message that has come: its length, then its bytes. */
     private byte[] incoming = {};
     private int filled;
     /** The length of the next message, or -1 if that has not come. */
@@ -119,7 +119,7 @@ final class SealedChannel implements AutoCloseable {
         return crypt(Cipher.DECRYPT_MODE, receiveKey, received++, sealed);
     }
 
-    /** {@return the next bytes} What has come of them is kept if not all come in time. */
+    /** {@return the next bytes} If not all come in time, the next call continues with those that have come. */
     private byte[] next(int count, Deadline deadline) throws IOException {
         if (filled == 0) { incoming = new byte[Math.min(count, FIRST_PIECE)]; }
         while (filled < count) {

@@ -29,7 +29,7 @@ public final class AddressFormats {
         });
     }
 
-    /** What the provider's addresses have and this one has not. */
+    /** The property of the provider's addresses that this address lacks, for a message; empty if it has the format. */
     private static Optional<String> mismatch(FabricInfo info, EndpointAddress address) {
         int format = info.addressFormat();
         if (address.format() != 0 && address.format() != format) {
@@ -64,10 +64,10 @@ public final class AddressFormats {
     }
 
     /**
-     * Whether an address has the provider's format, and may go to it in one call with others. Text may not: lengths
-     * differ, and shm takes back the address before the one that it refuses. An address that cannot be reached (a
-     * wildcard, port 0) may not: rxm inserts the addresses after it only in part, and a later lookup of them ends the
-     * JVM.
+     * Whether an address has the provider's format and can be inserted together with others in one call. An address in
+     * text form cannot: the lengths of texts differ, and if shm refuses one, it also removes the one before it. An
+     * address that cannot be reached (a wildcard, or port 0) cannot either: rxm inserts the addresses after it only in
+     * part, and a later lookup of them ends the JVM.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
         if (info.addressFormat() == FabricConstants.FI_ADDR_STR || mismatch(info, address).isPresent()) {

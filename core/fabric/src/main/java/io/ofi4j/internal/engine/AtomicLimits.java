@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** How many elements each atomic operation of an endpoint may have: asked of the provider once. */
+/** The largest number of elements of each atomic operation of an endpoint. The provider is asked once. */
 public final class AtomicLimits {
     private static final AtomicOperation[] OPERATIONS = AtomicOperation.values();
     private static final Datatype[] DATATYPES = Datatype.values();

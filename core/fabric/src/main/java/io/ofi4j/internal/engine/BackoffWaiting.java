@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits that spin, then yield, then sleep. Only {@link Waiting} makes them: its constants need this class, and this
- * class needs that interface, so that threads that began with different ones would wait for each other.
+ * Waits that spin, then yield, then sleep. Only {@link Waiting} may make them. The initialization of each of the two
+ * types needs the other, so that two threads that begin with different ones would deadlock.
  *
- * @param text what recordings call it
+ * @param text the name of the wait in recordings
  * @param spins how many pauses only tell the processor that a thread spins
  * @param yields how many pauses after them yield the processor
  * @param minSleepNanos the first sleep; each after it is twice as long
@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public record BackoffWaiting(String text, int spins, int yields, long minSleepNanos,
         long maxSleepNanos) implements Waiting {
-    /** Before a wait yields or blocks. */
+    /** The number of spins before a wait yields or blocks. */
     public static final int SPINS = 1000;
     public static final Duration SLICE = Duration.ofMillis(10);
     public static final long VIRTUAL_PARK_NANOS = 200_000;
@@ -24,7 +24,7 @@ public record BackoffWaiting(String text, int spins, int yields, long minSleepNa
     private static final int SLICE_MILLIS = 100;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final int MAX_DOUBLINGS = 30;
-    /** Reading the clock costs more than a poll. */
+    /** The number of turns between two reads of the clock, each of which costs more than a poll. */
     private static final int TURNS_PER_CLOCK = 64;
 
     /** As {@link Waiting#backoff}. */
@@ -49,7 +49,10 @@ public record BackoffWaiting(String text, int spins, int yields, long minSleepNa
         }
     }
 
-    /** Whether the deadline is to be looked at before this turn: always, unless the pause is shorter than that. */
+    /**
+     * Whether to check the deadline before this turn: every {@link #TURNS_PER_CLOCK} turns while the wait spins,
+     * otherwise always.
+     */
     public static boolean isClockDue(Waiting waiting, int turn) {
         return turn % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1
                 || !(waiting instanceof BackoffWaiting standard && turn < standard.spins);

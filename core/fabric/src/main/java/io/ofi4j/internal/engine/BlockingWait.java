@@ -37,8 +37,9 @@ public final class BlockingWait {
     }
 
     /**
-     * Waits until found, which is asked inside the guard, is true; false after the deadline or a signal. mayBlock says,
-     * inside the guard, whether a thread may block on the descriptor now; if so, it calls {@link #beginBlocking}.
+     * Waits until {@code found}, which enters the guard, returns true. Returns false after the deadline or a signal.
+     * {@code mayBlock} says, inside the guard, whether a thread may block on the descriptor now. If so, it calls
+     * {@link #beginBlocking}.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
         IntConsumer call = descriptor == null ? null : millis -> Descriptors.poll(millis, descriptor.number);
@@ -53,7 +54,7 @@ public final class BlockingWait {
         long limit = Deadlines.nanos(deadline);
         int since = begin();
         if (since < 0) { return found.getAsBoolean(); }
-        Object recording = RECORDER.waiting(); // before the clock: it lasts as long as the deadline at least
+        Object recording = RECORDER.waiting(); // begins before the clock is read, so that it covers the whole wait
         long start = System.nanoTime();
         boolean isFound = false;
         try {

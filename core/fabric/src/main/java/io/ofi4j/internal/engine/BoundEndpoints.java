@@ -9,7 +9,7 @@ public final class BoundEndpoints extends OpenChildren {
 
     public synchronized void enabled(Object endpoint) { enabled.add(endpoint); }
 
-    /** Again does nothing. */
+    /** A second call does nothing. */
     public synchronized void disabled(Object endpoint) { enabled.remove(endpoint); }
 
     public synchronized boolean areEnabled() { return !enabled.isEmpty(); }

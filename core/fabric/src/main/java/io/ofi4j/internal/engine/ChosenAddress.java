@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * The address that the program chose for an endpoint. The provider is told just before it needs it: sockets leaks the
- * socket of a passive endpoint that is closed before it listens, and tcp keeps none after an address that it cannot
- * bind.
+ * The address that the program chose for an endpoint. The provider gets it just before it needs it: sockets leaks the
+ * socket of a passive endpoint that is closed before it listens, and tcp has no socket left after an address that it
+ * cannot bind.
  */
 public final class ChosenAddress {
     /** The names that shm itself accepts for its file in shared memory. */
@@ -30,7 +30,7 @@ public final class ChosenAddress {
         this.quirks = quirks;
     }
 
-    /** Checks and keeps the address. */
+    /** Checks and stores the address. */
     public void choose(EndpointAddress wanted) {
         AddressFormats.require(info, wanted);
         if (info.addressFormat() == FabricConstants.FI_ADDR_STR
@@ -43,15 +43,15 @@ public final class ChosenAddress {
     }
 
     /**
-     * fi_setname, if an address was chosen, or the provider's cannot be used.
+     * Calls fi_setname if an address was chosen, or if the provider's own name cannot be used.
      *
-     * @param current gives what fi_getname says
+     * @param current calls fi_getname
      */
     public void apply(Handle endpoint, Supplier<EndpointAddress> current) {
         apply(endpoint, address != null ? address : quirks.anotherName(current));
     }
 
-    /** fi_setname, if an address was chosen. */
+    /** Calls fi_setname if an address was chosen. */
     public void apply(Handle endpoint) { apply(endpoint, address); }
 
     private void apply(Handle endpoint, EndpointAddress wanted) {

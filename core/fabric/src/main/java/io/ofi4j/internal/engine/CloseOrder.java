@@ -49,22 +49,22 @@ public final class CloseOrder {
     /**
      * Lets {@link #runDue} close an object whose close is deferred.
      *
-     * @param nativeClose closes it and {@link #release releases} it, unless that has happened; false where that must be
-     *         tried again. More than one thread may call it
+     * @param nativeClose closes the object and {@link #release releases} it, unless that has happened; returns false if
+     *         it must be called again. Several threads may call it
      */
     public void addDue(BooleanSupplier nativeClose) { due.add(nativeClose); }
 
-    /** Closes what is due. The calling thread must be allowed to use it. */
+    /** Runs the closes that are due. The calling thread must be allowed to use their objects. */
     public void runDue() {
-        for (BooleanSupplier next : due) { // it stays due if it throws, because a call on the object hangs
+        for (BooleanSupplier next : due) { // stays due if it throws because a call on the object hangs
             if (next.getAsBoolean()) { due.remove(next); }
         }
     }
 
-    /** Closes what waits for an object that is closed now. */
+    /** Records that a deferred object is closed. After the last one, runs the closes that queued behind them. */
     public void release(Object object) {
         for (IntSupplier next = released(object); next != null; next = released(object)) {
-            next.getAsInt(); // its caller has returned: a failure has no receiver
+            next.getAsInt(); // the caller has returned, so a failure cannot be reported
         }
     }
 

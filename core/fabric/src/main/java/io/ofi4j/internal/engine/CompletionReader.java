@@ -85,7 +85,7 @@ public final class CompletionReader {
         this.bufferBatch = newBatch();
     }
 
-    /** Hands at most limit completions to the handler; the number of them. */
+    /** Hands at most {@code limit} completions to the handler. Returns their number. */
     public int poll(CompletionHandler handler, int limit) {
         if (fastPathOwner != Thread.currentThread() || handler instanceof DetailedCompletionHandler) {
             return pollInside(handler, limit);
@@ -153,7 +153,7 @@ public final class CompletionReader {
         return deliver(handler, batch, count);
     }
 
-    /** Hands out a batch, or the next error if the count is {@link #ERROR}; the number of handler calls. */
+    /** Hands out a batch, or the next error if the count is {@link #ERROR}. Returns the number of handler calls. */
     private int deliver(CompletionHandler handler, CqOps batch, int count) {
         return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
     }
@@ -243,7 +243,10 @@ public final class CompletionReader {
         return batches[batches.length - 1];
     }
 
-    /** Reads until there is something to hand out: the number of entries, 0 if there are no more, or {@link #ERROR}. */
+    /**
+     * Reads until there is something to hand out. Returns the number of entries, 0 if there are no more, or
+     * {@link #ERROR}.
+     */
     private int read(CqOps batch, int limit, long alreadyFound) {
         long found = alreadyFound;
         int taken = take(batch, found);
@@ -254,7 +257,7 @@ public final class CompletionReader {
         return taken;
     }
 
-    /** As {@link #read}, of entries that were read without tags and sources. */
+    /** As {@link #read}, for entries that were read without tags and sources. */
     private int takePlain(CqOps batch, int limit, long found) {
         batch.clearExtended(found);
         return read(batch, limit, found);
@@ -279,15 +282,15 @@ public final class CompletionReader {
     }
 
     /**
-     * Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has
-     * done.
+     * Whether a successful completion can be handed out unchanged: it belongs to an operation whose success is
+     * reported, or to an operation of a peer.
      */
     private boolean isSimple(long context) {
         return contexts.isWanted(context)
                 || dataReceives.isEmpty() && !contexts.hasExternal() && !contexts.isInFlight(context);
     }
 
-    /** Frees the slot of a simple one; its token. */
+    /** Frees the slot of a simple completion, if it has one. Returns its token. */
     private long tokenOfSimple(long context) {
         return contexts.isWanted(context) ? contexts.complete(context) : CompletionHandler.NO_TOKEN;
     }
@@ -323,14 +326,14 @@ public final class CompletionReader {
         setFastPathOwner();
     }
 
-    /** With a lock, any thread may come here: the result is the same. */
+    /** If the guard has a lock, any thread may call this: the result is then always null. */
     private void setFastPathOwner() {
         fastPathOwner = attention || selective || first.isBusy() ? null : unlockedThread;
     }
 
     private boolean needsFullPoll() { return attention || first.isBusy(); }
 
-    /** As {@link #selective} says from now on. */
+    /** Sets {@link #selective}: from now on, operations may complete without an entry. */
     public void dropSilent() {
         selective = true;
         setFastPathOwner();
@@ -346,7 +349,7 @@ public final class CompletionReader {
         setFastPathOwner();
     }
 
-    /** Frees the slot of an operation, unless more messages may come for it; its token. */
+    /** Frees the slot of an operation, unless it receives further messages. Returns its token. */
     private long complete(long context, long flags) {
         if (contexts.isMultiReceive(context) && (flags & FabricConstants.FI_MULTI_RECV) == 0) {
             return contexts.token(context);
@@ -356,7 +359,7 @@ public final class CompletionReader {
         }
         Long token = contexts.removeExternal(context);
         if (token != null) { return token; }
-        dataReceives.repost(context); // a peer's write
+        dataReceives.repost(context); // the receive was used by a peer's write
         return CompletionHandler.NO_TOKEN;
     }
 
@@ -392,7 +395,7 @@ public final class CompletionReader {
         noteBuffered();
     }
 
-    /** Completes an operation that needs no transfer. False if too much is buffered already. */
+    /** Buffers the completion of an operation that needs no transfer. Returns false if the buffer is full. */
     public boolean buffer(long token, long flags, long data) {
         if (buffered.size() >= contexts.capacity()) { return false; }
         completed++;
@@ -401,7 +404,7 @@ public final class CompletionReader {
         return true;
     }
 
-    /** Reads a batch and buffers it; whether there was anything. */
+    /** Reads a batch into the buffer. Returns whether there was a completion or an error. */
     public boolean readIntoBuffer() {
         return isReadable && bufferRead(bufferBatch.fi_cq_read(BATCH));
     }
@@ -430,7 +433,7 @@ public final class CompletionReader {
         return true;
     }
 
-    /** Reports what a closed endpoint has not completed as canceled; the number of those operations. */
+    /** Reports the operations that a closed endpoint has not completed as canceled. Returns their number. */
     public int cancel(int endpoint, boolean isClosed) {
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {

@@ -85,8 +85,8 @@ public final class CompletionWait {
     }
 
     /**
-     * An endpoint is about to be closed, inside the guard. On some providers it stays in the queue's wait object, which
-     * fi_trywait then follows.
+     * Records that an endpoint is about to close; inside the guard. Some providers leave the endpoint in the queue's
+     * wait object, where fi_trywait would use it.
      */
     public void closing() { if (detachesOnClose) { blocking.detachProvider(); } }
 

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 public final class ContextSlab {
     /** {@code sizeof(struct fi_context2)}. */
     public static final long CONTEXT_SIZE = 64;
-    /** Instead of a context. */
+    /** Stands for no context. */
     public static final long NONE = 0;
     /**
      * Set in an endpoint's number: the success of the operation is not reported, unless {@link #MULTI_RECEIVE} is set.
@@ -45,15 +45,15 @@ public final class ContextSlab {
     private static final int WORDS_PER_SLOT = 2;
     private static final int TOKEN = 0;
     /**
-     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what
-     * {@link #free} was before.
+     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and the
+     * previous value of {@link #free}.
      */
     private static final int OWNER = 1;
     /** The sign bit: marks a free slot. */
     private static final long FREE = Long.MIN_VALUE;
     /** Beside the number of an endpoint: it was closed before the operation completed. */
     private static final long ABANDONED = SILENT | 1L << 56;
-    /** One in the count of free slots. */
+    /** The value of one free slot in the upper half of {@link #free}. */
     private static final long ONE_FREE = 1L << 32;
     /** Replaces {@link #PEEK_TO_CLAIM} when the peek has completed: the context holds a message. */
     private static final long CLAIMED = SILENT | RECEIVE | 1L << 57;
@@ -63,7 +63,8 @@ public final class ContextSlab {
     private static final long HAS_EXTRA_REGIONS = 0x8000_0000L;
 
     /**
-     * The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept.
+     * The context of the first slot, which is taken whenever it is free, so that a single operation in flight does not
+     * change the list of free slots.
      */
     private final long base;
     private final int slots;
@@ -75,17 +76,17 @@ public final class ContextSlab {
     /** The numbers of the extra regions, {@link #MAX_EXTRA_REGIONS} for each slot; allocated when first needed. */
     private int[] extraRegions;
     /**
-     * Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and
+     * The free slots except the first: the first of their list in the lower half, their number in the upper half, and
      * {@link #FREE}.
      */
     private long free;
     /** How often no slot was free. */
     private long timesFull;
-    /** Null until it is first wanted. */
+    /** Null until a recording first begins. */
     private LatencyRecording latencies;
     /** The tokens of operations whose contexts are elsewhere. Any thread may use it. */
     private final Map<Long, Long> externalTokens = new ConcurrentHashMap<>();
-    /** Whether there ever was one: most programs have none, and then nothing is looked up. */
+    /** Whether {@link #addExternal} was ever called. Most programs never call it, and then no lookup is made. */
     private volatile boolean hasExternal;
 
     /** The memory must live until no provider can write to it. */
@@ -100,7 +101,7 @@ public final class ContextSlab {
     }
 
     /**
-     * Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call
+     * Adds an operation whose context is not in the slab, such as deferred work; it takes no slot. Any thread may call
      * this.
      */
     public void addExternal(long context, long token) {
@@ -108,7 +109,7 @@ public final class ContextSlab {
         externalTokens.put(context, token);
     }
 
-    /** Whether it has not been reported. */
+    /** Whether this context was added by {@link #addExternal} and is not removed yet. */
     public boolean isExternal(long context) {
         return externalTokens.containsKey(context);
     }
@@ -118,9 +119,9 @@ public final class ContextSlab {
         return hasExternal;
     }
 
-    /** Forgets it; its token, or null if there is none. */
+    /** Removes a context that {@link #addExternal} has added. Returns its token, or null if there is none. */
     public Long removeExternal(long context) {
-        return hasExternal ? externalTokens.remove(context) : null; // the key is allocated
+        return hasExternal ? externalTokens.remove(context) : null; // a lookup allocates the key
     }
 
     /** An endpoint's number as {@link #acquire} takes it. */
@@ -128,7 +129,7 @@ public final class ContextSlab {
         return (long) number << 32;
     }
 
-    /** Takes a slot: its context, or {@link #NONE} if none is free. */
+    /** Takes a slot. Returns its context, or {@link #NONE} if no slot is free. */
     public long acquire(long token, long endpoint, int region) {
         int slot = slotWords[OWNER] < 0 ? 0 : takeFreeSlot();
         if (slot == NO_SLOT) { return NONE; }
@@ -138,12 +139,15 @@ public final class ContextSlab {
         return context(slot);
     }
 
-    /** The number of the endpoint; 0 of a receive, which takes as long as its peer does. */
+    /**
+     * The number of the endpoint whose latencies include this operation. It is 0 for a receive, whose time depends on
+     * the peer.
+     */
     private static int timedEndpoint(long owner) {
         return (owner & RECEIVE) != 0 ? 0 : (int) ((owner & ~MARKS) >>> 32);
     }
 
-    /** Takes the time of an endpoint's operations from now on, or not if the counts are null. */
+    /** Starts to record the latencies of an endpoint's operations, or stops if the counts are null. */
     public void record(int endpoint, LatencyHistogram counts) {
         if (latencies == null) { latencies = new LatencyRecording(slots); }
         latencies.endpoint(endpoint, counts);
@@ -206,7 +210,7 @@ public final class ContextSlab {
         return isInFlight(context) && (owner(slot(context)) & MULTI_RECEIVE) == MULTI_RECEIVE;
     }
 
-    /** Completes a peek, and keeps its context if that holds a claimed message; its token. */
+    /** Completes a peek, and keeps its context if that holds a claimed message. Returns its token. */
     public long completePeek(long context) {
         int slot = slot(context);
         if ((owner(slot) & PEEK_TO_CLAIM) != PEEK_TO_CLAIM) { return complete(context); }
@@ -222,7 +226,7 @@ public final class ContextSlab {
 
     private boolean isClaimed(int slot) { return (owner(slot) & CLAIMED) == CLAIMED; }
 
-    /** A receive takes the message that a context holds; {@link #undoReceive} undoes it. */
+    /** Begins a receive of the message that a context holds. {@link #undoReceive} undoes it. */
     public void beginReceive(long context, long endpoint, int region) {
         slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = endpoint | region;
     }
@@ -231,13 +235,13 @@ public final class ContextSlab {
         slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = endpoint | CLAIMED;
     }
 
-    /** Frees the slot of an operation in flight that has succeeded; its token. */
+    /** Frees the slot of an operation in flight that has succeeded. Returns its token. */
     public long complete(long context) {
         if (latencies != null) { latencies.ended(slot(context), timedEndpoint(owner(slot(context)))); }
         return fail(context);
     }
 
-    /** Frees the slot of an operation in flight; its token. */
+    /** Frees the slot of an operation in flight. Returns its token. */
     public long fail(long context) {
         long token = token(context);
         release(context);
@@ -308,7 +312,7 @@ public final class ContextSlab {
                         .anyMatch(one -> one == region);
     }
 
-    /** Frees the slots of a closed endpoint; their tokens. */
+    /** Frees the slots of a closed endpoint. Returns their tokens. */
     public long[] releaseEndpoint(int endpoint) {
         return end(endpoint, this::release);
     }

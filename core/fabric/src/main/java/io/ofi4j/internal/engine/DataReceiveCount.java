@@ -12,7 +12,9 @@ import io.ofi4j.internal.quirks.Fact;
  * connected and its provider demands the mode FI_RX_CQ_DATA of fi_getinfo(3), or is known to consume receives.
  */
 public final class DataReceiveCount {
-    /** For each endpoint. They have no buffer, and the queue must have room for all of them. */
+    /**
+     * The largest number for one endpoint. These receives have no buffer, and the queue must have room for all of them.
+     */
     private static final int MAX_COUNT = 64;
 
     /** Whether the provider demands receives that this library does not post. */

@@ -5,12 +5,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * One call at a time among those that manage the connections, endpoints and domains of a fabric. libfabric's event
- * queues visit all of them without a lock: concurrent calls corrupt the heap. Held for short native calls only,
- * never in a wait.
+ * Serialises the calls that manage the connections, endpoints and domains of a fabric. libfabric's event queues visit
+ * all of these without a lock, so that concurrent calls would corrupt the heap. Held for short native calls only, never
+ * during a wait.
  */
 public final class FabricLock {
-    /** Fair, because readers of events come again and again. */
+    /** Fair, because threads that read events take it again and again. */
     private final ReentrantLock lock = new ReentrantLock(true);
 
     public <T> T locked(Supplier<T> call) {

@@ -23,7 +23,7 @@ import java.util.Optional;
  * @param kind of memory
  */
 public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
-    // of ExtendedMapMode, in a module that need not be there
+    // a constant of ExtendedMapMode, whose module may be absent
     private static final String SYNCHRONOUS = "READ_WRITE_SYNC";
 
     public interface Source {
@@ -86,7 +86,7 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
         }
     }
 
-    /** The kind of any native memory. Of an unknown file it promises little. */
+    /** The kind of any native memory. For an unknown file it is the one with the fewest guarantees. */
     public static MemoryKind kindOf(MemorySegment memory) {
         if (!memory.isMapped()) { return MemoryKind.ANONYMOUS; }
         Optional<FileMappings.Mapping> found = FileMappings.at(memory.address());

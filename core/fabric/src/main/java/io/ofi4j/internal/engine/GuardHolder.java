@@ -4,7 +4,8 @@ import java.util.Map;
 
 /**
  * Numbers the threads inside a {@link ThreadGuard}, and finds out whether one is still inside. Not for the data path.
- * Without lambdas and joined strings, whose first use at the end of a stack would fail, and then always.
+ * It uses neither lambdas nor string concatenation: if their first use came when the stack is almost full, it would
+ * fail, and so would all later uses.
  */
 final class GuardHolder {
     private GuardHolder() {}

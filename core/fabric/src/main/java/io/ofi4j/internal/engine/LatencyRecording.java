@@ -6,14 +6,14 @@ import java.util.Arrays;
  * Takes the time of operations in flight on one queue, for the endpoints that want it. Used inside the queue's guard.
  */
 final class LatencyRecording {
-    /** When the operation of each slot was posted; 0 of one whose time is not taken. */
+    /** The time at which the operation of each slot was posted; 0 if its latency is not recorded. */
     private final long[] starts;
     private int[] endpoints = {};
     private LatencyHistogram[] counts = {};
 
     LatencyRecording(int slots) { starts = new long[slots]; }
 
-    /** Where the times of an endpoint are counted from now on; nowhere if it is null. */
+    /** Sets the histogram that counts an endpoint's latencies from now on. If it is null, none are counted. */
     void endpoint(int endpoint, LatencyHistogram itsCounts) {
         int at = at(endpoint);
         if (at < 0) {

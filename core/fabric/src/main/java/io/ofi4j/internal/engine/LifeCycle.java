@@ -3,8 +3,9 @@ package io.ofi4j.internal.engine;
 import java.util.function.IntSupplier;
 
 /**
- * The life of an object that is open from the start, and closed once; endpoints and regions have lives of their own.
- * The object's lock is held in {@link #begin}, so that what it checks before stays true; the steps run outside.
+ * The states of an object that is open from the start and closed once. Endpoints and regions have states of their own.
+ * The caller holds the object's lock in {@link #begin}, so that its earlier checks stay true. The steps of the close
+ * run outside that lock.
  *
  * <pre>
  * OPEN -&gt; CLOSING -&gt; CLOSED, or
@@ -13,7 +14,7 @@ import java.util.function.IntSupplier;
  * </pre>
  */
 public final class LifeCycle {
-    /** Where it is. */
+    /** The states of the object. */
     private enum State {
         OPEN, CLOSING, CLOSE_INTERRUPTED, DEFERRED, CLOSED
     }
@@ -28,7 +29,7 @@ public final class LifeCycle {
         if (!isOpen()) { throw new IllegalStateException(object + " is closed"); }
     }
 
-    /** {@return whether a call of close has something to do} Not after the last one, nor while another is under way. */
+    /** {@return whether a call of close has something to do: none has begun, or the last one has thrown} */
     public boolean mayClose() {
         return state == State.OPEN || state == State.CLOSE_INTERRUPTED;
     }
@@ -40,7 +41,8 @@ public final class LifeCycle {
     }
 
     /**
-     * Does all that a close does after {@link #begin}; the status of fi_close. If it throws, another close repeats it.
+     * Runs the steps of a close after {@link #begin}. Returns the status of fi_close. If a step throws, the next close
+     * runs all steps again.
      */
     public int finish(IntSupplier steps) {
         try {

@@ -24,10 +24,10 @@ public final class MismatchReport {
     private final FabricHints hints;
     private final String providerText;
     private FabricHints tried = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
-    /** What matched the hints before the last. */
+    /** The infos that matched before the last hint was added. */
     private List<FabricInfo> matches;
 
-    /** Whether something matches that demands room before each message. */
+    /** Whether an info matches whose provider needs room for a prefix before each message. */
     private final Predicate<FabricHints> findsPrefixed;
 
     public MismatchReport(Object libfabric, Function<FabricHints, List<FabricInfo>> find,
@@ -59,7 +59,7 @@ public final class MismatchReport {
                         + ". Ask for less, or list what there is with Libfabric.providers().");
     }
 
-    /** Adds a hint; the sentence if nothing matches any more. */
+    /** Adds a hint. Returns the sentence if nothing matches any more. */
     private Optional<String> ask(FabricHints more, String sentence) {
         tried = more;
         List<FabricInfo> found = find.apply(more);

@@ -53,8 +53,8 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
     }
 
     /**
-     * As {@link #requireSameFabric}, of the same domain and its models, and with no collectives that it lacks: a
-     * provider keeps these in the domain alone.
+     * As {@link #requireSameFabric}. The info must also be of the same domain with the same models. It may have
+     * collective operations only if the domain was opened with them, because a provider keeps them in the domain.
      */
     public static NativeFabricInfo requireSameDomain(FabricInfo info, FabricInfo opened) {
         NativeFabricInfo found = requireSameFabric(info, opened);
@@ -71,7 +71,7 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
         return found;
     }
 
-    /** What an endpoint's info must share with its domain's. */
+    /** The values that an endpoint's info must share with its domain's info, as text. */
     private String kind() {
         boolean hasQueues = chosenQuirks().has(Fact.QUEUES_ARE_DOMAINS);
         return "domain " + domain.name() + ", threading " + domain.threading() + ", data progress "

@@ -35,12 +35,12 @@ public class OpenChildren {
         if (owned) { LeakReport.closed(child); }
     }
 
-    /** The first that is this and does so, or null. */
+    /** The first child of this type that satisfies the predicate, or null. */
     public synchronized <T> T find(Class<T> type, Predicate<? super T> wanted) {
         return open.stream().filter(type::isInstance).map(type::cast).filter(wanted).findFirst().orElse(null);
     }
 
-    /** Those that are this, as they are now. */
+    /** A snapshot of the children of this type. */
     public synchronized <T> Stream<T> all(Class<T> type) {
         return List.copyOf(open).stream().filter(type::isInstance).map(type::cast);
     }

@@ -41,7 +41,7 @@ public final class RegionQuarantine {
     private final boolean keepsMemory;
     private final boolean closesLate;
     private final Deque<ClosedRegion> quarantine = new ArrayDeque<>();
-    /** Arenas in use by JDK code. To close one may add another. */
+    /** Arenas in use by JDK code. Closing one may add another. */
     private final Queue<Arena> arenasInUse = new ConcurrentLinkedQueue<>();
     private long bytes;
     private int endpoints;
@@ -49,26 +49,29 @@ public final class RegionQuarantine {
 
     private static final class ClosedRegion {
         private final long address;
-        /** Still open in the provider; or null. */
+        /** The provider's object while it is open, or null. */
         private Handle object;
-        /** Bytes of memory; 0 if it is the caller's, or not here yet. */
+        /** The number of bytes of memory; 0 if the memory is the caller's, or is not in the quarantine yet. */
         private long length;
-        /** Of a mapped file, or null. */
+        /** The arena of a mapped file, or null. */
         private Arena file;
 
         private ClosedRegion(long address) { this.address = address; }
     }
 
     /**
-     * keepsMemory: the provider may continue transfers after it has closed the region. closesLate: it then needs its
-     * own object of the region, too; never without the other.
+     * @param keepsMemory whether the provider may continue transfers after it has closed the region
+     * @param closesLate whether it then also needs its own object of the region; true only together with keepsMemory
      */
     public RegionQuarantine(boolean keepsMemory, boolean closesLate) {
         this.keepsMemory = keepsMemory;
         this.closesLate = closesLate;
     }
 
-    /** {@return zeroed memory at a page boundary} It comes here when the arena is closed. */
+    /**
+     * {@return zeroed memory at a page boundary} When the arena is closed, the pages are released or enter the
+     * quarantine.
+     */
     public MemorySegment allocate(long length, Arena arena, long accessBits) {
         boolean keepsPages = mustKeep(accessBits);
         if (!keepsPages && length < NativeMemory.HUGE_PAGE) { return arena.allocate(length, NativeMemory.PAGE); }
@@ -88,7 +91,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** fi_close of a region, now or later: the status, or 0 if later. */
+    /** Calls fi_close of a region, or defers it. Returns the status, or 0 if it is deferred. */
     public synchronized int deregister(Handle region, long address, long accessBits) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         if (!closesLate || endpoints == 0 || !mustKeep(accessBits)) { return FidOps.fi_close(region); }
@@ -108,8 +111,8 @@ public final class RegionQuarantine {
     }
 
     /**
-     * Frees the memory of a closed region, which is all that the arena has. A file is unmapped at once, its arena may
-     * stay.
+     * Frees the memory of a closed region; the arena has no other memory. A file is unmapped at once, but its arena may
+     * be closed later.
      */
     public synchronized void free(MemorySegment memory, Arena arena, long accessBits) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
@@ -143,7 +146,10 @@ public final class RegionQuarantine {
         evict();
     }
 
-    /** The entry of the region whose memory this is, so that both leave together; or a new one. */
+    /**
+     * The entry of the region that has this memory, so that the provider's object and the memory leave the quarantine
+     * together; a new entry if there is none.
+     */
     private ClosedRegion ofMemory(long address) {
         Iterator<ClosedRegion> latestFirst = quarantine.descendingIterator();
         while (closesLate && latestFirst.hasNext()) {
@@ -188,7 +194,7 @@ public final class RegionQuarantine {
 
     public synchronized void endpointOpened() { endpoints++; }
 
-    /** Empties the quarantine with the last one. */
+    /** Records that an endpoint is closed. After the last one, empties the quarantine. */
     public synchronized void endpointClosed() {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         endpoints--;

@@ -21,7 +21,10 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private static final int SPINS = 100;
     /** After this wait a thread goes before others. */
     private static final long PRIORITY_AFTER_NANOS = 1_000_000;
-    /** How often a waiting thread looks whether the holder is still inside, and when it gives up. */
+    /**
+     * The interval at which a waiting thread checks that the holder is still inside. The next number is the wait after
+     * which it gives up.
+     */
     private static final long HOLDER_CHECK_NANOS = 500_000_000;
     private static final long TIMEOUT_NANOS = 30_000_000_000L;
 
@@ -134,9 +137,9 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     }
 
     /**
-     * As {@link #enter()}, with one comparison where nothing is locked; whether to
-     * {@link #exit(ThreadGuard, boolean) exit}. In a local variable the result tells the compiler which exit belongs to
-     * which enter.
+     * As {@link #enter()}, but with only one comparison where nothing is locked. Returns whether
+     * {@link #exit(ThreadGuard, boolean) exit} must be called. Keep the result in a local variable: it tells the
+     * compiler which exit belongs to which enter.
      */
     public static boolean enter(ThreadGuard guard, Thread unlockedThread) {
         if (unlockedThread == Thread.currentThread()) { return false; }
@@ -178,12 +181,15 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
         }
     }
 
-    /** While this thread is next nobody else enters: a holder that is outside now has not exited. */
+    /**
+     * While this thread is {@link #next}, no other thread enters. A holder that is outside now has therefore not
+     * exited.
+     */
     private void requireHolderInside(Thread caller, long waited) {
         long currentHolder = holder();
         if (currentHolder != 0 && (Thread) NEXT.getOpaque(this) == caller && GuardHolder.isOutside(currentHolder)
                 && HOLDER.compareAndSet(this, currentHolder, 0L)) {
-            // it has not exited while its stack was looked at
+            // it did not exit while its stack was read
             throw broken(currentHolder);
         }
         if (waited > timeoutNanos) {
@@ -195,7 +201,8 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     }
 
     /**
-     * What to say after an Error, such as StackOverflowError, has kept a thread from exiting; others may enter again.
+     * The exception after an Error, such as StackOverflowError, has kept a thread from exiting. Other threads may enter
+     * again.
      */
     private static IllegalStateException broken(long by) {
         return new IllegalStateException(

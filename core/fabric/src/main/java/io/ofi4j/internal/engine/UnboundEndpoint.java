@@ -12,18 +12,18 @@ import io.ofi4j.internal.quirks.Status;
 import java.util.function.IntSupplier;
 
 /**
- * Closes an endpoint that was never bound to a vector, over a provider that uses its vector in fi_close: it gets an
- * empty one.
+ * Closes an endpoint that was never bound to a vector, for a provider whose fi_close uses the vector. An empty vector
+ * is bound first.
  */
 public final class UnboundEndpoint {
     private UnboundEndpoint() {}
 
     /**
-     * Closes it.
+     * Closes the endpoint.
      *
      * @param needsQueue whether it must be enabled first, with a queue
      * @param close calls fi_close of the endpoint
-     * @return the status of that
+     * @return the status of fi_close
      */
     public static int close(Handle domain, Handle endpoint, boolean needsQueue, String provider, IntSupplier close) {
         OpenResult vector = DomainOps.fi_av_open(domain, FabricConstants.FI_AV_TABLE, 0);

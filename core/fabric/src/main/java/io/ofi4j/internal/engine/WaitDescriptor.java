@@ -45,7 +45,7 @@ public final class WaitDescriptor {
         return isOffered ? new WaitDescriptor(got.value()) : null;
     }
 
-    /** Throws where the status of opening an object says that its wait object is none of the provider's. */
+    /** Throws if the status of opening an object means that the provider lacks the wait object. */
     public static void requireOffered(int status, String what, WaitObject asked, String provider) {
         boolean isRefused = status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP || status == -Errno.EINVAL;
         if (isRefused && asked != WaitObject.NONE) { throw notOffered(what, asked, provider); }

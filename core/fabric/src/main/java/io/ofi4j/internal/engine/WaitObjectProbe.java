@@ -15,9 +15,9 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.util.Set;
 
-/** Finds out whether a provider has a wait object: it does not say so, and a queue must be opened. */
+/** Finds out whether a provider has a wait object. The provider does not say so: a queue must be opened. */
 public final class WaitObjectProbe {
-    /** What says nothing about a wait object. */
+    /** Error numbers that say nothing about a wait object. */
     private static final Set<Integer> NOTHING_LEFT = Set.of(Errno.EMFILE, Errno.ENOMEM);
 
     private WaitObjectProbe() {}

@@ -8,7 +8,10 @@ import io.ofi4j.bindings.fi_ops_cm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops_cm}: names and connections. Active and passive endpoints begin alike. */
+/**
+ * {@code struct fi_ops_cm}: names and connections. The structs of active and passive endpoints begin with the same
+ * fields.
+ */
 public final class CmOps {
     private static final int ROOM = 1024;
 

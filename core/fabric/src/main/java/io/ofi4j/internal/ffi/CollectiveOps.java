@@ -80,8 +80,8 @@ public final class CollectiveOps {
     }
 
     /**
-     * An empty set with room for so many addresses: its range ends before it starts. libfabric 1.17 takes
-     * FI_ADDR_NOTAVAIL, which means that since 2.0, for an address.
+     * An empty set with room for this number of addresses: the end of its range is before the start. FI_ADDR_NOTAVAIL,
+     * which means an empty set since 2.0, is an address for libfabric 1.17.
      */
     public static OpenResult fi_av_set(Handle vector, long count) {
         return OpenResult.of(vector.provider(), (arena, out) -> {
@@ -98,7 +98,7 @@ public final class CollectiveOps {
         return fi_ops_av_set.insert.invoke(fi_av_set_insert.unchecked(set), set.pointer(), address);
     }
 
-    /** With the address of the set itself: without one, some versions use what they have not made. */
+    /** Passes the address of the set itself. Without it, some versions use a default set that they have not created. */
     public static OpenResult fi_join_collective(Handle endpoint, Handle set) {
         MemorySegment addressOfSet = fi_av_set_addr.unchecked(set);
         return OpenResult.of(endpoint.provider(), (arena, out) -> {

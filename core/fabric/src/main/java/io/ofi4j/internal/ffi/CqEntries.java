@@ -12,8 +12,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Entries of other formats than {@code struct fi_cq_data_entry}, converted to that, with their tags and source
- * addresses. The plain queue, the fast one, stays free of them.
+ * Converts entries of other formats than {@code struct fi_cq_data_entry} to that one, and keeps their tags and source
+ * addresses. A queue with plain entries, which is faster, does not need this class.
  */
 @SuppressWarnings("restricted")
 public final class CqEntries {

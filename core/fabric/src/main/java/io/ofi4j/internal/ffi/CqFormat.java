@@ -1,8 +1,8 @@
 package io.ofi4j.internal.ffi;
 
 /**
- * What entries have: an {@code enum fi_cq_format}, and the flags of completions whose source addresses are valid (0:
- * none).
+ * The contents of entries: an {@code enum fi_cq_format}, and the flags of the completions that have a valid source
+ * address (0: none).
  */
 public record CqFormat(int format, long sourceFlags) {
     private static final long RECEIVED = FabricConstants.FI_RECV;
@@ -11,7 +11,10 @@ public record CqFormat(int format, long sourceFlags) {
     private static final long CAUSED_HERE = FabricConstants.FI_SEND | FabricConstants.FI_READ
             | FabricConstants.FI_WRITE;
 
-    /** With source addresses or without; only those of messages if the provider gives random others. */
+    /**
+     * With or without source addresses. If the provider gives random addresses for other completions, only those of
+     * messages are used.
+     */
     public static CqFormat of(int format, boolean withSources, boolean ofMessagesOnly) {
         return new CqFormat(format, !withSources ? 0 : ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
     }

@@ -37,7 +37,9 @@ public final class DeferredWorkStruct {
         fi_deferred_work.op.msg(fi_deferred_work.op(work), operation); // a union of pointers
     }
 
-    /** Of an operation of an endpoint, with a copy of its message but for what that points to. */
+    /**
+     * An operation of an endpoint, with a copy of its message. The arrays that the message points to are not copied.
+     */
     private DeferredWorkStruct(int type, MemoryLayout layout, boolean isMessage, Handle endpoint, long flags,
             MemorySegment message) {
         this(type, layout, isMessage);
@@ -79,12 +81,12 @@ public final class DeferredWorkStruct {
                 .copy(message.descriptors, "msg", "desc").copy(message.remotes, "msg", "rma_iov");
     }
 
-    /** An atomic operation on what {@link AtomicMessageStruct#prepare} has prepared, that brings nothing. */
+    /** An atomic operation that {@link AtomicMessageStruct#prepare} has prepared, and that returns no values. */
     public static DeferredWorkStruct execute(Handle endpoint, AtomicMessageStruct message, long flags) {
         return atomic(fabric_h.FI_OP_ATOMIC(), fi_op_atomic.layout(), endpoint, message, flags);
     }
 
-    /** As {@link #execute}, but brings the previous values. */
+    /** As {@link #execute}, but returns the previous values. */
     public static DeferredWorkStruct fetch(Handle endpoint, AtomicMessageStruct message, long flags) {
         return atomic(fabric_h.FI_OP_FETCH_ATOMIC(), fi_op_fetch_atomic.layout(), endpoint, message, flags)
                 .vector(message.result, "fetch");
@@ -108,13 +110,15 @@ public final class DeferredWorkStruct {
                 "iov_count");
     }
 
-    /** Sets a counter, or adds to it. */
+    /** An operation that sets a counter or adds to it. */
     public static DeferredWorkStruct count(boolean sets, Handle counter, long value) {
         return new DeferredWorkStruct(sets ? fabric_h.FI_OP_CNTR_SET() : fabric_h.FI_OP_CNTR_ADD(), fi_op_cntr.layout(),
                 false).put(counter.pointer().address(), "cntr").put(value, "value");
     }
 
-    /** When it starts, and the counter that it adds one to when it is done, or null as for {@link #count}. */
+    /**
+     * Sets when the operation starts, and the counter that it adds one to when it has ended; null for {@link #count}.
+     */
     public DeferredWorkStruct when(Handle triggering, long threshold, Handle completion) {
         fi_deferred_work.triggering_cntr(work, triggering.pointer());
         fi_deferred_work.threshold(work, threshold);
@@ -135,6 +139,6 @@ public final class DeferredWorkStruct {
         return FidOps.control(domain, fabric_h.FI_CANCEL_WORK(), work, "fi_control(FI_CANCEL_WORK)");
     }
 
-    /** Of its completions. */
+    /** The context of the operation's completions. */
     public long context() { return work.address(); }
 }

@@ -14,7 +14,10 @@ import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops_ep}, which active and passive endpoints have alike, and fi_control of endpoints. */
+/**
+ * {@code struct fi_ops_ep}, which the structs of active and passive endpoints have at the same place, and fi_control of
+ * endpoints.
+ */
 public final class EndpointOps {
     /** Providers read and write a size_t, whatever length they are given. */
     private static final long ROOM = 64;

@@ -33,7 +33,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * The functions that libfabric's headers define {@code static inline}, and what each one calls: an entry of an ops
  * table of its first argument. {@code fi_write}, for one, is {@code ep->rma->write}. The library has no symbols for
- * them. Every {@code struct fid_*} begins with its {@code struct fid}, and active and passive endpoints begin alike.
+ * them. Every {@code struct fid_*} begins with its {@code struct fid}, and the structs of active and passive
+ * endpoints begin with the same fields.
  */
 @SuppressWarnings("restricted")
 enum InlineFunction {

@@ -77,7 +77,7 @@ public final class NativeLibrary {
         return true;
     }
 
-    /** The variable that has libfabric put these hooks in its way. */
+    /** The variable that tells libfabric to use these hooks. */
     public static Map<String, String> hooked(List<Hook> by) {
         return Map.of(HOOKS,
                 by.stream().map(hook -> hook.name().toLowerCase(Locale.ROOT)).collect(Collectors.joining(";")));

@@ -1,8 +1,8 @@
 package io.ofi4j.internal.observe;
 
 /**
- * Reports events that are not on the data path. This class reports nothing: it serves where the runtime has no module
- * jdk.jfr. What takes time has a first call, whose result goes into the last.
+ * Reports events that are not on the data path. This class itself reports nothing: it is used if the runtime lacks the
+ * module jdk.jfr. For work that takes time there are two methods; the result of the first is passed to the second.
  */
 public class EventRecorder {
     public static final EventRecorder RECORDER = find();

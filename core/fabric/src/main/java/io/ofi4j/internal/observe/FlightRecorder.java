@@ -12,7 +12,7 @@ import jdk.jfr.Event;
 public final class FlightRecorder extends EventRecorder {
     private static boolean isOff() { return !jdk.jfr.FlightRecorder.isInitialized(); }
 
-    /** Begins an event; null where nobody has ever recorded. */
+    /** Begins an event. Returns null if nothing has ever been recorded. */
     private static Event begin(Supplier<Event> event) {
         if (isOff()) { return null; }
         Event begun = event.get();
@@ -20,7 +20,7 @@ public final class FlightRecorder extends EventRecorder {
         return begun;
     }
 
-    /** Ends an event, if it was begun; whether somebody records it. */
+    /** Ends an event, if it was begun. Returns whether it is recorded. */
     private static boolean shouldRecord(Event event) {
         if (event == null) { return false; }
         event.end();

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The order in which a thread takes locks: each after those before it in {@link Rank}. A thread that keeps to it cannot
- * wait for one that waits for it. The document ARCHITECTURE says what each lock guards.
+ * The order in which a thread takes locks: each after those before it in {@link Rank}. Threads that keep to
+ * it cannot deadlock. The document ARCHITECTURE says what each lock guards.
  *
  * <p>Used in assertions alone: {@code assert LockOrder.taken(rank, lock)}. Without {@code -ea}, nothing of this runs.
- * What is held no more is noticed with the next lock; releases need no call.
+ * A released lock is noticed when the thread takes the next one; releases need no call.
  */
 public final class LockOrder {
     /** The locks, from the first to the last. */
     public enum Rank {
-        /** Of the thread that closes an endpoint. */
+        /** The lock of the thread that closes an endpoint. */
         ENDPOINT_CLOSE,
         /** The monitor of a fabric. */
         FABRIC,
@@ -56,12 +56,13 @@ public final class LockOrder {
     /** The maximum number of released locks that a thread remembers. */
     private static final int MAX_RELEASED = 16;
 
-    /** A lock that a thread took. Weak, for an object that nobody refers to any more is to be found as a leak. */
+    /** A lock that a thread took. The reference is weak, so that an unreachable object is still reported as a leak. */
     private static final class KnownLock {
         final Rank rank;
         final WeakReference<Object> lock;
         /**
-         * Whether it may still be held. If not, it stays for the next time: what is measured allocates nothing here.
+         * Whether it may still be held. If not, the entry is kept for the next time, so that measured code allocates
+         * nothing here.
          */
         boolean isTaken = true;
 

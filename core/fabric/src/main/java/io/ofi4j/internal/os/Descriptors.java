@@ -44,7 +44,7 @@ public final class Descriptors {
      * alike.
      */
     private static final MemorySegment EPOLLIN = Arena.global().allocateFrom(JAVA_INT, 1, 0, 0, 0);
-    /** For counts that nobody wants. */
+    /** Memory for counts that are not read. */
     private static final MemorySegment IGNORED = Arena.global().allocate(JAVA_LONG);
     private static final int CLOCK_MONOTONIC = 1;
     static final int CLOEXEC = 0x80000;

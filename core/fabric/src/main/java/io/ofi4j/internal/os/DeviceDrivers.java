@@ -41,9 +41,8 @@ public final class DeviceDrivers {
     }
 
     /**
-     * What keeps memory from being that device's, as the end of a sentence; empty if nothing is known against it.
-     * libfabric does not check it, and then reads addresses that are not mapped. Only of CUDA is there a way to
-     * ask.
+     * The reason why memory is not the device's, as the end of a sentence; empty if none is known. libfabric does not
+     * check this, and then reads addresses that are not mapped. Only the driver of CUDA can be asked.
      */
     public static String describeProblem(DeviceInterface whose, int device, long address) {
         return whose == DeviceInterface.CUDA ? Cuda.describeProblem(device, address) : "";
@@ -55,8 +54,8 @@ public final class DeviceDrivers {
     }
 
     /**
-     * Has the driver's plain copies of this memory end before their calls do; CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Those
-     * inside a device go on after the call otherwise.
+     * Makes the driver's plain copies of this memory synchronous; CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Without this,
+     * copies inside a device continue after their calls have returned.
      */
     public static void synchronizeCopies(DeviceInterface whose, long address) {
         if (whose == DeviceInterface.CUDA) { Cuda.synchronizeCopies(address); }
@@ -73,7 +72,7 @@ public final class DeviceDrivers {
                 .map(function -> Linker.nativeLinker().downcallHandle(function,
                         FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG)));
 
-        /** Whatever the driver writes: nobody reads it. */
+        /** Memory for results that are not read. */
         private static final MemorySegment IGNORED = Arena.global().allocate(JAVA_LONG);
         private static final int SUCCESS = 0;
         private static final int INVALID_VALUE = 1;
@@ -106,7 +105,7 @@ public final class DeviceDrivers {
             if (SET.isEmpty()) { return; }
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment on = arena.allocateFrom(JAVA_INT, 1);
-                // of managed memory it is refused, which changes nothing
+                // the driver refuses this for managed memory, which is ignored
                 LibC.call(() -> (int) SET.orElseThrow().invokeExact(on, SYNC_MEMOPS, address));
             }
         }

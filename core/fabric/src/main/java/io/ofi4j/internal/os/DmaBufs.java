@@ -26,7 +26,7 @@ public final class DmaBufs {
 
     private DmaBufs() {}
 
-    /** What keeps a descriptor from being a DMA-buf, as the end of a sentence; empty if it is one. */
+    /** The reason why a descriptor is not a DMA-buf, as the end of a sentence; empty if it is one. */
     public static String describeProblem(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment system = arena.allocate(STATFS, Long.BYTES);

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /** What the kernel says of a file that is mapped into this process: /proc/self/maps, smaps and mountinfo, proc(5). */
 public final class FileMappings {
-    /** Of file systems that have nothing behind their pages. */
+    /** Types of file systems that keep their files in memory alone. */
     private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs", "hugetlbfs", "devtmpfs");
     private static final Path MAPS = Path.of("/proc/self/maps");
     private static final Path SMAPS = Path.of("/proc/self/smaps");
@@ -32,7 +32,7 @@ public final class FileMappings {
      * @param mayBeDirect whether the file system may have DAX
      */
     public record Mapping(boolean isShared, String fileSystem, boolean mayBeDirect) {
-        /** Whether a loss of power takes the file; also true where the file system is unknown. */
+        /** Whether the file is lost when power fails; also true if the file system is unknown. */
         public boolean isInMemory() {
             return fileSystem.isEmpty() || IN_MEMORY.contains(fileSystem);
         }
@@ -57,7 +57,7 @@ public final class FileMappings {
         }
     }
 
-    /** Of a line "begin-end rights offset device inode file". */
+    /** Whether an address is in the mapping of a line "begin-end rights offset device inode file". */
     private static boolean holds(String line, long address) {
         int dash = line.indexOf('-');
         int space = line.indexOf(' ');
@@ -76,7 +76,7 @@ public final class FileMappings {
         return new Mapping(words[RIGHTS].endsWith("s"), type, mayBeDirect);
     }
 
-    /** As mountinfo has it: a device is "major:minor", in maps hexadecimal, in mountinfo decimal. */
+    /** Converts a device, "major:minor", from the hexadecimal numbers of maps to the decimal ones of mountinfo. */
     private static String decimal(String device) {
         String[] parts = device.split(":");
         return Integer.parseInt(parts[0], HEXADECIMAL) + ":" + Integer.parseInt(parts[1], HEXADECIMAL);
@@ -90,12 +90,12 @@ public final class FileMappings {
         }
     }
 
-    /** Of a line "… - type source options". */
+    /** The type in a line "… - type source options". */
     private static String typeIn(String mount) {
         return mount.substring(mount.indexOf(" - ") + 3).split(" ")[0];
     }
 
-    /** Of a file whose device is not that of its mount, as with btrfs. */
+    /** The type for a file whose device is not that of its mount, as with btrfs. */
     private static Optional<String> typeOf(String file) {
         try {
             return file.startsWith("/") ? Optional.of(Files.getFileStore(Path.of(file)).type()) : Optional.empty();

@@ -36,9 +36,9 @@ public final class Functions {
     /**
      * A handle of functions that are known by address: the first argument is the address, a {@code long}.
      *
-     * <p>The segment that the linker wants of a function is made inside the handle. Where the compiler does not inline
-     * a handle, as in a handler that posts, one that its caller makes would be allocated; a kept one costs the checks
-     * of its class, scope and liveness.
+     * <p>The linker needs a segment for a function. This handle makes it: if the caller made one, it would be allocated
+     * wherever the compiler does not inline the handle, as in a handler that posts. One kept in a field would cost the
+     * checks of its class, scope and liveness.
      */
     public static MethodHandle byAddress(FunctionDescriptor descriptor, Linker.Option... options) {
         return MethodHandles.filterArguments(Linker.nativeLinker().downcallHandle(descriptor, options), 0, OF_ADDRESS);

@@ -58,7 +58,7 @@ public final class NativeFile implements AutoCloseable {
         return new NativeFile(open(folder, O_DIRECTORY | Descriptors.CLOEXEC));
     }
 
-    /** Whether no other file descriptor or mapping of it exists; false, too, if this process may not know. */
+    /** Whether no other file descriptor or mapping of it exists; also false if this process is not allowed to ask. */
     public boolean isUnused() {
         boolean isUnused = Descriptors.fcntl(descriptor, F_SETSIG, SIGURG) == 0
                 && Descriptors.fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0;

@@ -59,8 +59,8 @@ public final class NativeMemory {
     }
 
     /**
-     * Whether this process can read at an address, without the signal that finds out otherwise: rt_sigprocmask(2)
-     * copies the set of signals before it refuses what it is asked to do with it.
+     * Whether this process can read at an address. An invalid address causes no signal: rt_sigprocmask(2) copies the
+     * set of signals, and fails with EFAULT if it cannot, before it refuses the invalid operation.
      */
     public static boolean isReadable(long address) {
         try (Arena arena = Arena.ofConfined()) {

@@ -16,9 +16,7 @@ public enum Fact {
     CRITICAL_POSTS,
     /** A call that polls takes microseconds at most, and neither blocks nor calls back: it may be {@code critical}. */
     CRITICAL_POLLS,
-    /**
-     * The peer answers an operation, of those with DELIVERY_COMPLETE, when all earlier writes to it are in its memory.
-     */
+    /** The peer answers an operation with DELIVERY_COMPLETE only when all earlier writes are in its memory. */
     FLUSHES_IN_ORDER,
     /** When a flush has completed, messages that were posted before it are in the receives that have taken them. */
     FLUSHES_COVER_MESSAGES,
@@ -26,7 +24,7 @@ public enum Fact {
      * Atomic operations are carried out in polls of the target, behind writes and reads that were posted after them.
      */
     ATOMICS_GO_APART,
-    /** fi_cntr_wait keeps its time and its promise, with the wait objects FD and UNSPECIFIED. */
+    /** fi_cntr_wait returns in time and not too early, with the wait objects FD and UNSPECIFIED. */
     BLOCKING_COUNTER_WAIT,
     /** fi_cntr_wait is in a table that this provider shares with no other one. */
     OWN_COUNTER_TABLE,
@@ -142,8 +140,8 @@ public enum Fact {
     FIXED_ADDRESSES("chosen addresses", "assigns a fixed address to each endpoint",
             "ask for one with FabricHints.source"),
     /**
-     * A counter has 32 bits: a threshold in the upper half starts work at once, and one in the lower half, from there,
-     * never.
+     * A counter has 32 bits, with a sign. Work with a threshold in the upper half starts at once. While the counter is
+     * in the upper half, work with a threshold in the lower half never starts.
      */
     COUNTERS_HAVE_32_BITS("thresholds above 2147483647", "counts with 32 bits", "use a lower threshold"),
     /** Deferred work starts inside the locks of what caused it: if it needs one of them, it never ends. */
@@ -221,13 +219,16 @@ public enum Fact {
     /** The longest message between members of a collective operation that arrives, where long ones do not. */
     public static final long MAX_COLLECTIVE_MESSAGE = 16 * 1024;
 
-    /** What the tests have shown at both ends holds between them: there the same posts and polls are fast. */
+    /**
+     * The tests have shown at both ends that the same posts and polls are fast. The versions between are taken to be
+     * alike.
+     */
     private static final VersionRange FAST = VersionRange.from(1, 17).to(2, 6).guess();
-    /** Where some providers lock or wait longer. The tests have run on 1.17 only. */
+    /** Versions in which some providers lock or wait longer. The tests have run on 1.17 only. */
     private static final VersionRange VERSION_1 = VersionRange.from(1, 15).to(1, 22).guess();
-    /** Nobody has tried newer ones. */
+    /** Newer versions are untested. */
     private static final VersionRange ORDERED = VersionRange.from(1, 17).to(2, 6).guess();
-    /** Nobody has tried newer ones. */
+    /** Newer versions are untested. */
     private static final VersionRange COVERING = VersionRange.from(1, 17).to(2, 1).guess();
 
     private final Refusal refusal;
@@ -244,12 +245,13 @@ public enum Fact {
     Refusal refusal() { return refusal; }
 
     /**
-     * What the tests have shown of providers that do what the man pages say, so that ofi4j may be faster there: for the
-     * versions from the oldest tested to the newest. Of other providers and versions nothing is known.
+     * The facts that the tests have shown of providers that do what the man pages say: with them ofi4j may be faster.
+     * They hold for the versions from the oldest tested to the newest. Of other providers and versions nothing is
+     * known.
      */
     static Set<Fact> ofTestedProvider(Provider provider) {
         Set<Fact> facts = EnumSet.noneOf(Fact.class);
-        // many megabytes, with manual progress
+        // up to many megabytes in one poll, with manual progress
         boolean copiesInPolls = provider.hasCore("tcp", "net", "sockets", "udp");
         boolean isShm = provider.is("shm");
         boolean isVersion1 = VERSION_1.contains(provider.libfabric());
@@ -260,7 +262,7 @@ public enum Fact {
             return facts;
         }
         boolean takesSpinLocks = isShm && isVersion1; // shared between processes
-        // or not at all
+        // fi_cntr_wait waits too long, or does not wait
         boolean waitsTooLong = isShm || provider.hasLayer("ofi_rxd") || provider.is("sockets") && isVersion1;
         boolean connectsInPosts = provider.is("sockets") // for 15 seconds where the peer's machine does not answer
                 || isVersion1 && provider.hasCore("verbs") && provider.hasLayer("ofi_rxm"); // for 2, by the source

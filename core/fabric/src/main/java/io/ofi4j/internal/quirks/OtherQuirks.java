@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * The quirks of {@code sockets} and of {@code ofi_rxd}, and the one of several providers. Ranges without a comment are by source: from 1.15 to today's
- * main no commit has changed the behaviour.
+ * The quirks of {@code sockets} and of {@code ofi_rxd}, and the one of several providers. Ranges without a comment are
+ * by source: from 1.15 to today's main no commit has changed the behaviour.
  */
 final class OtherQuirks {
     static final List<Quirk> ALL = List.of(new VariableLimits(), new Quirk("sockets-places",

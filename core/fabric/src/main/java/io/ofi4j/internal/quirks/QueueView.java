@@ -5,7 +5,7 @@ public interface QueueView {
     /** {@return whether the calling thread may make progress on it} */
     boolean admitsCaller();
 
-    /** Makes progress until nothing more comes at once, and keeps what has completed. */
+    /** Makes progress until no further completion comes at once, and buffers the completions. */
     void drain();
 
     /** {@return how many operations are in flight on it} */

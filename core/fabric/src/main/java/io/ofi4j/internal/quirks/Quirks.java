@@ -102,9 +102,9 @@ public final class Quirks {
     public boolean has(Fact fact) { return facts.contains(fact); }
 
     /**
-     * Refuses what the words of a fact say, where it is known of the provider.
+     * Throws the refusal of a fact, if the fact is known of the provider.
      *
-     * @throws UnsupportedOperationException if it is
+     * @throws UnsupportedOperationException if it is known
      */
     public void require(Fact fact) { require(refusal(fact)); }
 

@@ -62,7 +62,7 @@ public final class Remedies {
         };
     }
 
-    /** Of those that mean another thing with another call. */
+    /** The remedy for an error number that means different things in different calls. */
     private static String byCall(int errno, String operation, String provider) {
         boolean registers = operation.startsWith("fi_mr");
         boolean enables = operation.equals("fi_enable") && provider.contains("verbs");

@@ -42,8 +42,8 @@ public final class Status {
     }
 
     /**
-     * Some providers, where they can open no file, give an error that is about something else. How many may have been
-     * missing: a call that opens several closes those that it got before it fails.
+     * The number of descriptors that may have been missing. Some providers report another error if they cannot open a
+     * file. A call that opens several files closes those that it got before it fails.
      */
     private static int descriptorsNeeded(int errno) {
         return switch (errno) {

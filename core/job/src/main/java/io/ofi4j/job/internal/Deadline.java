@@ -3,12 +3,9 @@ package io.ofi4j.job.internal;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The end of a wait, for all that one call does. It begins when this object is made, and no step of the call makes it
- * longer.
- */
+/** The deadline of a call, for all of its steps. Its time starts when this object is made. */
 public final class Deadline {
-    /** A hundred years: what is added to the clock must not overflow. */
+    /** A hundred years, so that the sum with the clock does not overflow. */
     private static final long MAX_NANOS = TimeUnit.DAYS.toNanos(36_500);
 
     private final Duration duration;
@@ -25,7 +22,7 @@ public final class Deadline {
         return Math.clamp(TimeUnit.NANOSECONDS.convert(duration), 0, MAX_NANOS);
     }
 
-    /** A wait of at most so long, from now on. A negative duration is none. */
+    /** A deadline after this time. A negative duration is over at once. */
     public static Deadline in(Duration duration) {
         return new Deadline(duration);
     }
@@ -42,34 +39,34 @@ public final class Deadline {
         return duration;
     }
 
-    /** {@return the earlier of this end and one in so long} */
+    /** {@return the earlier of this deadline and one after this time from now} */
     public Deadline atMost(Duration other) {
         Duration left = left();
         return in(left.compareTo(other) < 0 ? left : other);
     }
 
-    /** {@return the later of this end and one in so long} */
+    /** {@return the later of this deadline and one after this time from now} */
     public Deadline atLeast(Duration other) {
         Duration left = left();
         return in(left.compareTo(other) > 0 ? left : other);
     }
 
-    /** {@return an end so much later than this one} */
+    /** {@return a deadline that is later than this one by this time} */
     public Deadline later(Duration more) {
         return in(left().plus(more));
     }
 
-    /** {@return what is left, 0 at least} */
+    /** {@return the remaining time in nanoseconds, 0 at least} */
     public long nanosLeft() {
         return Math.max(0, limit - (System.nanoTime() - start));
     }
 
-    /** {@return what is left in milliseconds, for calls where 0 would be for ever: 1 at least} */
+    /** {@return the remaining time in milliseconds, 1 at least, for calls that take 0 as unlimited} */
     public int millisLeft() {
         return Math.clamp(TimeUnit.NANOSECONDS.toMillis(nanosLeft()), 1, Integer.MAX_VALUE);
     }
 
-    /** {@return what is left} */
+    /** {@return the remaining time} */
     public Duration left() { return Duration.ofNanos(nanosLeft()); }
 
     public boolean isOver() { return nanosLeft() == 0; }

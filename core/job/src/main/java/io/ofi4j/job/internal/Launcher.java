@@ -17,14 +17,14 @@ public interface Launcher {
     }
 
     /**
-     * {@return the line of rank 0, where {@link RendezvousPoint} reads who listens where} Blocks until all ranks have
-     * called it, and may do so for ever if one is gone.
+     * {@return the line of rank 0, from which {@link RendezvousPoint} reads where rank 0 listens} Blocks until all
+     * ranks have called it, perhaps for ever if one has ended.
      *
-     * @param line of rank 0; what others give is not looked at
+     * @param line the line of rank 0; ignored at other ranks
      */
     String exchange(String line);
 
-    /** Leaves. A process that ends without this has failed, for the launcher. */
+    /** Tells the launcher that this process leaves. To the launcher, a process that ends without this has failed. */
     void finish();
 
     /** Has the launcher end all processes, if it can, and returns. */

@@ -47,7 +47,7 @@ public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) 
         return line.toString();
     }
 
-    /** The number of an interface means something on this machine only. */
+    /** The address without the number of its interface, which is valid on this machine only. */
     private static String withoutScope(InetAddress address) {
         return address.getHostAddress().replaceFirst("%.*", "");
     }
@@ -104,7 +104,7 @@ public record RendezvousPoint(String secret, List<InetSocketAddress> addresses) 
                     .min(Comparator.comparing(fields -> Long.parseLong(fields[METRIC_FIELD]))).map(fields -> fields[0])
                     .orElse("");
         } catch (IOException | NumberFormatException e) {
-            return ""; // the order of the interfaces has to do
+            return ""; // then the interfaces are tried in their order
         }
     }
 

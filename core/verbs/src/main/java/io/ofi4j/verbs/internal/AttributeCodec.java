@@ -10,7 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Codecs of what devices and ports say of themselves, as plain numbers. */
+/** Reads the attributes of devices and ports as plain numbers. */
 public final class AttributeCodec {
     private static final int GID = 16;
 

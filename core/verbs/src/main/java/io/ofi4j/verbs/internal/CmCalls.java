@@ -110,7 +110,7 @@ public final class CmCalls {
 
     public static void destroy(Id id) { destroy(id.pointer, id.channel); }
 
-    /** The channel last: the identifier may be on it. */
+    /** Destroys the channel last, because the identifier may use it. */
     private static void destroy(MemorySegment pointer, MemorySegment channel) {
         try {
             destroy(pointer);
@@ -136,7 +136,7 @@ public final class CmCalls {
         return Short.toUnsignedInt(Short.reverseBytes(rdma_get_src_port(id.pointer)));
     }
 
-    /** From a source, which may be null. */
+    /** Resolves the address of a target. The source may be null. */
     public static void rdma_resolve_addr(Id id, InetSocketAddress source, InetSocketAddress target, int milliseconds) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment from = source == null ? MemorySegment.NULL : socketAddress(arena, source);

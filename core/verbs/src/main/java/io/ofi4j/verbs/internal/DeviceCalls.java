@@ -23,10 +23,10 @@ public final class DeviceCalls {
 
     private DeviceCalls() {}
 
-    /** What is known of a device that is not open. */
+    /** The attributes of a device that is not open. */
     public record Found(String name, long guid, int nodeType, int transport) {}
 
-    /** What happens with each pointer of the list, while the list is there. */
+    /** An action on each device of the list, called while the list exists. */
     private interface Action<T> {
         T apply(MemorySegment device);
     }

@@ -14,7 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of verbs, which say what failed in three ways: NULL or -1 with errno, or the error number itself. All become
+ * Calls of verbs, which report a failure in three ways: NULL or -1 with errno, or the error number itself. All become
  * exceptions. Off the data path.
  */
 final class ErrnoCalls {
@@ -34,14 +34,14 @@ final class ErrnoCalls {
         int invoke(MemorySegment state) throws Throwable;
     }
 
-    /** A handle of an exported function; its first argument takes errno. */
+    /** A handle of an exported function. Its first argument is the memory that receives errno. */
     static MethodHandle exported(MemorySegment function, FunctionDescriptor descriptor) {
         return Functions.handle(function, descriptor, CAPTURE);
     }
 
     /**
-     * A handle of a function in a table: its arguments are the address of the function, what takes errno, and those of
-     * the function.
+     * A handle of functions in a table. Its arguments are the address of the function, the memory that receives errno,
+     * and the arguments of the function.
      */
     static MethodHandle inTable(FunctionDescriptor descriptor) { return Functions.byAddress(descriptor, CAPTURE); }
 

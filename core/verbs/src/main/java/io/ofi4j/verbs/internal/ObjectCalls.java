@@ -10,7 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** What libibverbs exports for domains, regions, completion queues and channels, as in verbs.h. */
+/** The functions that libibverbs exports for domains, regions, completion queues and channels, as in verbs.h. */
 public final class ObjectCalls {
     private static final MethodHandle ALLOC_PD = ErrnoCalls.exported(ibv_alloc_pd$address(), ibv_alloc_pd$descriptor());
     private static final MethodHandle DEALLOC_PD = ErrnoCalls.exported(ibv_dealloc_pd$address(),

@@ -15,7 +15,7 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * {@code struct verbs_context} of one device: the extended verbs, which verbs.h calls inline. The struct lies before
- * its {@code ibv_context} and grows at its beginning, so that whether it has a function is a matter of its size.
+ * its {@code ibv_context} and grows at its beginning, so that its size shows whether it has a function.
  */
 public final class VerbsContextOps {
     private static final MethodHandle QUERY_DEVICE_EX = ErrnoCalls.inTable(verbs_context.query_device_ex.descriptor());

@@ -25,12 +25,11 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one
- * exception of the rule for quirks: a peer that leaves at the wrong moment ends the process of everybody who talks to
- * it.
+ * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is an exception to
+ * the rule for quirks: a peer that leaves at the wrong moment ends every process that communicates with it.
  *
- * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that
- * with these providers all calls that move data are plain.
+ * <p>The replacements are Java methods. A critical call must neither reach one of them nor wait for a lock whose holder
+ * does. With these providers all calls that move data are therefore plain.
  */
 abstract class CoreProviderPatch extends Quirk {
     private static final Set<FunctionSlot> REPLACED = new HashSet<>();
@@ -43,7 +42,8 @@ abstract class CoreProviderPatch extends Quirk {
     }
 
     /**
-     * Replaces what the domain of the provider below has: 0, or the error with which it refused to show its functions.
+     * Replaces functions of a domain of the provider below. Returns 0, or the error of the call that gives access to
+     * them.
      */
     abstract int replaceIn(Handle domain);
 
@@ -58,14 +58,14 @@ abstract class CoreProviderPatch extends Quirk {
     protected synchronized void beforeDomain(Provider provider) {
         if (prepared.contains(provider.core())) { return; }
         List<InfoHandle> infos = find(provider.core(), provider.device());
-        if (infos.isEmpty()) { // a device may be called otherwise below: then whichever can be opened
+        if (infos.isEmpty()) { // the device may have another name below: try all of them
             infos = find(provider.core(), null);
         }
         int status = 0;
         for (InfoHandle info : infos) {
             status = open(provider.core(), info);
             if (status == 0) {
-                // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                // if none can be opened, perhaps for lack of descriptors, the next call tries again
                 prepared.add(provider.core());
                 break;
             }

@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Has {@code ofi_rxm} forget an endpoint of verbs before it is closed. What closes verbs' endpoints is replaced: the
- * connection that has the endpoint loses it, and {@code ofi_rxm} posts nothing to a connection without one. Messages of
- * flow control for endpoints that are gone are dropped.
+ * Makes {@code ofi_rxm} forget an endpoint of verbs before the endpoint is closed. The replacement for fi_close of
+ * verbs' endpoints removes the endpoint from its connection, and {@code ofi_rxm} posts nothing to a connection without
+ * an endpoint. Flow-control messages for closed endpoints are dropped.
  */
 final class DepartedPeers extends CoreProviderPatch {
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
@@ -36,7 +36,8 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final MethodHandle CALL_CLOSE = Functions.byAddress(CLOSE);
     private static final int EIO = -5;
     /**
-     * How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's.
+     * The number of bytes of ofi_rxm's connection that are searched: its state, the peer, verbs' endpoint and
+     * ofi_rxm's.
      */
     private static final long SEARCHED_BYTES = 4 * Long.BYTES;
 
@@ -83,7 +84,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static void addCredits(long original, long endpoint, long credits) {
         try {
             if (!CLOSED.contains(endpoint)) { CALL_ADD_CREDITS.invokeExact(original, endpoint, credits); }
-        } catch (Throwable t) { // credits that are lost make a peer wait; its deadline tells
+        } catch (Throwable t) { // lost credits make a peer wait until its deadline
             return;
         }
     }
@@ -121,8 +122,7 @@ final class DepartedPeers extends CoreProviderPatch {
     }
 
     /**
-     * Whether it is the endpoint of a connection of ofi_rxm, which its context is then; the connection has none any
-     * more.
+     * Removes an endpoint from its connection of ofi_rxm, which is the endpoint's context. Returns whether it had one.
      */
     private static boolean forget(long endpoint, long connection) {
         if (connection == 0 || !NativeMemory.isWritable(connection)) { return false; }

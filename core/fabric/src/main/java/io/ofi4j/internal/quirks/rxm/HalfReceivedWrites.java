@@ -21,7 +21,7 @@ import java.lang.invoke.MethodHandles;
 
 /**
  * Gives a context to failed operations that have none. fi_cq_readerr of the provider below is replaced for all of its
- * queues: the context is that of a receive that nobody has posted, which {@code ofi_rxm} puts away without a word.
+ * queues. The context is that of a receive that was never posted, which {@code ofi_rxm} discards without an error.
  */
 final class HalfReceivedWrites extends CoreProviderPatch {
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -34,9 +34,9 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     private static final long HALF_PAGE = PAGE / 2;
 
     /**
-     * The first half holds nothing but its own address: whoever follows pointers in it stays there, and what is put
-     * into a list there is forgotten. The receive is behind it, so that the header in front of the receive points there
-     * too.
+     * Each word of the first half contains the address of the first half: pointers in it lead back to it, and an entry
+     * put into a list there is lost. The receive is in the second half, so that the header in front of the receive
+     * points to the first half, too.
      */
     private static final MemorySegment MEMORY = Arena.global().allocate(PAGE, PAGE);
     private static final long RECEIVE = MEMORY.address() + HALF_PAGE;

@@ -40,8 +40,8 @@ final class ShmCloseCoordinator extends Quirk {
     /** Read inside the guards of queues, too, where the monitor must not be taken. */
     private final List<DeferredClose> deferred = new CopyOnWriteArrayList<>();
     /**
-     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has
-     * entered them into the vector, though nobody has inserted them.
+     * For each vector, the open endpoints that may have written to a closed endpoint of it: the provider has entered
+     * them into the vector, though the program has not inserted them.
      */
     private final Map<VectorView, Set<EndpointAddress>> writers = new HashMap<>();
 
@@ -58,7 +58,9 @@ final class ShmCloseCoordinator extends Quirk {
                 "ShmCloseCoordinatorTest");
     }
 
-    /** One that is closed later has its name until then. */
+    /**
+     * Refuses the name of an endpoint whose close is deferred: the name is in use until the provider closes that one.
+     */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         return isDeferred(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
@@ -80,7 +82,7 @@ final class ShmCloseCoordinator extends Quirk {
         return (int) open.values().stream().filter(address -> !addresses.contains(address)).count();
     }
 
-    /** In one go, so that the peer's endpoint is not closed meanwhile. */
+    /** Keeps the monitor throughout, so that the peer's endpoint is not closed meanwhile. */
     @Override
     protected synchronized <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion,
             Consumer<P> refusal) {
@@ -101,11 +103,11 @@ final class ShmCloseCoordinator extends Quirk {
     protected boolean beforeClose(EndpointView endpoint) {
         List<InsertedPeer> known;
         Map<EndpointView, EndpointAddress> others;
-        // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        // before it leaves the open endpoints: another one that closes now either sees it or is recorded here
         recordWriters(endpoint);
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
-            // a close may be repeated, and needs them again
+            // they stay in the map, because a repeated close needs them again
             known = List.copyOf(peers.getOrDefault(endpoint.address(), List.of()));
             closing.add(endpoint.address());
             // before the open endpoints are copied: one that opens later finds the address in closing
@@ -116,8 +118,8 @@ final class ShmCloseCoordinator extends Quirk {
         Set<QueueView> queues = new LinkedHashSet<>();
         others.keySet().forEach(other -> queues.addAll(other.queues()));
         boolean isUsedByOthers = queues.removeIf(queue -> !queue.admitsCaller());
-        boolean isDrained = drain(queues); // who entered before now has posted, who enters after is refused
-        recordWriters(endpoint); // those that have inserted it since, too: now nobody can any more
+        boolean isDrained = drain(queues); // earlier calls have posted, later ones are refused
+        recordWriters(endpoint); // again, for endpoints that have inserted it since; no more can
         Set<VectorView> vectors = knowingVectors(endpoint, known, others);
         for (VectorView vector : vectors) {
             if (vector.admitsCaller()) {
@@ -150,8 +152,8 @@ final class ShmCloseCoordinator extends Quirk {
     }
 
     /**
-     * The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it
-     * close.
+     * Makes the closed vector forget the endpoints whose close is deferred. Those that no vector knows any more are
+     * then closed.
      */
     @Override
     protected void vectorClosed(VectorView vector) {
@@ -185,15 +187,15 @@ final class ShmCloseCoordinator extends Quirk {
         }
     }
 
-    /** The vectors that one who closes may have written to, though the endpoint there is closed. */
+    /** The vectors that a closing endpoint may have written to, though the target endpoint is closed. */
     private synchronized List<VectorView> writtenTo(EndpointAddress writer) {
         return writers.entrySet().stream().filter(entry -> entry.getValue().contains(writer)).map(Map.Entry::getKey)
                 .toList();
     }
 
     /**
-     * The vectors that it was inserted into, and those of endpoints that it may have sent to. Each forgetting costs a
-     * slot.
+     * The vectors that the endpoint was inserted into, and those of endpoints that it may have sent to. Each removal
+     * from a vector costs a slot.
      */
     private Set<VectorView> knowingVectors(EndpointView endpoint, List<InsertedPeer> known,
             Map<EndpointView, EndpointAddress> others) {
@@ -206,12 +208,15 @@ final class ShmCloseCoordinator extends Quirk {
         return vectors;
     }
 
-    /** How much is noted of endpoints, peers and vectors. */
+    /** The number of recorded endpoints, peers and vectors. */
     synchronized int size() {
         return open.size() + closing.size() + peers.size() + deferred.size() + writers.size();
     }
 
-    /** Makes progress until nothing is in flight and all that peers have sent is handled; whether that was reached. */
+    /**
+     * Makes progress until nothing is in flight and all that peers have sent is handled. Returns whether nothing is in
+     * flight.
+     */
     private static boolean drain(Set<QueueView> queues) {
         long start = System.nanoTime();
         int inFlight;

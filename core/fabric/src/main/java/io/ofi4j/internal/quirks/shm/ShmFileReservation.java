@@ -20,10 +20,11 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC where there is none. A
- * peer's file gets its room when the peer is inserted; without address space for it the peer is refused with ENOMEM. That file is another process's, so this is an exception to the
- * rule of {@link Quirk}: pages are allocated, and neither the content nor the length of the file changes. Of a file it
- * asks the kernel for the length and the allocated pages; it knows nothing of what the provider keeps there.
+ * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC if there is none. A
+ * peer's file gets its room when the peer is inserted; without address space for it the peer is refused with ENOMEM.
+ * That file is another process's, so this is an exception to the rule of {@link Quirk}: pages are allocated, and
+ * neither the content nor the length of the file changes. It asks the kernel for the length of a file and the allocated
+ * pages; it does not know what the provider keeps in the file.
  */
 final class ShmFileReservation extends Quirk {
     /** {@code false} reserves nothing: less of /dev/shm is used, and the process ends where it becomes full. */
@@ -35,7 +36,7 @@ final class ShmFileReservation extends Quirk {
     /** The provider reads this many bytes of an existing file before it checks the file's length. */
     private static final long MIN_LENGTH = 4096;
 
-    /** How long the files of this process's endpoints have become. */
+    /** The lengths of the files of this process's endpoints. */
     private final Map<Sizes, Long> lengths = new ConcurrentHashMap<>();
 
     /** What the length of an endpoint's file depends on. */
@@ -49,8 +50,8 @@ final class ShmFileReservation extends Quirk {
     }
 
     /**
-     * One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one
-     * meanwhile.
+     * Enables one endpoint at a time in all processes that use this library, so that no other endpoint takes the room
+     * that was found free.
      */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
@@ -59,7 +60,7 @@ final class ShmFileReservation extends Quirk {
         requireUnused(path.get());
         try (NativeFile folder = NativeFile.openFolder(ShmFiles.DIRECTORY)) {
             if (RESERVES) {
-                // somebody who keeps the lock shall not keep this one out
+                // a process that keeps the lock delays this one only for a time
                 Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT);
             }
             Sizes sizes = new Sizes(transmitSize, receiveSize);
@@ -72,7 +73,8 @@ final class ShmFileReservation extends Quirk {
     }
 
     /**
-     * A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program.
+     * Refuses a name whose file is in use. An unused file was left by a process that was killed; the provider takes it
+     * over, as for a C program.
      */
     static void requireUnused(Path file) {
         if (!Files.exists(file)) { return; }
@@ -87,7 +89,7 @@ final class ShmFileReservation extends Quirk {
         }
     }
 
-    /** Whether a process has the file open; also if this one may not know. */
+    /** Whether a process has the file open; also true if this process is not allowed to ask. */
     static boolean isUsed(Path file) {
         if (!Files.exists(file)) { return false; }
         try (NativeFile open = NativeFile.open(file)) {
@@ -97,7 +99,9 @@ final class ShmFileReservation extends Quirk {
 
     private static boolean isUsed(NativeFile open) { return open.error() != 0 || !open.isUnused(); }
 
-    /** That of the last such file; before there is one, a length that grows with the number of receives. */
+    /**
+     * The length of the last file of these sizes. Before there is one, a length that grows with the number of receives.
+     */
     private long expectedLength(Sizes sizes) {
         return lengths.getOrDefault(sizes, DEFAULT_LENGTH * Math.max(1, Math.ceilDiv(sizes.receive, DEFAULT_RECEIVES)));
     }
@@ -107,7 +111,7 @@ final class ShmFileReservation extends Quirk {
         ShmFiles.find(address).ifPresent(file -> {
             Status.check(reserve(file), "fi_av_insert", "shm");
             long length = file.toFile().length();
-            // the provider maps it next, and uses the result without a look
+            // the provider maps the file next, and does not check the result
             if (length > 0 && !NativeMemory.hasRoom(length)) {
                 throw Status.exception(-Errno.ENOMEM, "fi_av_insert", "shm");
             }
@@ -123,7 +127,7 @@ final class ShmFileReservation extends Quirk {
         }
     }
 
-    /** Gives a file the room that it lacks: 0, or why there is none, below 0. */
+    /** Gives a file the room that it lacks. Returns 0, or the error number negated. */
     private static int reserve(Path file) {
         if (!RESERVES || !Files.isRegularFile(file)) { return 0; }
         try (NativeFile open = NativeFile.open(file)) {

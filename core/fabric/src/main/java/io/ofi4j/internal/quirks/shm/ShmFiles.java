@@ -30,7 +30,7 @@ final class ShmFiles extends Quirk {
     private static final int ENABLE_TIMEOUT_SECONDS = 3;
 
     private final Set<Path> open = ConcurrentHashMap.newKeySet();
-    /** Shared by those that enable an endpoint, whose file is not known yet; held alone by the exit. */
+    /** The read lock is held while an endpoint is enabled, whose file is not known yet; the write lock at the exit. */
     private final ReadWriteLock enabling = new ReentrantReadWriteLock();
     private boolean hasHook;
     private volatile boolean exiting;
@@ -65,8 +65,8 @@ final class ShmFiles extends Quirk {
     protected void closed(EndpointView endpoint) { path(endpoint.address()).ifPresent(open::remove); }
 
     /**
-     * Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it
-     * can.
+     * The error number with which the file of a new endpoint cannot be made, because of its name or for lack of a
+     * descriptor; 0 if it can.
      */
     static int creationError(EndpointAddress address) {
         String text = new String(address.toBytes(), StandardCharsets.UTF_8);
@@ -90,7 +90,7 @@ final class ShmFiles extends Quirk {
         return stale.isEmpty() || stale.get().toFile().delete() ? 0 : Errno.EADDRINUSE;
     }
 
-    /** Where the file of an address belongs; nothing where the address is none of a file in the folder. */
+    /** The path of the file of an address; empty if the address does not name a file in the folder. */
     static Optional<Path> path(EndpointAddress address) {
         String name = new String(address.toBytes(), StandardCharsets.UTF_8);
         int start = name.indexOf("://");
@@ -104,7 +104,7 @@ final class ShmFiles extends Quirk {
         }
     }
 
-    /** The file of an endpoint, perhaps another process's; nothing where there is none. */
+    /** The existing file of an endpoint, perhaps of another process; empty if there is none. */
     static Optional<Path> find(EndpointAddress address) {
         return path(address).filter(Files::exists);
     }
@@ -114,7 +114,10 @@ final class ShmFiles extends Quirk {
         if (find(address).isEmpty()) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
     }
 
-    /** False if the first endpoint is enabled by a hook of the program, when no more can be added. */
+    /**
+     * Adds the hook that removes the files. Returns false if the first endpoint is enabled by a shutdown hook of the
+     * program: then no more can be added.
+     */
     private synchronized boolean addShutdownHook() {
         if (hasHook) { return true; }
         try {
@@ -127,8 +130,8 @@ final class ShmFiles extends Quirk {
     }
 
     /**
-     * What cannot be removed is somebody else's, who may remove it. An endpoint that takes long to enable is not waited
-     * for.
+     * Removes the files. One that cannot be removed belongs to another user, and stays. An endpoint that takes long to
+     * enable is not waited for.
      */
     private void removeAll() {
         boolean locked = false;

@@ -13,18 +13,18 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * Has the provider find a peer by its file, not by its name in the list of this process's endpoints: a slash in front
- * of the name, which shm_open(3) skips, is in no such list. Names that the provider has made need no slash: those for
- * this process are used once, and an endpoint that is closed is refused, and those for others are not in the list. They
- * must have none, for the peer's first operation says its name without: shm of 1.x would map it anew then, and end this
- * process if it has ended meanwhile.
+ * Makes the provider find a peer by its file, not by its name in the list of this process's endpoints. It puts a slash
+ * in front of the name: no name in that list has one, and shm_open(3) skips it. Names that the provider has made need
+ * no slash: those of this process are used once, and a closed endpoint is refused; those of other processes are not in
+ * the list. They must have no slash, because the peer's first operation gives its name without one. shm of 1.x would
+ * then map the peer anew, which ends this process if the peer has ended meanwhile.
  */
 final class ShmNames extends Quirk {
     private static final Pattern MADE = Pattern.compile("fi_shm://\\d+:\\d+:\\d+\0?");
     private static final String HERE = "fi_shm://" + ProcessHandle.current().pid() + ":";
     /**
-     * Has the provider map a peer of this process like one of another process. Comes before the names that need no
-     * slash. 488dc58b5 made it necessary.
+     * Makes the provider map a peer of this process like one of another process. Takes precedence over shm-names, which
+     * leaves these names without a slash. 488dc58b5 made it necessary.
      */
     static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), VersionRange.from(2, 5),
             "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled:"
@@ -36,7 +36,7 @@ final class ShmNames extends Quirk {
         }
     };
 
-    /** Has an endpoint whose name another process has take another one; a name that the program chose stays. */
+    /** Gives an endpoint another name if a process has its name already. A name that the program chose stays. */
     static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
             "The provider makes an endpoint's name of the number of its process, which a process of another container,"
                     + " or one that was killed and whose peers have its file open, may have, too.",
@@ -56,7 +56,7 @@ final class ShmNames extends Quirk {
     /** The provider counts its endpoints from 0. */
     private static final int FIRST_FREE = 1 << 20;
 
-    /** Addresses that this process has chosen, and that look as if the provider had made them for another. */
+    /** Addresses that this process has chosen, and that look as if the provider had made them for another process. */
     private final Set<EndpointAddress> lookAlikes = ConcurrentHashMap.newKeySet();
 
     ShmNames() {

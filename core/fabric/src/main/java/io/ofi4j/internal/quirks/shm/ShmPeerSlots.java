@@ -21,7 +21,7 @@ final class ShmPeerSlots extends Quirk {
         @Override
         protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
             byte[] name = address.toBytes();
-            name[0] = OTHER_PREFIX; // what stands before :// is not looked at
+            name[0] = OTHER_PREFIX; // the provider ignores the text before ://
             AvOps.Inserted next = AvOps.fi_av_insert(vector, List.of(name));
             int status = removal.getAsInt();
             if (next.has(0)) { AvOps.fi_av_remove(vector, next.addresses()[0]); }
@@ -47,7 +47,7 @@ final class ShmPeerSlots extends Quirk {
     @Override
     protected PeerSlots peerSlots() { return new PeerSlots(SLOTS, coordinator::countOthers); }
 
-    /** An expectation only, but the provider refuses a vector that is expected to have more. */
+    /** The number is only an expectation, but the provider refuses a vector that is expected to have more addresses. */
     @Override
     protected long vectorCount(long expected) { return Math.min(expected, SLOTS); }
 }

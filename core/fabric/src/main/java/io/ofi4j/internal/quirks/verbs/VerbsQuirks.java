@@ -7,7 +7,7 @@ import java.util.List;
 
 /** The quirks of {@code verbs}, mostly of its connected endpoints. */
 public final class VerbsQuirks {
-    /** What Linux's Soft-iWARP, siw, says of itself. */
+    /** The vendor that Linux's Soft-iWARP, siw, reports. */
     private static final String SOFT_IWARP = "0x626d74";
 
     /**
