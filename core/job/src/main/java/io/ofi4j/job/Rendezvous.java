@@ -114,11 +114,8 @@ public final class Rendezvous implements AutoCloseable {
                     + ". Choose another port, or an address of this machine.", e);
         }
         InetSocketAddress bound = server.address();
-        InetAddress host = bound.getAddress().isAnyLocalAddress()
-                ? InetAddress.getLoopbackAddress()
-                : bound.getAddress();
         try {
-            Rendezvous own = join(new InetSocketAddress(host, bound.getPort()), secret, RESPONSE_TIMEOUT);
+            Rendezvous own = join(bound, secret, RESPONSE_TIMEOUT);
             return new Rendezvous(server, bound, own.socket, own.channel);
         } catch (RuntimeException e) {
             closeQuietly(server);
@@ -130,7 +127,7 @@ public final class Rendezvous implements AutoCloseable {
      * Joins a rendezvous that another process serves. It tries again until the server is there or the deadline has
      * passed.
      *
-     * @param server where the server listens
+     * @param server where the server listens; the wildcard address is this host
      * @param secret the server's secret
      * @param deadline the longest wait for the server
      * @throws IllegalArgumentException if the secret has fewer than 16 characters
@@ -143,10 +140,11 @@ public final class Rendezvous implements AutoCloseable {
                     null);
         }
         Deadline end = Deadline.in(deadline);
+        InetSocketAddress reachable = reachable(server);
         while (true) {
             Socket socket = new Socket();
             try {
-                socket.connect(server, end.millisLeft());
+                socket.connect(reachable, end.millisLeft());
                 return joined(server, socket, secret, end.atMost(RESPONSE_TIMEOUT));
             } catch (IOException e) {
                 closeQuietly(socket);
@@ -158,6 +156,13 @@ public final class Rendezvous implements AutoCloseable {
             }
             sleep();
         }
+    }
+
+    /** The JDK would look up this host's name for the wildcard address, and not every host knows its own. */
+    private static InetSocketAddress reachable(InetSocketAddress server) {
+        return server.getAddress().isAnyLocalAddress()
+                ? new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getPort())
+                : server;
     }
 
     private static String failureReason(boolean isSecret, IOException e) {

@@ -13,8 +13,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What a job waits for ends in time, and a wait that has no end does not stop. Both ranks are in this process. */
+@Timeout(120)
 class JobDeadlineTest {
     /** A launcher of two ranks, which does not answer when they leave. */
     private record Silent(int rank, CompletableFuture<String> line) implements Launcher {

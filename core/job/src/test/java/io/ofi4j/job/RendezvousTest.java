@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.Access;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Waiting;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
 import java.io.InputStream;
@@ -20,6 +22,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Addresses and regions brought to the other side. */
@@ -86,6 +90,34 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             assertThatThrownBy(() -> server.await("nothing", SHORT)).isInstanceOf(FabricTimeoutException.class)
                     .hasMessageContaining("'nothing'");
+        }
+    }
+
+    /** With a name of its own that no server of names knows, as in a container. */
+    @Test
+    @Tag("gate")
+    void aHostWhoseNameIsUnknownIsJoinedAtTheWildcardAddress() throws Exception {
+        List<String> renamed = List.of("unshare", "--uts", "sh", "-c",
+                "echo nowhere.invalid >/proc/sys/kernel/hostname && exec \"$@\"", "sh");
+        Process trial = new ProcessBuilder(Stream.concat(renamed.stream(), Stream.of("true")).toList()).inheritIO()
+                .start();
+        assumeTrue(trial.waitFor() == 0, "it takes root and a name space of host names");
+        Forked.Result result = Forked.startBehind(renamed, JoinsAtTheWildcardAddress.class).await();
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("joined");
+    }
+
+    static final class JoinsAtTheWildcardAddress {
+        private JoinsAtTheWildcardAddress() {}
+
+        public static void main(String[] arguments) {
+            String secret = Rendezvous.newSecret();
+            try (Rendezvous server = Rendezvous.serve(new InetSocketAddress(0), secret);
+                    Rendezvous client = Rendezvous.join(server.address(), secret, Duration.ofSeconds(10))) {
+                client.publish("name", new byte[]{1});
+                System.out.println("joined " + server.address());
+            }
         }
     }
 
