@@ -40,7 +40,7 @@ final class HostileExits {
                 case "0" -> System.exit(STATUS);
                 case "1" -> Runtime.getRuntime().halt(STATUS);
                 case "2" -> {
-                    Runtime.getRuntime().addShutdownHook(new Thread(() -> new Pair(arguments[0]).close()));
+                    Runtime.getRuntime().addShutdownHook(new Thread(() -> openAndClose(arguments[0])));
                     System.exit(STATUS);
                 }
                 default -> {
@@ -48,6 +48,15 @@ final class HostileExits {
                     working.interrupt();
                     System.exit(STATUS);
                 }
+            }
+        }
+
+        /** Behind the hook of the library, what would leave a file is refused. */
+        private static void openAndClose(String provider) {
+            try (Pair pair = new Pair(provider)) {
+                pair.poll();
+            } catch (IllegalStateException e) {
+                if (!e.getMessage().startsWith("this process exits: ")) { throw e; }
             }
         }
 

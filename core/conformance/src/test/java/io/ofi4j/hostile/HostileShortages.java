@@ -69,13 +69,13 @@ final class HostileShortages {
 
     /** What is short. Each has a command that limits it, which executes the one behind it. */
     private enum Resource {
-        DESCRIPTORS("sh", "-c", "ulimit -n 256; exec \"$0\" \"$@\""),
+        DESCRIPTORS("bash", "-c", "ulimit -n 256; exec \"$0\" \"$@\""),
         /** Of the address space: every large allocation or mapping fails. */
-        MEMORY("sh", "-c", "ulimit -v 5000000; exec \"$0\" \"$@\""),
+        MEMORY("bash", "-c", "ulimit -v 5000000; exec \"$0\" \"$@\""),
         /** Of a file system of its own: never the machine's. The target keeps 16 MB of each of the writers. */
         SHARED_MEMORY("unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=400m tmpfs /dev/shm && exec \"$0\" \"$@\""),
         /** Root has no limit of threads, but a user that has no other processes has one. */
-        THREADS("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "sh", "-c",
+        THREADS("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "bash", "-c",
                 "ulimit -u 120; exec \"$0\" \"$@\""),
         /** Of a network of its own. */
         PORTS("unshare", "-n", "sh", "-c",

@@ -38,10 +38,22 @@ public final class ForkedMain {
         }
     }
 
-    /** The shutdown hooks run: they remove the files of endpoints. */
+    /** The shutdown hooks run: they remove the files of endpoints. A hook that throws ends the JVM itself. */
     private static void end(Thread thread, Throwable thrown) {
         System.err.print("Exception in thread \"" + thread.getName() + "\" ");
         thrown.printStackTrace();
+        if (isShuttingDown()) { Runtime.getRuntime().halt(UNCAUGHT); } // System.exit would wait for this thread
         System.exit(UNCAUGHT);
+    }
+
+    private static boolean isShuttingDown() {
+        Thread hook = new Thread();
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+            Runtime.getRuntime().removeShutdownHook(hook);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
     }
 }
