@@ -1,5 +1,6 @@
 package io.ofi4j.hostile;
 
+import io.ofi4j.Counter;
 import io.ofi4j.support.Patience;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,6 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 final class HostilePool {
     private static final int EACH = 12;
     private static final int PASSES = 10;
+    /** Of a counter of 32 bits. */
+    private static final long MAX_THRESHOLD = Integer.MAX_VALUE;
     private static final long TIMEOUT_NANOS = Patience.seconds(10).toNanos();
 
     private final Map<Class<?>, List<Object>> objects = new ConcurrentHashMap<>();
@@ -70,7 +73,11 @@ final class HostilePool {
                         throw e;
                     }
                 });
-                if (isClosed) { opened.remove(each); }
+                if (isClosed) {
+                    opened.remove(each);
+                } else if (each instanceof Counter counter) { // no software provider cancels deferred work
+                    run.attempt("end of deferred work", () -> counter.set(MAX_THRESHOLD));
+                }
             }
         }
         List<AutoCloseable> left = isOfOthers[0] ? List.of() : List.copyOf(opened);
