@@ -96,6 +96,7 @@ class TwoProcessesTest {
         }
     }
 
+    @Tag("once") // what it is about is the command, not libfabric
     @ParameterizedTest
     @CsvSource(delimiter = '>', textBlock = """
             write -p shm        > write -p tcp;ofi_rxm > uses provider tcp;ofi_rxm, the server shm
@@ -157,6 +158,7 @@ class TwoProcessesTest {
     }
 
     @Test
+    @Tag("once")
     void withJsonAServersWordsAreOnStderr() {
         try (Forked server = Forked.start("perf", "write", "-p", "shm", "--server", "-B", "0", "--json")) {
             String port = server.awaitError("serving .* at \\S+:(\\d+): ");
@@ -170,6 +172,7 @@ class TwoProcessesTest {
     }
 
     @Test
+    @Tag("once")
     void serverCanServeSeveral() {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep")) {
             for (int client = 0; client < 3; client++) {
