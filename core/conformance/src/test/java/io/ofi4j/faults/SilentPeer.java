@@ -60,7 +60,7 @@ final class SilentPeer {
 
     private static boolean isLetIn(ServerSocket server) throws IOException {
         try {
-            new Socket().connect(server.getLocalSocketAddress(), 300);
+            new Socket().connect(new InetSocketAddress("127.0.0.1", server.getLocalPort()), 300);
             return true;
         } catch (SocketTimeoutException e) {
             return false;
