@@ -55,6 +55,7 @@ class QuirksTest {
     private static final String ON = """
             shm-taken-names 1.17 2.1 2.6
             shm-unopened-files 2.6
+            shm-users 1.17 2.1 2.6
             shm-room 1.17 2.1 2.6
             shm-absent-peers 1.17
             shm-own-peers 2.6
