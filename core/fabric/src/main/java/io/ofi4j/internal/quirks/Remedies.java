@@ -92,11 +92,13 @@ public final class Remedies {
             case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
                     ? " It is an address that nothing can be sent to: a wildcard, or without a port."
                     : " No interface of this machine has this address.";
-            case Errno.EINVAL -> enables
-                    ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the"
-                            + " environment to how many"
-                            + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
-                    : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
+            case Errno.EINVAL -> operation.equals("fi_listen")
+                    ? " The port may be taken: choose another, or let the system choose one."
+                    : enables
+                            ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the"
+                                    + " environment to how many"
+                                    + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
+                            : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
             default -> registers
                     ? " The requested key is another region's, or out of the provider's range: choose another, or"
                             + " leave it to chance."
