@@ -4,6 +4,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Remedies;
 import java.util.Optional;
 
 /**
@@ -50,7 +51,7 @@ public record CompletionError(long token, boolean posted, long flags, long lengt
 
     /** {@return this error as an exception} */
     public FabricException toException() {
-        return new FabricException(toString() + ".", "completion", errno);
+        return new FabricException(toString() + "." + Remedies.ofCompletion(errno, provider), "completion", errno);
     }
 
     @Override

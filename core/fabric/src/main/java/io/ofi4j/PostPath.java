@@ -23,6 +23,7 @@ import java.util.function.BooleanSupplier;
 abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     private static final long DELIVERY_COMPLETE = OperationFlag.DELIVERY_COMPLETE.bit();
     private static final long COMPLETION = OperationFlag.COMPLETION.bit();
+    private static final long MAX_OF_32_BITS = 0xffff_ffffL;
     private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     final Endpoint endpoint;
@@ -60,7 +61,10 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.unreported = reported | (endpoint.bindings.isSelective() ? ContextSlab.SILENT : 0);
         this.defaultFlags = info.transmit().operationFlags();
         this.number = numberFor(defaultFlags);
-        this.maximumMessageSize = info.endpoint().maximumMessageSize();
+        long promised = info.endpoint().maximumMessageSize();
+        this.maximumMessageSize = endpoint.quirks.has(Fact.LENGTHS_HAVE_32_BITS)
+                ? Math.min(promised, MAX_OF_32_BITS)
+                : promised;
         this.injectSize = info.transmit().injectSize();
         this.completionDataSize = info.domain().completionDataSize();
         this.emptyDeliveryRefusal = endpoint.quirks.refusal(Fact.EMPTY_DELIVERIES_HANG);

@@ -211,7 +211,7 @@ class ValuesTest {
 
         assertThat(error)
                 .hasToString("operation with token 7 failed on provider shm: Input/output error (errno 5) (gone)");
-        assertThat(error.toException()).hasMessage(error + ".");
+        assertThat(error.toException()).hasMessageStartingWith(error + ".").hasMessageContaining("ofi4j doctor");
         assertThat(event).hasToString("EventError on provider tcp: Connection refused (errno 111), 2 bytes of data");
         assertThat(new Event.Unknown(9, new byte[]{1, 2})).hasToString("Unknown[code 9, 0102]");
     }

@@ -16,6 +16,7 @@ public final class LibC {
             FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
     private static final MethodHandle STRERROR = handle("strerror",
             FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+    private static final MethodHandle GETEUID = handle("geteuid");
 
     /** A function that returns an int. */
     static MethodHandle handle(String name, MemoryLayout... arguments) {
@@ -61,6 +62,11 @@ public final class LibC {
         } catch (Throwable t) {
             throw unexpected(t);
         }
+    }
+
+    /** geteuid(2): the number of the user whose rights this process has. */
+    public static int effectiveUser() {
+        return (int) call(() -> (int) GETEUID.invokeExact());
     }
 
     /** The C string at a pointer, or null at NULL. */

@@ -3,6 +3,7 @@ package io.ofi4j.internal.os;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -10,6 +11,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.function.ToLongFunction;
 
 /** An open file, for calls that Java lacks. Errors are positive errno values. */
 @SuppressWarnings("restricted")
@@ -34,8 +36,10 @@ public final class NativeFile implements AutoCloseable {
     private static final int OWNER_ONLY = 0600;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int FALLOC_FL_KEEP_SIZE = 1;
-    private static final int STATX_SIZE_AND_BLOCKS = 0x600;
+    private static final int STATX_FIELDS = 0x60a; // mode, owner, size and blocks
     private static final long STATX_LENGTH = 256;
+    private static final long STATX_OWNER_AT = 20;
+    private static final long STATX_MODE_AT = 28;
     private static final long STATX_SIZE_AT = 40;
     private static final long STATX_BLOCKS_AT = 48;
     private static final long BLOCK = 512;
@@ -97,19 +101,29 @@ public final class NativeFile implements AutoCloseable {
         }
     }
 
-    public long size() { return statField(STATX_SIZE_AT); }
+    public long size() { return stat(fields -> fields.get(JAVA_LONG, STATX_SIZE_AT)); }
 
     /** The number of bytes without disk space. */
     public long unallocatedBytes() {
-        return statField(STATX_SIZE_AT) - statField(STATX_BLOCKS_AT) * BLOCK;
+        return stat(fields -> fields.get(JAVA_LONG, STATX_SIZE_AT) - fields.get(JAVA_LONG, STATX_BLOCKS_AT) * BLOCK);
     }
 
-    private long statField(long at) {
+    /** The number of the user who owns it. */
+    public int owner() {
+        return (int) stat(fields -> fields.get(JAVA_INT, STATX_OWNER_AT));
+    }
+
+    /** Its kind, and who may do what with it. */
+    public int mode() {
+        return (int) stat(fields -> Short.toUnsignedLong(fields.get(JAVA_SHORT, STATX_MODE_AT)));
+    }
+
+    private long stat(ToLongFunction<MemorySegment> field) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment fields = arena.allocate(STATX_LENGTH, Long.BYTES);
             MemorySegment name = arena.allocateFrom("");
-            LibC.call(() -> (int) STATX.invokeExact(descriptor, name, AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, fields));
-            return fields.get(JAVA_LONG, at);
+            LibC.call(() -> (int) STATX.invokeExact(descriptor, name, AT_EMPTY_PATH, STATX_FIELDS, fields));
+            return field.applyAsLong(fields);
         }
     }
 

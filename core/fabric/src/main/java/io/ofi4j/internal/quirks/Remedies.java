@@ -7,6 +7,8 @@ import io.ofi4j.internal.os.LibC;
 public final class Remedies {
     static final String RAISE_DESCRIPTOR_LIMIT = " Raise the limit of open files ('ulimit -n').";
 
+    private static final String LACKS_PERMISSION = " This process lacks the permission.";
+
     private Remedies() {}
 
     /** {@return what to say where a provider that was asked for is not there; empty where there is nothing to say} */
@@ -27,13 +29,7 @@ public final class Remedies {
                     ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it"
                             + " larger ('mount -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
                     : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
-            case Errno.EACCES,
-                    Errno.EROFS ->
-                operation.equals("fi_enable") && provider.contains("shm")
-                        ? " An endpoint's file is made in /dev/shm, which this process may not write to: 'mount -o"
-                                + " remount,rw /dev/shm'"
-                                + " where it is read-only, 'chmod 1777 /dev/shm' where others own it."
-                        : " This process lacks the permission.";
+            case Errno.EACCES, Errno.EROFS -> provider.contains("shm") ? ofShmFile(operation) : LACKS_PERMISSION;
             case Errno.EFAULT -> operation.startsWith("fi_mr")
                     ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped"
                             + " read-only: map it"
@@ -62,6 +58,26 @@ public final class Remedies {
         };
     }
 
+    /** {@return what to say where an operation has completed with an error; empty where there is nothing to say} */
+    public static String ofCompletion(int errno, String provider) {
+        return errno == Errno.EIO && provider.contains("shm")
+                ? " The kernel may have refused to copy between the two processes (cross-memory attach): look with"
+                        + " 'ofi4j doctor'. With FI_SHM_DISABLE_CMA=1 in the environment of both, shm does without it."
+                : "";
+    }
+
+    private static String ofShmFile(String operation) {
+        return switch (operation) {
+            case "fi_enable" ->
+                " An endpoint's file is made in /dev/shm, which this process may not write to: 'mount -o"
+                        + " remount,rw /dev/shm'"
+                        + " where it is read-only, 'chmod 1777 /dev/shm' where others own it.";
+            case "fi_av_insert" -> " The peer's process is another user's, and each of both must open the file of the"
+                    + " other, which admits its owner only: run both as one user, or use another provider.";
+            default -> LACKS_PERMISSION;
+        };
+    }
+
     /** The remedy for an error number that means different things in different calls. */
     private static String byCall(int errno, String operation, String provider) {
         boolean registers = operation.startsWith("fi_mr");
@@ -71,17 +87,18 @@ public final class Remedies {
                     ? " The process has no memory left, or may lock no more: register less, or raise the memory lock"
                             + " limit ('ulimit -l unlimited')."
                     : " Memory, or a limit of the device, is exhausted: close what is not needed.";
-            case Errno.EPERM -> registers
-                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
-                    : " This process lacks the permission.";
+            case Errno.EPERM ->
+                registers ? " Raise the memory lock limit ('ulimit -l unlimited') or register less." : LACKS_PERMISSION;
             case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
                     ? " It is an address that nothing can be sent to: a wildcard, or without a port."
                     : " No interface of this machine has this address.";
-            case Errno.EINVAL -> enables
-                    ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the"
-                            + " environment to how many"
-                            + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
-                    : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
+            case Errno.EINVAL -> operation.equals("fi_listen")
+                    ? " The port may be taken: choose another, or let the system choose one."
+                    : enables
+                            ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the"
+                                    + " environment to how many"
+                                    + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
+                            : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
             default -> registers
                     ? " The requested key is another region's, or out of the provider's range: choose another, or"
                             + " leave it to chance."

@@ -55,6 +55,7 @@ class QuirksTest {
     private static final String ON = """
             shm-taken-names 1.17 2.1 2.6
             shm-unopened-files 2.6
+            shm-users 1.17 2.1 2.6
             shm-room 1.17 2.1 2.6
             shm-absent-peers 1.17
             shm-own-peers 2.6
@@ -120,6 +121,7 @@ class QuirksTest {
             rxd-claims 1.17 2.1 2.6
             rxd-many-messages 1.17 2.1 2.6
             rxd-reads 1.17 2.1 2.6
+            rxd-lengths 1.17 2.1 2.6
             rxd-atomics 1.17 2.1 2.6
             rxd-counters 1.17 2.1 2.6
             rxd-addresses 1.17 2.1 2.6
@@ -237,6 +239,17 @@ class QuirksTest {
             assertThat(quirk.versions().contains(new Version(1, 14))).as("an unsupported version").isFalse();
         });
         assertThat(Quirks.known().stream().map(Quirk::name)).doesNotHaveDuplicates();
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aLengthThatIsCutTo32BitsIsTooLong(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            long promised = pair.endpoint.info().endpoint().maximumMessageSize();
+            long taken = provider.endsWith(";ofi_rxd") ? Math.min(promised, 0xffff_ffffL) : promised;
+
+            assertThat(pair.rma().maximumMessageSize()).isEqualTo(taken);
+        }
     }
 
     @Test

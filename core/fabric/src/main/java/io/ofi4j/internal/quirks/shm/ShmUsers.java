@@ -1,0 +1,45 @@
+package io.ofi4j.internal.quirks.shm;
+
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.VersionRange;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.NativeFile;
+import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.Status;
+import java.nio.file.Path;
+
+/**
+ * Refuses peers of other users. Each side must open the other's file, which the provider makes for its owner only. A
+ * process with privileges can open the file of a user, who cannot open the file of that process. Files that somebody
+ * has opened to others are not refused.
+ */
+final class ShmUsers extends Quirk {
+    private static final int ROOT = 0;
+    /** What others than the owner may do: read and write, by group or all. */
+    private static final int OTHERS = 0066;
+
+    ShmUsers() {
+        super("shm-users", provider -> provider.is("shm"), VersionRange.from(1, 15),
+                "A target opens the file of who writes to it. Where it may not, it ends on 1.x, and on 2.x the writer"
+                        + " finds no room for ever.",
+                "ShmUsersTest");
+    }
+
+    @Override
+    protected void beforeInsert(EndpointAddress address) { ShmFiles.find(address).ifPresent(ShmUsers::requireShared); }
+
+    private static void requireShared(Path file) {
+        try (NativeFile open = NativeFile.open(file)) {
+            if (open.error() == Errno.EACCES || open.error() == 0 && isClosedToOwner(open)) {
+                throw Status.exception(-Errno.EACCES, "fi_av_insert", " of " + file, "shm");
+            }
+        }
+    }
+
+    /** Whether only a privilege of this process has opened the file, whose owner has none. */
+    private static boolean isClosedToOwner(NativeFile open) {
+        int owner = open.owner();
+        return owner != ROOT && owner != LibC.effectiveUser() && (open.mode() & OTHERS) == 0;
+    }
+}
