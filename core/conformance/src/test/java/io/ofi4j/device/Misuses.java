@@ -479,8 +479,9 @@ final class Misuses {
             return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad(wrong);
         }));
         for (Durability level : new Durability[]{Durability.PROCESS_SAFE, Durability.POWER_SAFE}) {
-            refused("a save to the device at " + level, UnsupportedOperationException.class, "DELIVERED at most",
-                    CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
+            refused("a save to the device at " + level, UnsupportedOperationException.class,
+                    "reaches at most DELIVERED", CAPABILITIES,
+                    (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                         try (Saver saver = new Saver(node.domain, node.endpoint, node.queue)) {
                             saver.saveThrough(other.peer, other.saveService());
                             saver.save(other.peer, other.gpu, level, 2);

@@ -52,7 +52,7 @@ class StuckThreadTest {
             service.start(stuck);
             await(paused);
             assertThatThrownBy(service::close).isInstanceOf(FabricTimeoutException.class)
-                    .hasMessageContaining("the end of the thread of SaveService");
+                    .hasMessageContaining("waiting for the thread of SaveService");
             end.countDown();
         }
     }
