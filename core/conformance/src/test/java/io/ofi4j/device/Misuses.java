@@ -103,13 +103,14 @@ final class Misuses {
                     cuda.free(pointer);
                     return registered(node.domain.register(cuda.attributes(pointer, LENGTH).access(Access.WRITE)));
                 });
-        refused("a wrong device number", IllegalArgumentException.class, "is of device", CAPABILITIES, (cuda, node) -> {
-            long pointer = cuda.allocate(LENGTH);
-            return registered(node.domain.register(MemoryRegionAttributes
-                    .ofDevice(DeviceInterface.CUDA, cuda.device + 7, pointer, LENGTH).access(Access.WRITE)));
-        });
-        refused("memory of the host as the device's", IllegalArgumentException.class, "not memory of CUDA",
-                CAPABILITIES, (cuda, node) -> registered(node.domain.register(
+        refused("a wrong device number", IllegalArgumentException.class, "belongs to CUDA device", CAPABILITIES,
+                (cuda, node) -> {
+                    long pointer = cuda.allocate(LENGTH);
+                    return registered(node.domain.register(MemoryRegionAttributes
+                            .ofDevice(DeviceInterface.CUDA, cuda.device + 7, pointer, LENGTH).access(Access.WRITE)));
+                });
+        refused("memory of the host as the device's", IllegalArgumentException.class, "not CUDA memory", CAPABILITIES,
+                (cuda, node) -> registered(node.domain.register(
                         cuda.attributes(Arena.global().allocate(LENGTH).address(), LENGTH).access(Access.WRITE))));
         refused("memory of the device as the host's", IllegalArgumentException.class, "cannot read", CAPABILITIES,
                 (cuda, node) -> registered(node.domain.register(asHosts(cuda.allocate(LENGTH)), Access.WRITE)));

@@ -40,7 +40,7 @@ class StuckThreadTest {
         try (Pair pair = new Pair("shm"); ProgressThread progress = pair.domain.startProgress(stuck)) {
             await(paused);
             assertThatThrownBy(progress::close).isInstanceOf(FabricTimeoutException.class)
-                    .hasMessageContaining("the end of ProgressThread");
+                    .hasMessageContaining("waiting for ProgressThread");
             end.countDown();
         }
     }
