@@ -327,7 +327,7 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         requireContained(peer);
         if (peer.isContext) {
-            throw new IllegalArgumentException(peer + " is a receive context: remove the peer that it is one of");
+            throw new IllegalArgumentException(peer + " is a receive context of a peer: remove that peer");
         }
         peer.refuse();
         if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {

@@ -63,7 +63,7 @@ public final class Atomics extends OneSided {
                 provider);
         if (limits.isEmpty()) {
             throw new UnsupportedOperationException(
-                    "the provider " + provider + " claims atomic operations and has none: use another provider");
+                    "the provider " + provider + " claims atomic operations, but offers none: use another provider");
         }
     }
 

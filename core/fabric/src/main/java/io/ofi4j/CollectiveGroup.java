@@ -293,14 +293,14 @@ public final class CollectiveGroup {
 
     private void requireShared(Datatype datatype, long count) {
         if (family.unevenBroadcastRefusal != null && count % size != 0) {
-            throw new IllegalArgumentException(count + " elements of " + datatype + " are no multiple of " + size
+            throw new IllegalArgumentException(count + " elements of " + datatype + " are not a multiple of " + size
                     + ", the number of members: " + family.unevenBroadcastRefusal);
         }
     }
 
     private void requireRoot(int root) {
         if (root < 0 || root >= size) {
-            throw new IllegalArgumentException("no member has rank " + root + ": there are " + size);
+            throw new IllegalArgumentException("the root must be a rank from 0 to " + (size - 1) + ", not " + root);
         }
     }
 

@@ -135,7 +135,9 @@ public final class Collectives extends PostPath {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             ranks.forEach(this::requireReachable);
-            if (joining != null) { throw new IllegalStateException("await that " + joining + " is joined first"); }
+            if (joining != null) {
+                throw new IllegalStateException(joining + " is still joining: call its awaitJoined first");
+            }
             if (groups == MAX_GROUPS) {
                 throw new IllegalStateException(endpoint + " has joined " + groups + " groups: open another endpoint");
             }
@@ -170,8 +172,8 @@ public final class Collectives extends PostPath {
         if ((local.accessBits & rights) != rights) { throw lacking(local, rights & ~local.accessBits); }
         if (local.rights == 0 || !local.isMemoryAlive()) { throw closed(local); }
         if (local.kind() == MemoryKind.DEVICE) {
-            throw new UnsupportedOperationException("a collective operation computes in memory of the system:"
-                    + " copy the device's bytes there first");
+            throw new UnsupportedOperationException(
+                    "a collective operation needs system memory: copy the device's bytes there first");
         }
     }
 

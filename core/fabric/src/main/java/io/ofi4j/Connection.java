@@ -147,7 +147,7 @@ public final class Connection {
         whileOpen(() -> {
             if (state != State.IDLE) {
                 throw new IllegalStateException(
-                        endpoint + " is " + state + ": an endpoint is connected once, open another");
+                        endpoint + " is " + state + ": an endpoint is connected only once, so open another");
             }
             become(State.CONNECTING);
             call.run();

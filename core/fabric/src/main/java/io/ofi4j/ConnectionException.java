@@ -62,7 +62,7 @@ public final class ConnectionException extends FabricException {
         }
         FabricException said = Status.exception(-errno, operation, provider); // this errno may be more precise
         Reason reason = Reason.of(said.errno(), false);
-        String cause = reason == Reason.RESET ? " The peer or the network broke it off." : "";
+        String cause = reason == Reason.RESET ? " The peer or the network broke the connection." : "";
         return new ConnectionException(said.getMessage() + cause, operation, said.errno(), reason, data.clone());
     }
 

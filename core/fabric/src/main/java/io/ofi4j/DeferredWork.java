@@ -431,9 +431,9 @@ public final class DeferredWork {
     void requireNoneWaiting(Endpoint closing) {
         List<DeferredOperation> waiting = of(closing).stream().filter(DeferredOperation::isWaiting).toList();
         if (!waiting.isEmpty()) {
-            throw new IllegalStateException("these wait for their counters, and must end before " + closing
-                    + " is closed: " + waiting.stream().map(Object::toString).collect(Collectors.joining(", "))
-                    + ". Have the counters reach the thresholds, or cancel them");
+            throw new IllegalStateException(closing + " has deferred operations that wait for their counters: "
+                    + waiting.stream().map(Object::toString).collect(Collectors.joining(", "))
+                    + ". Let the counters reach the thresholds, or cancel the operations, before the close");
         }
     }
 

@@ -139,7 +139,8 @@ final class EndpointBindings {
     void bind(CompletionQueue queue, Direction... directions) {
         Set<Direction> wanted = directions.length == 0 ? role.directions : EnumSet.copyOf(List.of(directions));
         if (!role.directions.containsAll(wanted)) {
-            throw new IllegalArgumentException(endpoint + " has only the direction " + role.directions);
+            throw new IllegalArgumentException(
+                    endpoint + " has only the direction " + role.directions + ", not " + wanted);
         }
         for (Direction direction : wanted) {
             requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
@@ -154,7 +155,7 @@ final class EndpointBindings {
     void bind(Endpoint context) {
         if (context.bindings.role != Role.SHARED_RECEIVE) {
             throw new IllegalArgumentException(
-                    context + " is no shared receive context: open one with Domain.openSharedReceiveContext()");
+                    context + " is not a shared receive context: open one with Domain.openSharedReceiveContext()");
         }
         requireShared(endpoint.info().endpoint().receiveContexts(), "receive");
         requireUnbound(context.domain, sharedReceive);
@@ -176,7 +177,7 @@ final class EndpointBindings {
         requireWhole("shared context");
         if (contexts != EndpointAttributes.SHARED_CONTEXT) {
             throw new IllegalStateException(endpoint + " has a " + which + " context of its own: to share one, open it"
-                    + " with an info that was asked for with AttributeHints.shared"
+                    + " with an info that was requested with AttributeHints.shared"
                     + (which.equals("receive") ? "Receive" : "Transmit") + "Context()");
         }
     }
@@ -204,7 +205,7 @@ final class EndpointBindings {
     void bind(Counter counter, CounterEvent... events) {
         requireUnbound(counter.domain(), null);
         if (events.length == 0) {
-            throw new IllegalArgumentException("say what the counter counts, such as CounterEvent.WRITE");
+            throw new IllegalArgumentException("name at least one event to count, such as CounterEvent.WRITE");
         }
         counters.add(endpoint, counter, EnumSet.copyOf(List.of(events)));
     }
@@ -215,8 +216,9 @@ final class EndpointBindings {
             throw new IllegalArgumentException("an object bound to " + endpoint + " must be of the same domain");
         }
         if (bound != null || !endpoint.lifeCycle.isOpen()) {
-            throw new IllegalStateException(
-                    endpoint + (endpoint.lifeCycle.isOpen() ? " already has " + bound : " is enabled"));
+            throw new IllegalStateException(endpoint + (endpoint.lifeCycle.isOpen()
+                    ? " already has " + bound
+                    : " is enabled: bind objects before that"));
         }
     }
 
@@ -237,11 +239,11 @@ final class EndpointBindings {
         boolean lacksReceive = its.receiveContexts() == EndpointAttributes.SHARED_CONTEXT && sharedReceive == null;
         if (lacksReceive || its.transmitContexts() == EndpointAttributes.SHARED_CONTEXT && sharedTransmit == null) {
             throw new IllegalStateException("bind a shared " + (lacksReceive ? "receive" : "transmit") + " context to "
-                    + endpoint + " before enabling it, as its info says");
+                    + endpoint + " before enabling it: its info asks for one");
         }
         if (sharedReceive != null && sharedReceive.bindings.receiveQueue != receiveQueue) {
             throw new IllegalStateException(
-                    "bind the completion queue of " + sharedReceive + " to " + endpoint + " for what it receives");
+                    "bind the completion queue of " + sharedReceive + " to " + endpoint + " for receives");
         }
     }
 

@@ -64,9 +64,9 @@ public final class EndpointControl {
         long bits = 0;
         for (OperationFlag flag : flags) {
             if (!LEVELS.contains(flag)) {
-                throw new IllegalArgumentException(
-                        flag + " cannot be a default: set it for each operation, with an PreparedRma; defaults are "
-                                + LEVELS);
+                throw new IllegalArgumentException(flag
+                        + " cannot be a default: set it for single operations, with PreparedRma.flags; defaults are "
+                        + LEVELS);
             }
             bits |= flag.bit();
         }

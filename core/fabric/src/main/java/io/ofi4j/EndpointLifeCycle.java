@@ -205,7 +205,7 @@ final class EndpointLifeCycle implements EndpointView {
     void choose(EndpointAddress wanted) {
         bindings.requireWhole("address");
         if (!isOpen()) {
-            throw new IllegalStateException(endpoint + " is enabled, and has its address: choose one before");
+            throw new IllegalStateException(endpoint + " is enabled, and has its address: set one before enabling it");
         }
         chosen.choose(wanted);
     }

@@ -54,7 +54,7 @@ public final class EndpointOptions {
     /** Refuses options of transmit contexts: a provider may treat one as a receive context, and write into it. */
     private void requireOptions() {
         if (!endpoint.bindings.role.canReceive()) {
-            throw new UnsupportedOperationException(endpoint + " has no options: receive contexts have");
+            throw new UnsupportedOperationException(endpoint + " has no options: use those of its receive contexts");
         }
         endpoint.requireOpen();
         String refusal = endpoint.quirks.refusal(Fact.OPTIONS_NEED_ENABLE);

@@ -25,8 +25,8 @@ final class Endpoints {
         NativeFabricInfo found = NativeFabricInfo.requireSameDomain(info, domain.info());
         EndpointType type = info.endpoint().type();
         if (type == EndpointType.OTHER) {
-            throw new UnsupportedOperationException("endpoints of the type that " + info.provider()
-                    + " names here are not known to this release: request EndpointType.RDM, MSG or DGRAM");
+            throw new UnsupportedOperationException("this release does not know the endpoint type in this info of the"
+                    + " provider " + info.provider() + ": request EndpointType.RDM, MSG or DGRAM");
         }
         String destinations = found.chosenQuirks().refusal(Fact.ONE_DESTINATION);
         if (destinations != null && info.destinationAddress().isEmpty()) {
@@ -37,7 +37,7 @@ final class Endpoints {
 
     static Endpoint open(Domain domain, ConnectionRequest request) {
         if (request.passiveEndpoint().fabric != domain.fabric()) {
-            throw new IllegalArgumentException(request + " came to another fabric");
+            throw new IllegalArgumentException(request + " came to a passive endpoint of another fabric");
         }
         return domain.fabric().lock.locked(() -> {
             InfoHandle taken = request.take();

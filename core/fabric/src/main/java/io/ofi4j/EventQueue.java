@@ -181,7 +181,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private void requireDescriptor() {
         requireOpen();
         if (attributes.waitObject() != WaitObject.FD) {
-            throw new IllegalStateException(this + " has wait object " + attributes.waitObject() + ": open it with FD");
+            throw new IllegalStateException(
+                    this + " has wait object " + attributes.waitObject() + ": open it with WaitObject.FD");
         }
     }
 

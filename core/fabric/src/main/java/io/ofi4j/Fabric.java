@@ -104,7 +104,7 @@ public final class Fabric implements AutoCloseable {
         List<MemoryRegionMode> lacking = info.domain().memoryRegionMode().stream().filter(mode -> !mode.isHandled())
                 .toList();
         if (!lacking.isEmpty()) {
-            throw new UnsupportedOperationException("provider " + info.provider() + " demands of registrations "
+            throw new UnsupportedOperationException("provider " + info.provider() + " requires the registration modes "
                     + lacking + ", which this release does not handle: choose another provider");
         }
     }

@@ -84,8 +84,8 @@ final class Flush implements AutoCloseable {
                         info.endpoint().maximumMessageSize()) >= 0;
         if (!isOrdered) {
             throw new UnsupportedOperationException("the provider " + info.provider()
-                    + " does not promise that a read comes after earlier writes of any length, so a flush cannot tell"
-                    + " that these have arrived: give each write DELIVERY_COMPLETE, and await its completion");
+                    + " does not promise to carry out a read after all earlier writes, so a flush cannot tell that they"
+                    + " have arrived: give each write DELIVERY_COMPLETE, and await its completion");
         }
     }
 

@@ -76,7 +76,7 @@ public final class MemoryRegionAttributes implements Cloneable {
      */
     public static MemoryRegionAttributes ofDevice(DeviceInterface whose, int device, long address, long length) {
         if (whose == DeviceInterface.SYSTEM) {
-            throw new IllegalArgumentException("memory of the system is a MemorySegment: name it with of(...)");
+            throw new IllegalArgumentException("this method is for memory of a device: pass system memory to of(...)");
         }
         if (device < 0) { throw new IllegalArgumentException("a device has the number 0 or more, not " + device); }
         if (address == 0) { throw new IllegalArgumentException("there is no memory at address 0"); }
@@ -103,7 +103,7 @@ public final class MemoryRegionAttributes implements Cloneable {
      */
     public MemoryRegionAttributes dmaBuf(int descriptor, long offset) {
         if (descriptor < 0) { throw new IllegalArgumentException("a file descriptor is 0 or more, not " + descriptor); }
-        if (offset < 0) { throw new IllegalArgumentException("a DMA-buf has no bytes at offset " + offset); }
+        if (offset < 0) { throw new IllegalArgumentException("an offset in a DMA-buf is 0 or more, not " + offset); }
         if (segments.size() > 1) {
             throw new IllegalArgumentException(
                     "a DMA-buf is registered as one segment, not " + segments.size() + ": register several regions");
@@ -126,7 +126,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     public MemoryRegionAttributes deviceOnly() {
         if (!isOnDevice()) {
             throw new IllegalArgumentException(
-                    "memory of the system is the host's: name a device's with ofDevice(...)");
+                    "the host can access system memory: use deviceOnly() with memory from ofDevice(...)");
         }
         return with(copy -> copy.deviceOnly = true);
     }

@@ -252,9 +252,7 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            if (length == 0) {
-                throw new IllegalArgumentException("a receive of many messages needs room for them, not 0 bytes");
-            }
+            if (length == 0) { throw new IllegalArgumentException("a receive of many messages needs at least 1 byte"); }
             long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MULTI_RECEIVE, local.number);
             if (context == ContextSlab.NONE) { return false; }
             multiReceiveStruct.local.set(0, local.address + offset, length, local.descriptor);
@@ -278,7 +276,7 @@ public final class Messages extends TwoSided {
     private void requireMultiReceive() {
         Quirks.require(multiReceiveRefusal);
         if (!reportsBuffers) {
-            throw new IllegalStateException("the receive queue does not say where a message lies: open it with"
+            throw new IllegalStateException("the receive queue does not report where a message begins: open it with"
                     + " CompletionFormat.DATA or TAGGED");
         }
     }

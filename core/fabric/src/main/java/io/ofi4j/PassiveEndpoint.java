@@ -140,7 +140,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         return lock.locked(() -> {
             requireOpen();
             if (isListening()) {
-                throw new IllegalStateException(this + " listens, and has its address: choose one before");
+                throw new IllegalStateException(this + " listens, and has its address: set one before it listens");
             }
             chosen.choose(address);
             return this;
@@ -245,8 +245,8 @@ public final class PassiveEndpoint implements AutoCloseable {
         if (isClosed()) { return 0; }
         if (isListening()) { queue.drain(); }
         requests.stream().filter(ConnectionRequest::isTaken).findAny().ifPresent(request -> {
-            throw new IllegalStateException("an endpoint for " + request
-                    + " has neither accepted nor is closed: close it before this passive endpoint");
+            throw new IllegalStateException("an endpoint opened for " + request
+                    + " has not accepted it and is not closed: close it before this passive endpoint");
         });
         List.copyOf(requests).forEach(ConnectionRequest::end);
         boolean retires = isListening() && staysAfterClose;

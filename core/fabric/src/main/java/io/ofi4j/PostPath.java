@@ -197,7 +197,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         if (endpoint.isClosed()) { return endpoint.closed(); }
         return endpoint.bindings.vector().isConnectionOriented()
                 ? endpoint.bindings.requireConnection().notConnected()
-                : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
+                : new IllegalStateException(peer + " was removed, or its endpoint in this process is closed");
     }
 
     /** {@return why an operation on this region to this peer is refused although its values are right} */

@@ -36,12 +36,11 @@ final class PostRetry {
     }
 
     private static String timeoutReason(CompletionQueue queue, String provider, Peer peer) {
-        if (queue.isBufferFull()) {
-            return queue + " keeps " + queue.size() + " completions, as many as it has room for: poll it.";
-        }
+        if (queue.isBufferFull()) { return queue + " is full, with " + queue.size() + " completions: poll it."; }
         if (queue.inFlight() == queue.size()) {
-            return "So many operations are in flight on " + queue + " as it has room for, " + queue.size()
-                    + ": have some complete, or open a larger one with Domain.openCompletionQueue(int).";
+            return queue.size() + " operations are in flight on " + queue
+                    + ", as many as it has room for: poll it, or open a larger one with"
+                    + " Domain.openCompletionQueue(int).";
         }
         return "The provider " + provider + " has no room: is " + (peer == null ? "the peer" : peer)
                 + " there and polling its queue, and does this side poll for its completions?";

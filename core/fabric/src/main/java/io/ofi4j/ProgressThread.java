@@ -118,8 +118,8 @@ public final class ProgressThread implements AutoCloseable {
             while (thread.isAlive()) {
                 try {
                     if (!thread.join(STOP_TIMEOUT.minusNanos(System.nanoTime() - start))) {
-                        throw new FabricTimeoutException("the end of " + this, STOP_TIMEOUT,
-                                "A call into the provider hangs.");
+                        throw new FabricTimeoutException("waiting for " + this + " to end", STOP_TIMEOUT,
+                                "The thread hangs in a call into the provider.");
                     }
                 } catch (InterruptedException e) {
                     interrupted = true;

@@ -58,9 +58,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     static long requireRights(Access... access) { return requireRights(Access.bitsOf(access)); }
 
     private static long requireRights(long bits) {
-        if (bits == 0) {
-            throw new IllegalArgumentException("name what the region may be used for, such as Access.WRITE");
-        }
+        if (bits == 0) { throw new IllegalArgumentException("name at least one access right, such as Access.WRITE"); }
         return bits;
     }
 
@@ -91,14 +89,14 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
                             + " segments, not " + segments.size() + ": register several regions");
         }
         if ((wanted.accessBits() & Access.REMOTE) != 0) {
-            throw new UnsupportedOperationException("provider " + provider() + " gives peers only the first of "
-                    + segments.size() + " segments, and the memory between them: register a region for each");
+            throw new UnsupportedOperationException("provider " + provider() + " lets peers access only the first of "
+                    + segments.size() + " segments, and the memory behind it: register a region for each");
         }
         try {
             segments.stream().mapToLong(MemorySegment::byteSize).reduce(0, Math::addExact);
         } catch (ArithmeticException e) {
             throw new IllegalArgumentException("the " + segments.size()
-                    + " segments have more bytes together than can be counted: register several regions");
+                    + " segments together have more bytes than a long can count: register several regions");
         }
     }
 
@@ -154,7 +152,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         if (!NativeMemory.isReadable(memory.address())) {
             throw new IllegalArgumentException(
                     "this process cannot read the memory at 0x" + Long.toHexString(memory.address())
-                            + ": it is not mapped, or is a device's, which MemoryRegionAttributes.ofDevice names");
+                            + ": it is not mapped, or is a device's, which MemoryRegionAttributes.ofDevice registers");
         }
     }
 

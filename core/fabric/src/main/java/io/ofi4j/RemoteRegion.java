@@ -84,7 +84,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits, Me
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
         if (bytes.length > Long.BYTES && buffer.getInt(0) == MAGIC && buffer.getShort(Integer.BYTES) == RAW_FORMAT) {
             throw new IllegalArgumentException(
-                    "the region has a raw key: RawKey.decode reads it, Domain.mapRawKey maps it");
+                    "the region has a raw key: decode it with RawKey.decode, and map it with Domain.mapRawKey");
         }
         if (bytes.length != ENCODED_LENGTH) {
             throw new IllegalArgumentException(

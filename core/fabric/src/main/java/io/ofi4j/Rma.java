@@ -252,9 +252,9 @@ public final class Rma extends OneSided {
         long longest = endpoint.info().endpoint().maximumOrderWriteAfterWrite();
         long promised = endpoint.info().transmit().messageOrder();
         if ((promised & MessageOrder.RMA_WAW.bit()) == 0 || Long.compareUnsigned(local.length(), longest) > 0) {
-            throw new UnsupportedOperationException(
-                    "the provider " + provider + " does not promise that a write of " + local.length()
-                            + " bytes lands before the next: use writeData, which tells the target by a completion");
+            throw new UnsupportedOperationException("the provider " + provider + " does not promise that a write of "
+                    + local.length()
+                    + " bytes arrives before the next write: use writeData, which gives the target a completion");
         }
         requireInjectable(flag.length());
         require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);

@@ -142,8 +142,8 @@ public final class ScalableEndpoint implements AutoCloseable {
         if (state == State.ENABLED) { throw new IllegalStateException(this + " is enabled already"); }
         if (!closedContexts.isEmpty()) {
             throw new IllegalStateException(
-                    this + " cannot be enabled once contexts of it are closed: open these again, or enable"
-                            + " it before: " + String.join(", ", closedContexts));
+                    this + " cannot be enabled while contexts of it are closed: open these again, or enable"
+                            + " it before closing them: " + String.join(", ", closedContexts));
         }
         Status.check(domain.fabric().lock.locked(this::enableNatively), "fi_enable", info.provider());
         state = State.ENABLED;

@@ -292,7 +292,7 @@ public final class Tagged extends TwoSided {
             requireReceive(local, offset, length);
             long context = receiveContexts.claimed(endpoint.number, token);
             if (context == ContextSlab.NONE) {
-                throw new IllegalArgumentException("no message is kept with token " + token + " on " + endpoint
+                throw new IllegalArgumentException("no claimed message has token " + token + " on " + endpoint
                         + ": claim one, and poll its completion");
             }
             peekStruct.local.set(0, local.address + offset, length, local.descriptor);
@@ -337,8 +337,8 @@ public final class Tagged extends TwoSided {
 
     void requireTag(long tag) {
         if ((tag & ~tagBits) != 0) {
-            throw new IllegalArgumentException("provider " + provider + " matches the bits 0x"
-                    + Long.toHexString(tagBits) + " of a tag, which 0x" + Long.toHexString(tag) + " exceeds");
+            throw new IllegalArgumentException("provider " + provider + " matches only the tag bits 0x"
+                    + Long.toHexString(tagBits) + ", and the tag 0x" + Long.toHexString(tag) + " has others");
         }
     }
 

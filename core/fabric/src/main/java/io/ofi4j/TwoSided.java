@@ -89,7 +89,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
             long[] found = receiveContexts.postedReceives(endpoint.number, token);
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
-                        + ": it may have completed, and wait for a poll");
+                        + ": it may have completed, so poll its queue");
             }
             for (long context : found) {
                 int status = (int) EndpointOps.fi_cancel(endpoint.handle, context);

@@ -107,7 +107,7 @@ public interface Waiting {
      */
     default void until(BooleanSupplier condition, Duration deadline) {
         if (!tryUntil(condition, deadline)) {
-            throw new FabricTimeoutException("the condition that was waited for", deadline,
+            throw new FabricTimeoutException("waiting for a condition", deadline,
                     "Is the peer running, and does it make progress by polling its queue?");
         }
     }

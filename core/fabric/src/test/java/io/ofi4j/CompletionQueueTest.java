@@ -207,7 +207,7 @@ class CompletionQueueTest {
                     pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, token);
                 }
             }).isInstanceOf(FabricTimeoutException.class)
-                    .hasMessageContaining("keeps " + pair.queue.size() + " completions")
+                    .hasMessageContaining("is full, with " + pair.queue.size() + " completions")
                     .hasMessageContaining("poll it");
         }
     }

@@ -70,7 +70,7 @@ class CudaTest {
             return pair.domain
                     .register(MemoryRegionAttributes.ofDevice(DeviceInterface.CUDA, 0, pointer, LENGTH).access(access));
         } catch (UnsupportedOperationException e) {
-            assertThat(e).hasMessageContaining("memory of CUDA");
+            assertThat(e).hasMessageContaining("CUDA memory");
             assumeTrue(false, e.getMessage());
             throw e;
         }

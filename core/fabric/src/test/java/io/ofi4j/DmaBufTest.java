@@ -61,7 +61,7 @@ class DmaBufTest {
         assertThat(attributes.dmaBuf(3, 4096).dmaBufOffset()).isEqualTo(4096);
         assertThatIllegalArgumentException().isThrownBy(() -> attributes.dmaBuf(-1, 0)).withMessageContaining("-1");
         assertThatIllegalArgumentException().isThrownBy(() -> attributes.dmaBuf(3, -4096))
-                .withMessageContaining("offset -4096");
+                .withMessageContaining("not -4096");
         MemoryRegionAttributes several = MemoryRegionAttributes.of(Arena.global().allocate(64),
                 Arena.global().allocate(64));
         assertThatIllegalArgumentException().isThrownBy(() -> several.dmaBuf(3, 0))

@@ -323,7 +323,7 @@ class FlightRecorderTest {
                 .isGreaterThan(timeout.minusMillis(1));
         seen.requireWithin("write", event);
         assertThat(seen.of("FabricException")).anyMatch(thrown -> thrown.getString("operation").equals("fi_write")
-                && thrown.getString("message").contains("as it has room for, 1"));
+                && thrown.getString("message").contains("1 operations are in flight"));
     }
 
     @Test

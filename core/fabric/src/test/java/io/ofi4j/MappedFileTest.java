@@ -139,7 +139,7 @@ class MappedFileTest {
             }
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.domain.map(file, MapMode.READ_WRITE, 0, 2 * LENGTH))
-                    .withMessageContaining("may be used for");
+                    .withMessageContaining("at least one access right");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.domain.map(file, MapMode.READ_WRITE, 0, 0, Access.WRITE));
             assertThatIllegalArgumentException()

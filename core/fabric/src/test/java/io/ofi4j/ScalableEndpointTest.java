@@ -207,7 +207,7 @@ class ScalableEndpointTest {
                     .withMessageContaining("receiveContextBits");
             Peer context = world.vector.receiveContext(world.peer, 1);
             assertThatIllegalArgumentException().isThrownBy(() -> world.vector.remove(context))
-                    .withMessageContaining("remove the peer");
+                    .withMessageContaining("remove that peer");
             world.vector.remove(world.peer);
             assertThatIllegalStateException()
                     .isThrownBy(() -> world.transmits.getFirst().messages().send(world.region, 0, 8, context, 1))

@@ -319,7 +319,7 @@ class SharedContextTest {
             assertThatIllegalStateException().isThrownBy(() -> plain.bind(world.context))
                     .withMessageContaining("sharedReceiveContext()");
             assertThatIllegalArgumentException().isThrownBy(() -> endpoint.bind(plain))
-                    .withMessageContaining("no shared receive context");
+                    .withMessageContaining("not a shared receive context");
             assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(second)).withMessageContaining("enable");
             assertThatIllegalArgumentException().isThrownBy(() -> second.bind(other, Direction.TRANSMIT))
                     .withMessageContaining("only the direction");

@@ -276,7 +276,7 @@ class TaggedTest {
             }
             assertThat(box.pair.farQueue.operationsInFlight()).isZero();
             assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 1))
-                    .withMessageContaining("no message is kept with token 1");
+                    .withMessageContaining("no claimed message has token 1");
         }
     }
 

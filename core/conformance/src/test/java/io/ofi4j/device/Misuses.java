@@ -103,13 +103,14 @@ final class Misuses {
                     cuda.free(pointer);
                     return registered(node.domain.register(cuda.attributes(pointer, LENGTH).access(Access.WRITE)));
                 });
-        refused("a wrong device number", IllegalArgumentException.class, "is of device", CAPABILITIES, (cuda, node) -> {
-            long pointer = cuda.allocate(LENGTH);
-            return registered(node.domain.register(MemoryRegionAttributes
-                    .ofDevice(DeviceInterface.CUDA, cuda.device + 7, pointer, LENGTH).access(Access.WRITE)));
-        });
-        refused("memory of the host as the device's", IllegalArgumentException.class, "not memory of CUDA",
-                CAPABILITIES, (cuda, node) -> registered(node.domain.register(
+        refused("a wrong device number", IllegalArgumentException.class, "belongs to CUDA device", CAPABILITIES,
+                (cuda, node) -> {
+                    long pointer = cuda.allocate(LENGTH);
+                    return registered(node.domain.register(MemoryRegionAttributes
+                            .ofDevice(DeviceInterface.CUDA, cuda.device + 7, pointer, LENGTH).access(Access.WRITE)));
+                });
+        refused("memory of the host as the device's", IllegalArgumentException.class, "not CUDA memory", CAPABILITIES,
+                (cuda, node) -> registered(node.domain.register(
                         cuda.attributes(Arena.global().allocate(LENGTH).address(), LENGTH).access(Access.WRITE))));
         refused("memory of the device as the host's", IllegalArgumentException.class, "cannot read", CAPABILITIES,
                 (cuda, node) -> registered(node.domain.register(asHosts(cuda.allocate(LENGTH)), Access.WRITE)));
@@ -479,8 +480,9 @@ final class Misuses {
             return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad(wrong);
         }));
         for (Durability level : new Durability[]{Durability.PROCESS_SAFE, Durability.POWER_SAFE}) {
-            refused("a save to the device at " + level, UnsupportedOperationException.class, "DELIVERED at most",
-                    CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
+            refused("a save to the device at " + level, UnsupportedOperationException.class,
+                    "reaches at most DELIVERED", CAPABILITIES,
+                    (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                         try (Saver saver = new Saver(node.domain, node.endpoint, node.queue)) {
                             saver.saveThrough(other.peer, other.saveService());
                             saver.save(other.peer, other.gpu, level, 2);

@@ -40,7 +40,7 @@ class StuckThreadTest {
         try (Pair pair = new Pair("shm"); ProgressThread progress = pair.domain.startProgress(stuck)) {
             await(paused);
             assertThatThrownBy(progress::close).isInstanceOf(FabricTimeoutException.class)
-                    .hasMessageContaining("the end of ProgressThread");
+                    .hasMessageContaining("waiting for ProgressThread");
             end.countDown();
         }
     }
@@ -52,7 +52,7 @@ class StuckThreadTest {
             service.start(stuck);
             await(paused);
             assertThatThrownBy(service::close).isInstanceOf(FabricTimeoutException.class)
-                    .hasMessageContaining("the end of the thread of SaveService");
+                    .hasMessageContaining("waiting for the thread of SaveService");
             end.countDown();
         }
     }

@@ -214,7 +214,7 @@ final class MisuseOfAtomics {
                 atomic("an exchange without a comparand", STATE, "in comparand segments",
                         t -> t.message().operand(t.source, 0, 1).result(t.sink, 0, 1).remote(t.target.remote(), 0, 1)
                                 .compareVector(CSWAP, 1)),
-                atomic("unequal numbers of elements", STATE, "of the same number",
+                atomic("unequal numbers of elements", STATE, "the same number in both",
                         t -> t.message().operand(t.source, 0, 2).remote(t.target.remote(), 0, 1).execute(SUM, 1)),
                 atomic("a segment of no element", ARGUMENT, "at least one", t -> t.message().operand(t.source, 0, 0)),
                 atomic("a segment past the end", RANGE, OUTSIDE, t -> t.message().result(t.sink, LENGTH - 8, 2)),
@@ -234,7 +234,7 @@ final class MisuseOfAtomics {
                     for (int i = 0; i <= message.remoteLimit(); i++) {
                         message.remote(t.target.remote(), 0, 1);
                     }
-                }), atomic("numbers of elements that overflow together", STATE, "of the same number", t -> {
+                }), atomic("numbers of elements that overflow together", STATE, "the same number in both", t -> {
                     RemoteRegion endless = new RemoteRegion(0, Long.MAX_VALUE, 1, PackagePrivate.ALL_RIGHTS);
                     PreparedAtomic message = t.atomics.message(Datatype.INT8).peer(t.pair.far).operand(t.source, 0, 1);
                     message.remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, 3)

@@ -121,7 +121,7 @@ final class MisuseOfCollectives {
                         t -> t.family.join(t.members).tryBarrier(1)),
                 on("a reduction before the join has completed", STATE, "awaitJoined first",
                         t -> t.family.join(t.members).tryAllReduce(SUM, INT64, t.region, 0, 1, t.region, 8, 1)),
-                on("a second join beside the first", STATE, "is joined first", t -> {
+                on("a second join beside the first", STATE, "is still joining", t -> {
                     t.family.join(t.members);
                     t.family.join(t.members);
                 }),
@@ -156,9 +156,9 @@ final class MisuseOfCollectives {
                 on("no element to broadcast", ARGUMENT, "1 to 4096", t -> t.broadcast(0, 0)),
                 on("too many elements to broadcast", ARGUMENT, "not 4098", t -> t.broadcast(4098, 0)),
                 on("elements that cannot be shared", ARGUMENT, "multiple of 2", t -> t.broadcast(3, 0)),
-                on("a root below 0", ARGUMENT, "rank -1", t -> t.broadcast(2, -1)),
-                on("a root above the last", ARGUMENT, "rank 2", t -> t.broadcast(2, 2)),
-                on("a scatter from nobody", ARGUMENT, "rank 2",
+                on("a root below 0", ARGUMENT, "a rank from 0 to 1, not -1", t -> t.broadcast(2, -1)),
+                on("a root above the last", ARGUMENT, "a rank from 0 to 1, not 2", t -> t.broadcast(2, 2)),
+                on("a scatter from nobody", ARGUMENT, "a rank from 0 to 1, not 2",
                         t -> t.group().tryScatter(INT64, t.region, 0, 1, t.region, 8, 2, 1)),
                 on("a reduction that does not reduce", NOT_OFFERED, "ATOMIC_WRITE",
                         t -> t.group().tryAllReduce(AtomicOperation.ATOMIC_WRITE, INT64, t.region, 0, 1, t.region, 8,

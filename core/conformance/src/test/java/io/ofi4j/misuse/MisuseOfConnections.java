@@ -54,7 +54,7 @@ final class MisuseOfConnections {
 
     private static Stream<Misuse> connections() {
         return Stream.of(
-                connected("connect twice", STATE, "connected once",
+                connected("connect twice", STATE, "connected only once",
                         c -> c.pair.endpoint.connection().connect(c.pair.passive.address())),
                 connected("accept what was not asked for", STATE, "not opened for a connection request",
                         c -> c.pair.endpoint.connection().accept()),
@@ -133,12 +133,10 @@ final class MisuseOfConnections {
                         c -> c.pair.passive.backlog(5)),
                 connected("a backlog of a provider without", UnsupportedOperationException.class, "a backlog",
                         c -> c.passive().backlog(5)),
-                connected("close a passive endpoint before its request is accepted", STATE, "has neither accepted",
-                        c -> {
-                            c.s.opened(c.pair.domain.openEndpoint(c.request()));
-                            c.pair.passive.close();
-                        }),
-                connected("listen without an event queue", STATE, "bind an event queue", c -> c.passive().listen()),
+                connected("close a passive endpoint before its request is accepted", STATE, "has not accepted", c -> {
+                    c.s.opened(c.pair.domain.openEndpoint(c.request()));
+                    c.pair.passive.close();
+                }), connected("listen without an event queue", STATE, "bind an event queue", c -> c.passive().listen()),
                 connected("listen twice", STATE, "listens already", c -> c.pair.passive.listen()),
                 connected("a passive endpoint's address before it listens", STATE, "listen first",
                         c -> c.passive().address()),

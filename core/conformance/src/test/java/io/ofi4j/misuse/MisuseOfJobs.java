@@ -52,7 +52,7 @@ final class MisuseOfJobs {
 
     private static Stream<Misuse> jobs() {
         return Stream.of(refused("job: no time to join", ARGUMENT, "above zero", s -> Job.join(Duration.ZERO)),
-                job("a name that is too long", ARGUMENT, "up to 200 bytes, not 1000",
+                job("a name that is too long", ARGUMENT, "at most 200 bytes; this one has 1000",
                         job -> job.put("x".repeat(1000), SOME)),
                 job("a value that is too long", ARGUMENT, "bytes", job -> job.put("name", TOO_LONG)),
                 job("gather what is too long", ARGUMENT, "bytes", job -> job.gather(TOO_LONG)),
@@ -87,7 +87,7 @@ final class MisuseOfJobs {
 
     /** Rank 0 serves it. */
     private static Misuse full() {
-        return refused("job: more values than it keeps", JobException.class, "bytes already", s -> {
+        return refused("job: more values than it keeps", JobException.class, "is full", s -> {
             Job job = two(s).getFirst();
             for (int i = 0; i <= SERVED_BYTES / Rendezvous.MAX_VALUE_LENGTH; i++) {
                 job.put("name " + i, new byte[Rendezvous.MAX_VALUE_LENGTH]);
@@ -111,7 +111,7 @@ final class MisuseOfJobs {
         return Stream.of(ranks("a peer that is not there", RANGE, "1", ranks -> ranks.peer(1)),
                 ranks("the region of a rank that is not there", RANGE, "1", ranks -> ranks.region(1, 0)),
                 ranks("a region that is not there", RANGE, "0", ranks -> ranks.region(0, 0)),
-                refused("ranks: too many regions", ARGUMENT, "up to 1000 regions",
+                refused("ranks: too many regions", ARGUMENT, "at most 1000 regions",
                         s -> Ranks.exchange(s.opened(Job.join()), s.pair.endpoint, s.pair.vector,
                                 Stream.generate(s.target::remote).limit(1001).toArray(RemoteRegion[]::new))),
                 refused("ranks: an endpoint that is not enabled", STATE, "enable", s -> {

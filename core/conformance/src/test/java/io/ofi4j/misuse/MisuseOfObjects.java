@@ -183,8 +183,9 @@ final class MisuseOfObjects {
                 memory("of negative length", ARGUMENT, "byte", domain -> domain.allocate(-1, Access.WRITE)),
                 memory("of the least length", ARGUMENT, "byte",
                         domain -> domain.allocate(Long.MIN_VALUE, Access.WRITE)),
-                memory("without access", ARGUMENT, "what the region may be used for", domain -> domain.allocate(8)),
-                memory("registered without access", ARGUMENT, "may be used for", domain -> domain.register(memory)),
+                memory("without access", ARGUMENT, "at least one access right", domain -> domain.allocate(8)),
+                memory("registered without access", ARGUMENT, "at least one access right",
+                        domain -> domain.register(memory)),
                 memory("on the heap", ARGUMENT, "heap",
                         domain -> domain.register(MemorySegment.ofArray(new byte[8]), Access.WRITE)),
                 memory("null", ARGUMENT, "byte", domain -> domain.register(MemorySegment.NULL, Access.WRITE)),
@@ -234,7 +235,7 @@ final class MisuseOfObjects {
                         counter -> counter.await(5, Duration.ofSeconds(Long.MIN_VALUE))),
                 counter("an interrupted wait", FabricException.class, "interrupted",
                         counter -> MisuseStage.interrupted(() -> counter.await(5, Duration.ofSeconds(20)))),
-                refused("counter: bound to count nothing", ARGUMENT, "say what the counter counts", s -> {
+                refused("counter: bound to count nothing", ARGUMENT, "at least one event to count", s -> {
                     Pair sockets = s.other("sockets");
                     s.opened(sockets.domain.openEndpoint()).bind(s.opened(sockets.domain.openCounter()));
                 }), refused("counter: bound in another domain", ARGUMENT, "same domain", s -> {

@@ -147,7 +147,8 @@ final class MisuseOfProviders {
                         1)),
                 over("tcp;ofi_rxm", "a discard", NOT_OFFERED, "receive the message",
                         box -> tagged(box).tryDiscard(5, 0, 1)),
-                refused("tcp;ofi_rxm: a tag with bits beyond the format that was asked for", ARGUMENT, "0x100 exceeds",
+                refused("tcp;ofi_rxm: a tag with bits beyond the format that was asked for", ARGUMENT,
+                        "0x100 has others",
                         s -> s.opened(new Pair(TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.TAGGED)
                                 .attributes(AttributeHints.none().tagFormat(0xff)))).endpoint.tagged().message()
                                 .tag(0x100)),

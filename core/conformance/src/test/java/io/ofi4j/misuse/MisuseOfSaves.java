@@ -54,7 +54,7 @@ final class MisuseOfSaves {
 
     static Stream<Misuse> cases() {
         return Stream.of(on("save where no service is known", STATE, "saveThrough", Saving::save),
-                on("save what cannot last", UNSUPPORTED, "DELIVERED at most", s -> {
+                on("save what cannot last", UNSUPPORTED, "reaches at most DELIVERED", s -> {
                     s.begin();
                     s.saver.save(s.pair.far, s.target.remote(), Durability.POWER_SAFE, 1);
                 }), on("save on a closed endpoint", STATE, "closed", s -> {

@@ -141,7 +141,7 @@ class MisuseTest {
         assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.allocate(0, Access.WRITE));
         assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.allocate(-1, Access.WRITE));
         assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.allocate(8))
-                .withMessageContaining("what the region may be used for");
+                .withMessageContaining("at least one access right");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment readOnly = arena.allocate(8).asReadOnly();
             assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.register(readOnly, Access.REMOTE_WRITE))

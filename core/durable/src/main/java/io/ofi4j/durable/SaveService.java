@@ -232,7 +232,7 @@ public final class SaveService implements AutoCloseable {
         }
         if (!region.access().contains(Access.RECEIVE)) {
             throw new IllegalArgumentException("the region is registered for " + region.access()
-                    + ", which lacks RECEIVE: no message comes into it");
+                    + ", which lacks RECEIVE: messages cannot be received into it");
         }
         if (!receiveRegions.contains(region)) { receiveRegions.add(region); }
     }
@@ -549,8 +549,8 @@ public final class SaveService implements AutoCloseable {
             LockSupport.unpark(thread);
             try {
                 if (!thread.join(STOP_TIMEOUT.minusNanos(System.nanoTime() - start))) {
-                    throw new FabricTimeoutException("the end of the thread of " + this, STOP_TIMEOUT,
-                            "It writes a file, or a call into the provider hangs.");
+                    throw new FabricTimeoutException("waiting for the thread of " + this + " to end", STOP_TIMEOUT,
+                            "The thread still writes a file, or hangs in a call into the provider.");
                 }
             } catch (InterruptedException e) {
                 isInterrupted = true;

@@ -191,7 +191,7 @@ public final class Saver implements AutoCloseable {
         this.rma = endpoint.rma();
         if (!endpoint.completionQueue(Direction.TRANSMIT).equals(Optional.of(queue))) {
             throw new IllegalArgumentException("no write of " + endpoint + " completes in " + queue
-                    + ": pass the queue that is bound to the endpoint for what it transmits");
+                    + ": pass the queue that is bound to the endpoint for transmits");
         }
         queue.operationsInFlight(); // checks, before anything is opened, that this thread may use the queue
         this.ownMark = TOKEN_MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
@@ -308,8 +308,8 @@ public final class Saver implements AutoCloseable {
         }
         Durability highest = Durability.of(region.kind());
         if (!highest.meets(level)) {
-            throw new UnsupportedOperationException("bytes in memory of kind " + region.kind() + " are " + highest
-                    + " at most, not " + level + ": let the owner map a file on a disk with Domain.map");
+            throw new UnsupportedOperationException("memory of kind " + region.kind() + " reaches at most " + highest
+                    + ", not " + level + ": let the owner map a file on a disk with Domain.map");
         }
     }
 
@@ -676,7 +676,8 @@ public final class Saver implements AutoCloseable {
     private CompletionError error(Save save) {
         String text = switch (save.error) {
             case Errno.ENOKEY -> save.request != SaveMessage.REQUEST
-                    ? "save: the owner's service has no open region for receives: SaveService.coverReceives names one"
+                    ? "save: the owner's service has no open region for receives: the owner must call"
+                            + " SaveService.coverReceives"
                     : "save: the owner has no such region any more";
             case Errno.EPERM ->
                 "save: the owner's queues belong to several threads, so that no thread may poll all of them";
@@ -684,7 +685,7 @@ public final class Saver implements AutoCloseable {
             case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
             case Errno.EKEYREJECTED -> "save: peers may not write this region";
             case Errno.EIO -> "save: the owner could not write its file";
-            case Errno.ENOSPC -> "save: the owner serves " + SaveService.MAX_WRITERS + " writers, and no more";
+            case Errno.ENOSPC -> "save: the owner already serves " + SaveService.MAX_WRITERS + " writers, the maximum";
             default -> "save" + (save.why.isEmpty() ? "" : ": " + save.why);
         };
         return new CompletionError(save.token, true, SAVED, 0, 0, 0, 0, 0, save.error, 0, text, new byte[0],

@@ -176,7 +176,7 @@ class SaveTest {
         try (Saving pair = new Saving(Saving.hints("shm")); Pair other = new Pair("shm")) {
             for (CompletionQueue wrong : List.of(pair.pair.farQueue, other.queue)) {
                 assertThatIllegalArgumentException().isThrownBy(() -> new Saver(pair.domain, pair.endpoint, wrong))
-                        .withMessageContaining("pass the queue that is bound to the endpoint for what it transmits");
+                        .withMessageContaining("pass the queue that is bound to the endpoint for transmits");
             }
         }
     }

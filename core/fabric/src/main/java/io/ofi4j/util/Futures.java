@@ -72,7 +72,7 @@ public final class Futures implements AutoCloseable {
         synchronized (POLLED) {
             if (!POLLED.add(queue)) {
                 throw new IllegalStateException(
-                        "other futures wait on " + queue + ": submit to those, or bind a queue for each endpoint");
+                        "other futures use " + queue + " already: submit to those, or bind a queue for each endpoint");
             }
         }
         boolean started = false;

@@ -226,7 +226,7 @@ public final class Pipeline<C> {
     private void requireTransmits() {
         if (!transmits) {
             throw new IllegalStateException("writes and reads of " + endpoint
-                    + " complete in another queue than this pipeline's: make one of the transmit queue");
+                    + " complete in another queue than this pipeline's: open a pipeline with the transmit queue");
         }
     }
 

@@ -188,7 +188,7 @@ class FuturesTest {
         try (Pair pair = new Pair("shm")) {
             try (Futures futures = new Futures(pair.endpoint, pair.queue)) {
                 assertThatIllegalStateException().isThrownBy(() -> new Futures(pair.endpoint, pair.queue))
-                        .withMessageContaining("other futures wait on");
+                        .withMessageContaining("other futures use");
                 assertThat(futures).hasToString("Futures of " + pair.endpoint);
             }
             new Futures(pair.endpoint, pair.queue).close();

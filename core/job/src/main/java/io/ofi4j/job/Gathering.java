@@ -64,10 +64,9 @@ final class Gathering {
         return taken.cardinality() == count;
     }
 
-    /** The places that have never come, as text; the first of them if there are many. */
+    /** The places that have never come, as text; the first of them if there are many, and nothing if all have come. */
     byte[] missing() {
         int missing = count - values.size() - withdrawn.cardinality();
-        if (missing == 0) { return "none, but some wait no longer".getBytes(StandardCharsets.UTF_8); }
         String first = IntStream.range(0, count).filter(place -> !has(place) && !withdrawn.get(place)).limit(MAX_NAMED)
                 .mapToObj(Integer::toString).collect(Collectors.joining(", "));
         return (first + (missing > MAX_NAMED ? " and " + (missing - MAX_NAMED) + " more" : ""))

@@ -85,8 +85,8 @@ final class GroupMessages implements AutoCloseable {
 
     private void requireTag(long mark) {
         if ((mark & ~tagged.tagBits()) != 0) {
-            throw new UnsupportedOperationException(
-                    "the provider matches too few bits of a tag: " + Long.toHexString(tagged.tagBits()));
+            throw new UnsupportedOperationException("the provider matches only the tag bits 0x"
+                    + Long.toHexString(tagged.tagBits()) + "; messages between ranks need bits 0 to 60");
         }
     }
 

@@ -96,7 +96,8 @@ public final class Job implements AutoCloseable {
             ByteBuffer buffer = ByteBuffer.wrap(hello);
             int size = buffer.getInt();
             if (size != job.size()) {
-                throw new JobException("a rank was started with size " + size + ", not " + job.size());
+                throw new JobException("a rank was started in a job of " + size + " ranks, and this one in a job of "
+                        + job.size() + ": start all of them with the same size");
             }
             return StandardCharsets.UTF_8.decode(buffer).toString();
         }
@@ -274,7 +275,8 @@ public final class Job implements AutoCloseable {
     /** Also checked in a job of one rank, so that a program that works with one rank works with several. */
     private static void requireLength(String what, byte[] bytes, int limit) {
         if (bytes.length > limit) {
-            throw new IllegalArgumentException(what + " of a rank has up to " + limit + " bytes, not " + bytes.length);
+            throw new IllegalArgumentException(
+                    what + " of a rank has at most " + limit + " bytes; this one has " + bytes.length);
         }
     }
 
@@ -360,9 +362,9 @@ public final class Job implements AutoCloseable {
      */
     public void abort(int code, String why) {
         if (code < 1 || code > 255) {
-            throw new IllegalArgumentException("a failure has a code of 1 to 255, not " + code);
+            throw new IllegalArgumentException("the exit code of an abort must be 1 to 255, not " + code);
         }
-        if (why.isBlank()) { throw new IllegalArgumentException("an abort has a reason: say why"); }
+        if (why.isBlank()) { throw new IllegalArgumentException("the reason of an abort is blank: pass a reason"); }
         if (members != null && !closed) {
             members.fail(why);
             Thread.ofPlatform().daemon().start(() -> launcher.abort(code, why));

@@ -364,8 +364,9 @@ public final class JobCollectives implements AutoCloseable {
      */
     public void allToAll(Slice from, Slice to) {
         if (from.length() != to.length() || from.length() % size != 0) {
-            throw new IllegalArgumentException("all-to-all of " + size + " ranks takes as many blocks both ways, not "
-                    + from.length() + " and " + to.length() + " bytes");
+            throw new IllegalArgumentException(
+                    "all-to-all of " + size + " ranks needs slices of equal length that divide into " + size
+                            + " blocks, not " + from.length() + " and " + to.length() + " bytes");
         }
         messages.begin("all-to-all");
         long length = from.length() / size;
@@ -381,15 +382,16 @@ public final class JobCollectives implements AutoCloseable {
 
     private static long requireElements(long bytes, Reduction reduction) {
         if (bytes % reduction.elementSize() != 0) {
-            throw new IllegalArgumentException(bytes + " bytes are no whole elements of " + reduction.elementSize());
+            throw new IllegalArgumentException(
+                    bytes + " bytes are not a multiple of the element size, " + reduction.elementSize() + " bytes");
         }
         return bytes / reduction.elementSize();
     }
 
     private void requireBlocks(Slice all, Slice mine) {
         if (all.length() != mine.length() * size) {
-            throw new IllegalArgumentException("all " + size + " blocks of " + mine.length() + " bytes have "
-                    + mine.length() * size + ", not " + all.length());
+            throw new IllegalArgumentException(size + " blocks of " + mine.length() + " bytes need a slice of "
+                    + mine.length() * size + " bytes, not " + all.length());
         }
     }
 

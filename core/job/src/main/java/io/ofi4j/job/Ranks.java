@@ -75,8 +75,8 @@ public final class Ranks {
 
         RankHello {
             if (regions.size() > MAX_REGIONS) {
-                throw new IllegalArgumentException("a rank tells up to " + MAX_REGIONS + " regions, not "
-                        + regions.size() + ": give slices of one, whose offsets all know");
+                throw new IllegalArgumentException("a rank announces at most " + MAX_REGIONS + " regions, not "
+                        + regions.size() + ": pass one region, and agree on offsets in it");
             }
         }
 
@@ -95,7 +95,7 @@ public final class Ranks {
             try {
                 if (all.getInt() != FORMAT) {
                     throw new JobException(
-                            "rank " + rank + " runs another release of ofi4j: its card has another format");
+                            "rank " + rank + " runs another release of ofi4j: its message has another format");
                 }
                 Version libfabric = Version.of(all.getInt());
                 String provider = new String(next(all, all.getInt()), StandardCharsets.UTF_8);
@@ -105,7 +105,7 @@ public final class Ranks {
                 }
                 return new RankHello(provider, libfabric, regions, EndpointAddress.decode(next(all, all.remaining())));
             } catch (BufferUnderflowException | IllegalArgumentException e) {
-                throw new JobException("rank " + rank + " told something that cannot be read: " + e.getMessage(), e);
+                throw new JobException("the message of rank " + rank + " cannot be read: " + e.getMessage(), e);
             }
         }
 
@@ -124,7 +124,7 @@ public final class Ranks {
         private static void require(Object own, Object other, String what, int rank, int itsRank) {
             if (!own.equals(other)) {
                 throw new JobException("rank " + itsRank + " has " + what + " " + other + ", and rank " + rank + " has "
-                        + own + ": start all of them alike");
+                        + own + ": start all ranks in the same way");
             }
         }
     }

@@ -235,7 +235,7 @@ public final class Rendezvous implements AutoCloseable {
      */
     public byte[] await(String name, Duration deadline) {
         requireName(name);
-        String operation = "the rendezvous about '" + name + "'";
+        String operation = "waiting for the value '" + name + "'";
         byte[] answer = requestUntil(operation,
                 wait -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, wait.millis(), NO_DATA), deadline);
         if (answer[0] == RendezvousRequest.ABSENT) {
@@ -302,7 +302,7 @@ public final class Rendezvous implements AutoCloseable {
             throw new IllegalArgumentException("there is no place " + place + " among " + count);
         }
         if (count > MAX_PLACES) {
-            throw new IllegalArgumentException(count + " cannot gather: " + MAX_PLACES + " at most");
+            throw new IllegalArgumentException("a gathering has at most " + MAX_PLACES + " places, not " + count);
         }
         requireShort(value);
         String operation = "gathering for '" + name + "'";
@@ -311,7 +311,10 @@ public final class Rendezvous implements AutoCloseable {
         ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
         if (answer[0] == RendezvousRequest.ABSENT) {
             throw new FabricTimeoutException(operation, deadline,
-                    "Of " + count + " places these have not come: " + StandardCharsets.UTF_8.decode(rest) + ".");
+                    rest.hasRemaining()
+                            ? "These of " + count + " places have not come: " + StandardCharsets.UTF_8.decode(rest)
+                                    + "."
+                            : "All places have come, but some no longer wait: use a longer deadline.");
         }
         return Gathering.decode(rest);
     }
@@ -325,8 +328,10 @@ public final class Rendezvous implements AutoCloseable {
      * @throws IllegalStateException if this member has not entered
      */
     public void fail(String why) {
-        if (why.isBlank()) { throw new IllegalArgumentException("a failure has a reason: say why"); }
-        if (!entered) { throw new IllegalStateException("enter " + this + " before leaving it"); }
+        if (why.isBlank()) { throw new IllegalArgumentException("the reason of a failure is blank: pass a reason"); }
+        if (!entered) {
+            throw new IllegalStateException("this member has not entered " + this + ": call enter before fail");
+        }
         entered = false;
         String reason = why.length() > MAX_REASON_LENGTH ? why.substring(0, MAX_REASON_LENGTH) : why;
         ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA));
@@ -353,8 +358,8 @@ public final class Rendezvous implements AutoCloseable {
 
     private static void requireShort(byte[] value) {
         if (value.length > MAX_VALUE_LENGTH) {
-            throw new IllegalArgumentException("a value has up to " + MAX_VALUE_LENGTH + " bytes, not " + value.length
-                    + ": publish a region, and have it read");
+            throw new IllegalArgumentException("a value has at most " + MAX_VALUE_LENGTH + " bytes, not " + value.length
+                    + ": publish a memory region instead, and let the peers read it");
         }
     }
 
@@ -375,7 +380,8 @@ public final class Rendezvous implements AutoCloseable {
         while (true) {
             if (!takeTurn(end)) {
                 throw new FabricTimeoutException(operation, duration,
-                        "Other threads of this process were asking: let each of them join.");
+                        "Other threads of this process used the connection all the time: let each thread join the"
+                                + " rendezvous itself.");
             }
             try {
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline.nanosLeft());
@@ -386,7 +392,8 @@ public final class Rendezvous implements AutoCloseable {
                         answerEnd);
                 if (answer == null && !end.isOver()) { throw silent(answerEnd); }
                 if (answer == null) {
-                    throw new FabricTimeoutException(operation, duration, "The server has not answered: does it run?");
+                    throw new FabricTimeoutException(operation, duration,
+                            "The server has not answered: is it running?");
                 }
                 if (answer[0] != RendezvousRequest.ABSENT || isLast) { return answer; }
             } finally {
@@ -398,8 +405,8 @@ public final class Rendezvous implements AutoCloseable {
     private byte[] ask(RendezvousRequest request) {
         Deadline deadline = Deadline.in(RESPONSE_TIMEOUT);
         if (!takeTurn(deadline)) {
-            throw new RendezvousException(
-                    "other threads have used " + this + " for " + deadline + ": let each of them join", null);
+            throw new RendezvousException("other threads of this process used the connection to " + this + " for "
+                    + deadline + ": let each thread join the rendezvous itself", null);
         }
         try {
             byte[] answer = answer(request, deadline);
@@ -416,7 +423,7 @@ public final class Rendezvous implements AutoCloseable {
             return turn.tryLock(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new RendezvousException("the wait for a turn at " + this + " was interrupted", e);
+            throw new RendezvousException("waiting for another thread's request to " + this + " was interrupted", e);
         }
     }
 
@@ -450,8 +457,8 @@ public final class Rendezvous implements AutoCloseable {
             throw gone(e.getMessage(), e);
         }
         if (answer[0] == RendezvousRequest.FULL) {
-            throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MAX_BYTES
-                    + " bytes already: publish less, or another rendezvous", null);
+            throw new RendezvousException("the rendezvous is full (" + RendezvousServer.MAX_BYTES
+                    + " bytes): publish less, or use another rendezvous", null);
         }
         if (answer[0] == RendezvousRequest.BROKEN) { throw new RendezvousException(sentence(answer), null); }
         return answer;

@@ -219,8 +219,8 @@ final class RendezvousServer implements AutoCloseable {
         int count = value.getInt();
         boolean isLast = value.get() != 0;
         if (count < 1 || count > Rendezvous.MAX_PLACES) {
-            return brokenAnswer(
-                    "'" + request.name() + "' is to have " + count + " places: it has 1 to " + Rendezvous.MAX_PLACES);
+            return brokenAnswer("'" + request.name() + "' was given " + count + " places: a gathering has 1 to "
+                    + Rendezvous.MAX_PLACES);
         }
         Gathering known = gatherings.get(request.name());
         Gathering gathering = known != null ? known : new Gathering(count);

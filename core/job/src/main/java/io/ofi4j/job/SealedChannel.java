@@ -53,7 +53,7 @@ final class SealedChannel implements AutoCloseable {
     static final class ForgedException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        ForgedException(Throwable cause) { super("a message does not open with this secret", cause); }
+        ForgedException(Throwable cause) { super("a message cannot be decrypted with this secret", cause); }
     }
 
     /**
@@ -74,7 +74,7 @@ final class SealedChannel implements AutoCloseable {
         out.write(mine);
         byte[] theirs = next(mine.length, deadline);
         if (!Arrays.equals(theirs, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
-            throw new IOException("the other side is no rendezvous, or of another release");
+            throw new IOException("the other side is not a rendezvous, or runs another release");
         }
         byte[] both = isServer ? concatenation(theirs, mine) : concatenation(mine, theirs);
         this.sendKey = key(secret, both, isServer ? "server" : "client");
@@ -110,7 +110,7 @@ final class SealedChannel implements AutoCloseable {
         if (length < 0) {
             int said = ByteBuffer.wrap(next(Integer.BYTES, deadline)).getInt();
             if (said < 0 || said > limit + TAG_BITS / Byte.SIZE) {
-                throw new IOException("a message of " + said + " bytes");
+                throw new IOException("a message announces " + said + " bytes, and may have at most " + limit);
             }
             length = said;
         }

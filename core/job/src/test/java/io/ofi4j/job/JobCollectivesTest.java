@@ -250,7 +250,8 @@ class JobCollectivesTest {
             Slice seven = memory.of(7);
             Slice eight = memory.of(8);
             assertThatThrownBy(() -> all.allReduce(seven, AtomicOperation.SUM, Datatype.INT64))
-                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("no whole elements");
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("not a multiple of the element size");
             assertThatThrownBy(() -> all.allGather(seven, eight)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> all.allToAll(seven, eight)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> all.broadcast(eight, 1)).isInstanceOf(IndexOutOfBoundsException.class);

@@ -137,7 +137,7 @@ class JobTest {
 
         assertThat(told(result)).as(result.output()).hasSize(2)
                 .allMatch(line -> line.contains("within " + (int) Patience.seconds(3).toSeconds())
-                        && line.contains("Of 3 places these have not come: 1."));
+                        && line.contains("These of 3 places have not come: 1."));
     }
 
     @Test
@@ -155,6 +155,6 @@ class JobTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(told(result)).as(result.output()).anyMatch(line -> line
-                .endsWith("rank 1 has provider sockets, and rank 0 has tcp;ofi_rxm: start all of them alike"));
+                .endsWith("rank 1 has provider sockets, and rank 0 has tcp;ofi_rxm: start all ranks in the same way"));
     }
 }

@@ -195,7 +195,7 @@ class RendezvousTest {
                 for (int i = 0; i < 2000; i++) {
                     server.publish("name " + i, new byte[Rendezvous.MAX_VALUE_LENGTH]);
                 }
-            }).isInstanceOf(RendezvousException.class).hasMessageContaining("bytes already");
+            }).isInstanceOf(RendezvousException.class).hasMessageContaining("is full");
             assertThat(server.await("name 0", Duration.ZERO)).hasSize(Rendezvous.MAX_VALUE_LENGTH);
         }
     }
@@ -228,7 +228,7 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             assertThatThrownBy(() -> server.gather("name", 1, 4, new byte[0], SHORT))
                     .isInstanceOf(FabricTimeoutException.class)
-                    .hasMessageContaining("Of 4 places these have not come: 0, 2, 3.");
+                    .hasMessageContaining("These of 4 places have not come: 0, 2, 3.");
         }
     }
 
@@ -255,7 +255,7 @@ class RendezvousTest {
                     .isThrownBy(() -> server.gather("name", 4, 4, new byte[0], Pair.DEADLINE));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> server.gather("many", 0, Rendezvous.MAX_PLACES + 1, new byte[0], SHORT))
-                    .withMessageContaining("1048576 at most");
+                    .withMessageContaining("at most 1048576 places");
         }
     }
 

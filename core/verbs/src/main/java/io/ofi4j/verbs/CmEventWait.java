@@ -45,7 +45,7 @@ final class CmEventWait {
             BooleanSupplier isClosed) {
         CmCalls.Event event = next(id, deadline, isClosed);
         if (event == null && isClosed.getAsBoolean()) {
-            throw new IllegalStateException("another thread closed what " + operation + " waits on");
+            throw new IllegalStateException("another thread closed the connection or listener during " + operation);
         }
         if (event == null || isDeadline(event)) {
             throw new FabricTimeoutException(operation, deadline,

@@ -185,7 +185,7 @@ public final class DeviceContext implements AutoCloseable {
      */
     void requireNotIwarp(String what) {
         if (iwarp) {
-            throw new UnsupportedOperationException(what + " is not offered by iWARP, which " + name + " is of");
+            throw new UnsupportedOperationException("iWARP, the transport of " + name + ", does not offer " + what);
         }
     }
 

@@ -78,21 +78,26 @@ public final class MemoryWindow implements AutoCloseable {
      * @throws IllegalStateException if the window is not bound, and no bind is in flight
      */
     public synchronized RemoteMemory remote() {
-        if (state != State.BOUND && state != State.BINDING) { throw wrongState("give its key away", "bound"); }
+        if (state != State.BOUND && state != State.BINDING) { throw wrongState("share its key", "bound"); }
         return remote;
     }
 
     private IllegalStateException wrongState(String what, String needed) {
-        return new IllegalStateException("to " + what + ", a window must be " + needed + ", and this one is " + state
-                + (state == State.RETIRED ? ": it has had all of its keys. Open another" : ""));
+        return new IllegalStateException(
+                "to " + what + ", a window must be " + needed + ", and this one is " + state + switch (state) {
+                    case RETIRED -> ": all of its keys are used up. Open another window";
+                    case BINDING, INVALIDATING -> ": poll the completion of its operation first";
+                    default -> "";
+                });
     }
 
     synchronized void requireFree() { if (state != State.FREE) { throw wrongState("be bound", "free"); } }
 
     synchronized void requireBound(QueuePair by) {
-        if (state != State.BOUND && state != State.BINDING) { throw wrongState("be taken back", "bound"); }
+        if (state != State.BOUND && state != State.BINDING) { throw wrongState("be invalidated", "bound"); }
         if (queuePair != by) {
-            throw new IllegalArgumentException(this + " is bound on " + queuePair + ": take it back there");
+            throw new IllegalArgumentException(
+                    this + " is bound on " + queuePair + ": invalidate it on that queue pair");
         }
     }
 
@@ -172,9 +177,7 @@ public final class MemoryWindow implements AutoCloseable {
     @Override
     public synchronized void close() {
         if (state == State.CLOSED) { return; }
-        if (state == State.BINDING || state == State.INVALIDATING) {
-            throw wrongState("be closed", "free or bound, its operation polled");
-        }
+        if (state == State.BINDING || state == State.INVALIDATING) { throw wrongState("be closed", "free or bound"); }
         detach();
         state = State.CLOSED;
         try {

@@ -23,7 +23,7 @@ final class OutOfBandConnection {
     private final Gid gid;
 
     OutOfBandConnection(DeviceContext context, QueuePairAttributes attributes, int sequence) {
-        context.requireNotIwarp("a connection by hand");
+        context.requireNotIwarp("connections out of band: use Verbs.resolve and Verbs.listen");
         this.context = context;
         this.attributes = attributes;
         this.sequence = sequence;

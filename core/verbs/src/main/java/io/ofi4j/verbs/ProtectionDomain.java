@@ -78,7 +78,7 @@ public final class ProtectionDomain implements AutoCloseable {
     private VerbsMemoryRegion register(MemorySegment memory, int access) {
         boolean zeroBased = (access & VerbsAccess.ZERO_BASED.bit()) != 0;
         // a driver of iWARP accepts the flag and ignores it
-        if (zeroBased) { context.requireNotIwarp("a zero-based region"); }
+        if (zeroBased) { context.requireNotIwarp("zero-based regions"); }
         if (zeroBased && memory.address() % PAGE != 0) {
             throw new IllegalArgumentException(
                     "memory of a zero-based region begins at a page, at a multiple of " + PAGE);
@@ -108,7 +108,7 @@ public final class ProtectionDomain implements AutoCloseable {
     }
 
     /**
-     * Opens a queue pair that is connected by hand: both sides exchange their {@link QueuePair#address} and call
+     * Opens a queue pair that is connected out of band: both sides exchange their {@link QueuePair#address} and call
      * {@link QueuePair#connect}; ibv_create_qp(3). {@link VerbsConnection#openQueuePair} opens one that rdma_cm
      * connects.
      *

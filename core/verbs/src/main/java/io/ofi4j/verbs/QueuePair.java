@@ -130,7 +130,7 @@ public final class QueuePair implements AutoCloseable {
 
     private OutOfBandConnection requireOutOfBand() {
         return Optional.ofNullable(outOfBand)
-                .orElseThrow(() -> new IllegalStateException(this + " is connected by rdma_cm, not by hand"));
+                .orElseThrow(() -> new IllegalStateException(this + " is connected by rdma_cm, not out of band"));
     }
 
     void connected() { connected = true; }
@@ -177,7 +177,7 @@ public final class QueuePair implements AutoCloseable {
     /** As {@link #trySend}, with a number of 4 bytes for the peer's completion; {@code IBV_WR_SEND_WITH_IMM}. */
     public boolean trySendImmediate(VerbsMemoryRegion region, long offset, int length, int immediate, int flags,
             long token) {
-        domain.context.requireNotIwarp("an immediate");
+        domain.context.requireNotIwarp("immediate data");
         return work.message(Opcodes.SEND_WITH_IMMEDIATE, region, offset, length, Integer.reverseBytes(immediate), flags,
                 token);
     }
@@ -196,7 +196,8 @@ public final class QueuePair implements AutoCloseable {
         synchronized (window) {
             window.requireValid();
             if (!window.isRevocable()) {
-                throw new IllegalArgumentException(window + " is no window of type 2: its owner alone takes it back");
+                throw new IllegalArgumentException(
+                        window + " is not a window of type 2: only its owner can invalidate it");
             }
             boolean posted = work.message(Opcodes.SEND_WITH_INVALIDATE, region, offset, length, window.key(), flags,
                     token);
@@ -222,7 +223,7 @@ public final class QueuePair implements AutoCloseable {
      */
     public boolean tryWriteImmediate(VerbsMemoryRegion region, long offset, int length, RemoteMemory target,
             long targetOffset, int immediate, int flags, long token) {
-        domain.context.requireNotIwarp("an immediate");
+        domain.context.requireNotIwarp("immediate data");
         return work.write(Opcodes.WRITE_WITH_IMMEDIATE, region, offset, length, target, targetOffset,
                 Integer.reverseBytes(immediate), flags, token);
     }

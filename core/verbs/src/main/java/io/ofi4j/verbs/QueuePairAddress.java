@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /**
- * The address of a queue pair, as a value that both sides exchange to connect by hand.
+ * The address of a queue pair, as a value that both sides exchange to connect out of band.
  *
  * @param number the queue pair's number
  * @param sequence the number of its first packet

@@ -14,16 +14,16 @@ import java.util.Objects;
  * @param receives the largest number of receives in flight
  * @param inline the largest number of bytes with {@link WorkFlags#INLINE}
  * @param reads the largest number of reads and atomic operations in flight in each direction; the device may have fewer
- * @param port the device's port; used by connections by hand only
+ * @param port the device's port; used by connections out of band only
  * @param gidIndex the index of the address in the port's table; -1 chooses one of RoCE v2 with an IPv4 address if there
- *         is one; used by connections by hand only
+ *         is one; used by connections out of band only
  * @param timeout the exponent of the time to wait for an answer, 4.096 microseconds times two to this power; 0 waits
- *         for ever; used by connections by hand only
+ *         for ever; used by connections out of band only
  * @param retries the number of times that a lost packet is sent again, at most 7; some software devices take 7 for
  *         endless
  * @param receiverRetries the number of times that a peer without a receive is asked again; 7 is endless
  * @param blockLoopback whether its own multicasts do not come back
- * @param xrc whether it has the extended reliable connected transport; then it is connected by hand to an
+ * @param xrc whether it has the extended reliable connected transport; then it is connected out of band to an
  *         {@link XrcTarget}
  */
 public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletionQueue receiveQueue, int sends,

@@ -71,7 +71,8 @@ final class SendWork {
             }
             long remoteAddress = target.require(targetOffset, ATOMIC, VerbsAccess.REMOTE_ATOMIC.bit());
             if (remoteAddress % ATOMIC != 0) {
-                throw new IllegalArgumentException("the target of an atomic operation is at a multiple of 8 bytes");
+                throw new IllegalArgumentException(
+                        "the target of an atomic operation must begin at a multiple of 8 bytes");
             }
             local(result, offset, ATOMIC, VerbsAccess.LOCAL_WRITE.bit());
             workQueue.request.atomic(remoteAddress, target.key(), first, swap);

@@ -56,7 +56,7 @@ public final class Verbs {
         if (context == null) {
             String names = devices().stream().map(Device::name).collect(Collectors.joining(", "));
             throw new IllegalArgumentException("there is no RDMA device '" + device + "'; this machine has "
-                    + (names.isEmpty() ? "none: 'rdma link' lists them" : names));
+                    + (names.isEmpty() ? "none (check with 'rdma link')" : names));
         }
         try {
             return new DeviceContext(context, device, true);

@@ -187,7 +187,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
      */
     public void requestNotification(boolean solicitedOnly) {
         if (channel == null) {
-            throw new IllegalStateException(this + " has no channel: name one to openCompletionQueue");
+            throw new IllegalStateException(this + " has no channel: pass one to openCompletionQueue");
         }
         guard.enter();
         try {

@@ -111,7 +111,7 @@ public final class VerbsConnection implements AutoCloseable {
         }
         if (attributes.blockLoopback() || attributes.xrc()) {
             throw new UnsupportedOperationException((attributes.xrc() ? "XRC" : "blocking loopback")
-                    + " is for queue pairs that are connected by hand");
+                    + " is for queue pairs that are connected out of band");
         }
         synchronized (domain) { // which close() holds, too
             domain.requireOpen();
@@ -190,14 +190,14 @@ public final class VerbsConnection implements AutoCloseable {
 
     private void require(boolean condition, String what) {
         if (!condition) {
-            throw new IllegalStateException("to " + what + ", this connection is in the wrong state: " + state
+            throw new IllegalStateException("this connection cannot " + what + " in state " + state
                     + (hasQueuePair() ? ", with a queue pair" : ", without a queue pair"));
         }
     }
 
     /** {@return whether the peer has disconnected or its process has ended} It reads the events that are there. */
     public synchronized boolean isDisconnected() {
-        require(state == State.CONNECTED || state == State.DISCONNECTED, "see whether it is disconnected");
+        require(state == State.CONNECTED || state == State.DISCONNECTED, "tell whether it is disconnected");
         if (state == State.CONNECTED && CmCalls.next(id) != null) { // an event of any kind ends the connection
             state = State.DISCONNECTED;
         }

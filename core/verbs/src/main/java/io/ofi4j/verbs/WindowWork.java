@@ -37,8 +37,9 @@ final class WindowWork {
     private void check(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int access) {
         requireDomain(window);
         if ((access & ~VerbsAccess.REMOTE) != 0 || access == 0) {
-            throw new IllegalArgumentException("a window gives remote rights, at least one: not "
-                    + (access == 0 ? "none" : VerbsAccess.names(access & ~VerbsAccess.REMOTE)));
+            throw new IllegalArgumentException(access == 0
+                    ? "a window needs at least one remote right, such as REMOTE_READ"
+                    : "a window has remote rights only, not " + VerbsAccess.names(access & ~VerbsAccess.REMOTE));
         }
         if (length < 1) { throw new IllegalArgumentException("a window has at least 1 byte, not " + length); }
         int needed = VerbsAccess.WINDOW_BIND.bit()

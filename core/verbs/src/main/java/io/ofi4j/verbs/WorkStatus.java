@@ -23,7 +23,7 @@ public enum WorkStatus {
     /** The peer's device refused: no such operation, too long, or no room in its receive. */
     REMOTE_INVALID_REQUEST("Is the peer's receive long enough?"),
     /** The key is wrong or was invalidated, the range is outside the peer's memory, or the right was not given. */
-    REMOTE_ACCESS("Was the key taken back, or does it not give this right or range?"),
+    REMOTE_ACCESS("Was the key invalidated, or does it lack this right or range?"),
     /** The peer's device could not carry out the operation. */
     REMOTE_OPERATION(""),
     /** The peer's device does not answer. */

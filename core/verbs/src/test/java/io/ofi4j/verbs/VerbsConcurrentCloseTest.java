@@ -84,7 +84,7 @@ class VerbsConcurrentCloseTest {
     @Test
     void aQueueStaysOpenWhileAQueuePairIsOpened() {
         onDevice(context -> {
-            assumeFalse(context.isIwarp(), "iWARP connects nothing by hand");
+            assumeFalse(context.isIwarp(), "iWARP connects nothing out of band");
             try (ProtectionDomain domain = context.openProtectionDomain()) {
                 VerbsCompletionQueue queue = context.openCompletionQueue(16);
                 QueuePairAttributes attributes = QueuePairAttributes.of(queue).sizes(8, 8);

@@ -153,7 +153,7 @@ final class VerbsMisuseOfWork {
                         s -> s.write(s.near.region, 0, 8, s.bound().remote(), 57, SIGNALED)),
                 window("read through a window for writes", ARGUMENT, "the right REMOTE_READ",
                         s -> s.near.pair.tryRead(s.near.region, 0, 8, s.bound().remote(), 0, SIGNALED, 1)),
-                window("take a region back by a send", ARGUMENT, "no window of type 2",
+                window("take a region back by a send", ARGUMENT, "not a window of type 2",
                         s -> s.near.pair.trySendInvalidate(s.near.region, 0, 8, s.there, SIGNALED, 1)),
                 window("bind a closed window", STATE, "and this one is CLOSED", s -> {
                     MemoryWindow window = s.window();

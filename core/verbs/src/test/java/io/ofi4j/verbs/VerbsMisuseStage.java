@@ -35,7 +35,7 @@ final class VerbsMisuseStage implements AutoCloseable {
 
     VerbsCompletionQueue queue(int entries) { return opened(near.context.openCompletionQueue(entries)); }
 
-    /** A queue pair that is connected by hand, and is not yet. */
+    /** A queue pair that is connected out of band, and is not yet. */
     QueuePair unconnected() {
         return opened(near.domain.openQueuePair(QueuePairAttributes.of(queue(16)).sizes(8, 8)));
     }

@@ -102,7 +102,7 @@ class VerbsValuesTest {
     void anErrorSaysWhatItWasAndWhatToTry() {
         FabricException thrown = new WorkError(7, WorkKind.WRITE, WorkStatus.of(10), 0, 17).toException();
         assertThat(thrown).hasMessageContaining("WRITE with token 7").hasMessageContaining("REMOTE_ACCESS")
-                .hasMessageContaining("key taken back");
+                .hasMessageContaining("key invalidated");
         assertThat(thrown.errno()).isEqualTo(5);
         assertThat(WorkStatus.of(5)).isEqualTo(WorkStatus.FLUSHED);
         assertThat(WorkStatus.of(12)).isEqualTo(WorkStatus.RETRIES_EXCEEDED);

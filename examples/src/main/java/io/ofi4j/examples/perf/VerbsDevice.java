@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** An open RDMA device, without libfabric; its queue pairs are connected by hand, as perftest connects them. */
+/** An open RDMA device, without libfabric; its queue pairs are connected out of band, as perftest connects them. */
 final class VerbsDevice implements Device {
     private static final String KIND = "bare verbs";
     private static final String BEST = "RoCE v2";
@@ -85,7 +85,8 @@ final class VerbsDevice implements Device {
     private static Optional<Where> requireByHand(io.ofi4j.verbs.Device device, Optional<Where> where) {
         if (device.transport() == Transport.IWARP) {
             throw new CommandFailure("The device " + device.name()
-                    + " is of iWARP, whose queue pairs cannot be connected by hand: measure it with -p verbs -e msg.");
+                    + " is of iWARP, whose queue pairs cannot be connected out of band: measure it with"
+                    + " -p verbs -e msg.");
         }
         return where;
     }

@@ -31,7 +31,7 @@ class VerbsPathPerfTest {
 
     private static void requireDevice() {
         assumeTrue(!ADDRESSES.isEmpty(), "no address of an RDMA device was named; scripts/test --verbs makes one");
-        assumeFalse(isOfIwarp(), "queue pairs of iWARP are not connected by hand");
+        assumeFalse(isOfIwarp(), "queue pairs of iWARP are not connected out of band");
     }
 
     private static List<String> command(String operation, String... more) {

@@ -35,8 +35,8 @@ public final class ChosenAddress {
         AddressFormats.require(info, wanted);
         if (info.addressFormat() == FabricConstants.FI_ADDR_STR
                 && !NAME.matcher(new String(wanted.toBytes(), StandardCharsets.US_ASCII)).matches()) {
-            throw new IllegalArgumentException("an endpoint of the provider " + info.provider()
-                    + " has a name from EndpointAddress.ofName, or the name of another endpoint");
+            throw new IllegalArgumentException("the address of an endpoint of provider " + info.provider()
+                    + " must be a name from EndpointAddress.ofName, or come from another endpoint");
         }
         quirks.require(Fact.FIXED_ADDRESSES);
         address = wanted;

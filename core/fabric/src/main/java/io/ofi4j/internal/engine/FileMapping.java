@@ -54,7 +54,7 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
             return Files.readAttributes(file, BasicFileAttributes.class).isRegularFile();
         } catch (ProviderMismatchException e) {
             throw new IllegalArgumentException("the path is a " + file.getClass().getName()
-                    + ", which is none of the default file system: use Path.of", e);
+                    + ", which is not of the default file system: use Path.of", e);
         }
     }
 
@@ -101,6 +101,6 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
 
     private static void requireRange(long offset, long length) {
         if (length < 1) { throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length); }
-        if (offset < 0) { throw new IllegalArgumentException("a file has no bytes at offset " + offset); }
+        if (offset < 0) { throw new IllegalArgumentException("an offset in a file is 0 or more, not " + offset); }
     }
 }

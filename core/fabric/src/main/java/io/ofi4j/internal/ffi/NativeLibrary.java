@@ -98,13 +98,11 @@ public final class NativeLibrary {
         SymbolLookup library = SignalGuard.call(NativeLibrary::open);
         long loadedAddress = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that "
                 + PATH_PROPERTY
-                + " names is no libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
+                + " names is not a libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
                 null)).address();
         if (loadedAddress != fabric_h.fi_getinfo$address().address()) {
-            throw new NotFound(
-                    "The library that " + PATH_PROPERTY + " names is not known as " + SONAME
-                            + ", and a second libfabric is on this machine; name one whose SONAME is " + SONAME + ".",
-                    null);
+            throw new NotFound("The library that " + PATH_PROPERTY + " names has another SONAME than " + SONAME
+                    + ", and a second libfabric is on this machine. Name a library with this SONAME.", null);
         }
         Version found = Version.of(fabric_h.fi_version());
         if (found.compareTo(OLDEST) < 0) { throw new NotFound(found); }
@@ -128,7 +126,8 @@ public final class NativeLibrary {
         String remedy = chosen != null
                 ? "Correct the system property " + PATH_PROPERTY + "."
                 : "Install it ('apt-get install libfabric1' on Debian and Ubuntu, 'dnf install libfabric' on Fedora "
-                        + "and its kin), or name the file with -D" + PATH_PROPERTY + "=/path/to/" + SONAME + ".";
+                        + "and related systems), or name the file with -D" + PATH_PROPERTY + "=/path/to/" + SONAME
+                        + ".";
         throw new NotFound("libfabric was not found; tried " + String.join(", ", tried) + ". " + remedy, cause);
     }
 

@@ -87,13 +87,13 @@ public final class DeviceDrivers {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment value = arena.allocate(JAVA_LONG);
                 int status = attribute(value, MEMORY_TYPE, address);
-                if (status == INVALID_VALUE) { return "is not memory of CUDA, or was freed"; }
+                if (status == INVALID_VALUE) { return "is not CUDA memory, or was freed"; }
                 boolean isDevices = status == SUCCESS && value.get(JAVA_INT, 0) == TYPE_DEVICE
                         && attribute(value.fill((byte) 0), IS_MANAGED, address) == SUCCESS
                         && value.get(JAVA_INT, 0) == 0;
                 if (!isDevices || attribute(value, DEVICE_ORDINAL, address) != SUCCESS) { return ""; }
                 int owner = value.get(JAVA_INT, 0);
-                return owner == device ? "" : "is of device " + owner + " of CUDA, not of device " + device;
+                return owner == device ? "" : "belongs to CUDA device " + owner + ", not to device " + device;
             }
         }
 

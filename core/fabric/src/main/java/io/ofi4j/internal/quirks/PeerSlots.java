@@ -43,9 +43,9 @@ public final class PeerSlots {
      */
     public void requireSafe(Set<EndpointAddress> known, Object vector) {
         if (anyReleased && assigned + unknownPeers.applyAsInt(known) >= count) {
-            throw new IllegalStateException("the " + count + " places of " + vector
-                    + " were given out, and shm would take the next peer for one that is gone: close the endpoints"
-                    + " that are bound, or open them with another vector");
+            throw new IllegalStateException("all " + count + " places of " + vector
+                    + " have been used, and shm would take the next peer for one that is gone: close the endpoints"
+                    + " that are bound to it, or open them with another vector");
         }
     }
 }

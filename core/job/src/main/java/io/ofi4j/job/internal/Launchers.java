@@ -31,7 +31,7 @@ public final class Launchers {
                     number(environment, "PMI_SIZE"));
         }
         COUNTS.forEach((name, remedy) -> requireOne(environment, name, remedy));
-        return new Explicit("nobody: it is alone", 0, 1, null, null);
+        return new Explicit("no launcher: a single process", 0, 1, null, null);
     }
 
     private static void requireOne(Map<String, String> environment, String name, String remedy) {
@@ -39,7 +39,7 @@ public final class Launchers {
         if (value != null && !value.strip().equals("1")) {
             throw new LauncherException(
                     name + " says that there are " + value + " processes, and this process cannot reach the others. "
-                            + remedy + ", or set " + SIZE + "=1 and " + RANK + "=0 if it shall be alone.");
+                            + remedy + ", or set " + SIZE + "=1 and " + RANK + "=0 to run as a single process.");
         }
     }
 
@@ -76,7 +76,10 @@ public final class Launchers {
 
     private static String text(Map<String, String> environment, String name) {
         String value = environment.get(name);
-        if (value == null) { throw new LauncherException(name + " is not set, and the other variables need it"); }
+        if (value == null) {
+            String prefix = name.substring(0, name.indexOf('_') + 1);
+            throw new LauncherException(name + " is not set, but the other variables " + prefix + "* need it");
+        }
         return value;
     }
 

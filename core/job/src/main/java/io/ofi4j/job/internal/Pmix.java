@@ -64,7 +64,7 @@ final class Pmix {
 
     private MethodHandle handle(String name, FunctionDescriptor descriptor) {
         MemorySegment function = library.find(name)
-                .orElseThrow(() -> new LauncherException(FILE + " is no PMIx: it has no function " + name));
+                .orElseThrow(() -> new LauncherException(FILE + " is not a PMIx library: it has no function " + name));
         return Linker.nativeLinker().downcallHandle(function, descriptor);
     }
 
@@ -89,7 +89,9 @@ final class Pmix {
     int jobSize() {
         MemorySegment value = get(ALL_RANKS, "pmix.job.size");
         short type = value.get(JAVA_SHORT, 0);
-        if (type != TYPE_UINT32 && type != TYPE_INT) { throw new LauncherException("pmix.job.size has type " + type); }
+        if (type != TYPE_UINT32 && type != TYPE_INT) {
+            throw new LauncherException("pmix.job.size has type " + type + ", not the type of a number");
+        }
         return value.get(JAVA_INT, DATA);
     }
 
@@ -119,7 +121,7 @@ final class Pmix {
         MemorySegment value = get(rank, key);
         short type = value.get(JAVA_SHORT, 0);
         if (type != TYPE_STRING) {
-            throw new LauncherException(key + " has type " + type + ", and not that of a text");
+            throw new LauncherException(key + " has type " + type + ", not the type of a string");
         }
         return NativeCalls.string(value.get(ADDRESS, DATA));
     }

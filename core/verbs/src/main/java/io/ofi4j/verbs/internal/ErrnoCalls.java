@@ -86,8 +86,8 @@ final class ErrnoCalls {
         boolean registers = operation.startsWith("ibv_reg_mr");
         return switch (errno) {
             case Errno.ENOMEM -> registers
-                    ? " Adapters lock registered memory: is 'ulimit -l' large enough? Try 'ulimit -l unlimited'."
-                    : " The device has no more of these, or fewer entries were expected: see DeviceAttributes.";
+                    ? " Registered memory is locked: raise the limit with 'ulimit -l unlimited'."
+                    : " The device's limit for these objects or entries is reached: see DeviceAttributes.";
             case Errno.EINVAL -> registers
                     ? " Does the device have the rights that were asked for?"
                     : " Are the numbers within the device's limits, and the objects in the state that the call"

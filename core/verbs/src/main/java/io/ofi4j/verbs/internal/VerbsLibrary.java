@@ -36,7 +36,7 @@ public final class VerbsLibrary {
         } catch (IllegalArgumentException e) {
             throw new NotFound(soname + " was not found in the dynamic linker's search path. Install rdma-core "
                     + "('apt-get install librdmacm1 ibverbs-providers' on Debian and Ubuntu, 'dnf install librdmacm"
-                    + " libibverbs' on Fedora and its kin).", e);
+                    + " libibverbs' on Fedora and related systems).", e);
         }
     }
 }

@@ -83,7 +83,7 @@ final class ShmFileReservation extends Quirk {
             if (open.size() < MIN_LENGTH) {
                 throw new FabricException(
                         "fi_enable failed on provider shm: the name is taken by " + file
-                                + ", which is no endpoint's file: remove it, or choose another name.",
+                                + ", which is not an endpoint's file: remove it, or choose another name.",
                         "fi_enable", Errno.EADDRINUSE);
             }
         }
