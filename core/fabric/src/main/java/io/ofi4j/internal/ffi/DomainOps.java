@@ -18,7 +18,7 @@ public final class DomainOps {
      */
     public static OpenResult fi_cq_open(Handle domain, long size, int format, int waitObject, int signalingVector) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_cq_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_cq_attr.layout());
             fi_cq_attr.size(attributes, size);
             fi_cq_attr.format(attributes, format);
             fi_cq_attr.wait_obj(attributes, waitObject);
@@ -44,7 +44,7 @@ public final class DomainOps {
 
     public static OpenResult fi_av_open(Handle domain, VectorAttributes wanted) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_av_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_av_attr.layout());
             fi_av_attr.type(attributes, wanted.type);
             fi_av_attr.count(attributes, wanted.count);
             fi_av_attr.ep_per_node(attributes, wanted.endpointsPerNode);
@@ -59,7 +59,7 @@ public final class DomainOps {
     /** Counts completions; waitObject is an {@code enum fi_wait_obj}. */
     public static OpenResult fi_cntr_open(Handle domain, int waitObject) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_cntr_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_cntr_attr.layout());
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
             fi_cntr_attr.wait_obj(attributes, waitObject);
             return fi_ops_domain.cntr_open.invoke(fi_cntr_open.of(domain), domain.pointer(), attributes, out,

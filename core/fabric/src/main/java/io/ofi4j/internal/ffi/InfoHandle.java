@@ -86,11 +86,14 @@ public final class InfoHandle {
     }
 
     public InfoHandle withDestination(byte[] address) {
+        InfoHandle copy = copyOf(info); // whole, also the fields that only a newer libfabric has
+        MemorySegment its = fi_info.dest_addr(copy.info);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);
-            fi_info.dest_addr(shallow, arena.allocateFrom(JAVA_BYTE, address));
-            fi_info.dest_addrlen(shallow, address.length);
-            return copyOf(shallow);
+            fi_info.dest_addr(copy.info, arena.allocateFrom(JAVA_BYTE, address));
+            fi_info.dest_addrlen(copy.info, address.length);
+            return copyOf(copy.info);
+        } finally {
+            fi_info.dest_addr(copy.info, its); // which is freed with the copy
         }
     }
 
