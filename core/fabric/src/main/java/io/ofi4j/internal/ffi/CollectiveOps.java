@@ -69,7 +69,7 @@ public final class CollectiveOps {
      */
     public static long fi_query_collective(Handle domain, int kind, int operation, int datatype) {
         MemorySegment function = fi_query_collective.find(domain);
-        if (function == null) { return 0; }
+        if (function == null || !FabricCalls.isDatatype(datatype)) { return 0; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = OwnedStruct.allocate(arena, fi_collective_attr.layout());
             fi_collective_attr.op(attributes, operation);

@@ -33,6 +33,11 @@ public final class FabricCalls {
         return fi_version() >>> 16 >= 2;
     }
 
+    /** Whether libfabric knows this {@code enum fi_datatype}: what it does not know may end the process. */
+    static boolean isDatatype(int datatype) {
+        return datatype < fabric_h.FI_FLOAT16() || isVersion2();
+    }
+
     /** Whether memory can be registered as a part of a DMA-buf. */
     public static boolean supportsDmaBufs() {
         return isVersion2();
