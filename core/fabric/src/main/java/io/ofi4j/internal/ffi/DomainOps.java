@@ -32,7 +32,7 @@ public final class DomainOps {
     }
 
     public static OpenResult fi_av_open(Handle domain, int type, long count) {
-        return fi_av_open(domain, new VectorAttributes(type, count, 0, 0, null, false));
+        return fi_av_open(domain, new VectorAttributes(type, count, 0, 0, null, false)).result;
     }
 
     /**
@@ -42,8 +42,12 @@ public final class DomainOps {
     public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
             boolean readOnly) {}
 
-    public static OpenResult fi_av_open(Handle domain, VectorAttributes wanted) {
-        return OpenResult.of(domain.provider(), (arena, out) -> {
+    /** The vector and its {@code enum fi_av_type}: the provider's choice, where it tells, if none was asked for. */
+    public record OpenedVector(OpenResult result, int type) {}
+
+    public static OpenedVector fi_av_open(Handle domain, VectorAttributes wanted) {
+        int[] type = {wanted.type};
+        OpenResult result = OpenResult.of(domain.provider(), (arena, out) -> {
             MemorySegment attributes = OwnedStruct.allocate(arena, fi_av_attr.layout());
             fi_av_attr.type(attributes, wanted.type);
             fi_av_attr.count(attributes, wanted.count);
@@ -51,9 +55,12 @@ public final class DomainOps {
             fi_av_attr.rx_ctx_bits(attributes, wanted.receiveContextBits);
             fi_av_attr.name(attributes, wanted.name == null ? MemorySegment.NULL : arena.allocateFrom(wanted.name));
             fi_av_attr.flags(attributes, wanted.readOnly ? FabricConstants.FI_READ : 0);
-            return fi_ops_domain.av_open.invoke(fi_av_open.of(domain), domain.pointer(), attributes, out,
+            int status = fi_ops_domain.av_open.invoke(fi_av_open.of(domain), domain.pointer(), attributes, out,
                     MemorySegment.NULL);
+            type[0] = fi_av_attr.type(attributes);
+            return status;
         });
+        return new OpenedVector(result, type[0]);
     }
 
     /** Counts completions; waitObject is an {@code enum fi_wait_obj}. */
