@@ -24,14 +24,17 @@ public final class MrOps {
     /** Larger than most raw keys; a larger one is asked for again. */
     private static final int RAW_KEY_SIZE = 256;
 
+    /** As the next, status -FI_ENOSYS also if the provider has no such function: it may have fi_mr_regattr. */
     public static OpenResult fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey,
             long flags) {
+        if (fi_mr_reg.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }
         return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain),
                 domain.pointer(), memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static OpenResult fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
+        if (fi_mr_regv.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }
         return OpenResult.of(domain.provider(),
                 (arena, out) -> fi_ops_mr.regv.invoke(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
                         segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
