@@ -188,6 +188,7 @@ public final class Libfabric {
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
                         & ~info.transmit().operationFlags()) == 0)
+                .filter(info -> info.domain().completionDataSize() >= hints.attributes().completionDataSize())
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
