@@ -68,7 +68,7 @@ public final class FabricCalls {
             try {
                 return new Found(0, Stream
                         .iterate(first, at -> at.address() != 0, at -> fi_info.next(at.reinterpret(fi_info.sizeof())))
-                        .map(InfoHandle::copyOf).toList());
+                        .map(InfoHandle::copyOf).map(copy -> copy.withoutUnaskedSharing(hints)).toList());
             } finally {
                 fabric_h.fi_freeinfo(first);
             }

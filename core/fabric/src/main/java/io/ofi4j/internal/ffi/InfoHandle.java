@@ -70,6 +70,21 @@ public final class InfoHandle {
         if (fi_ep_attr.rx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.rx_ctx_cnt(endpoint(), shared); }
     }
 
+    /**
+     * This one, in which endpoints have a context of their own where the hints did not ask for a shared one: providers
+     * without a limit give the largest number, which stands for a shared context.
+     */
+    InfoHandle withoutUnaskedSharing(InfoHandle hints) {
+        long shared = fabric_h.FI_SHARED_CONTEXT();
+        if (fi_ep_attr.tx_ctx_cnt(endpoint()) == shared && fi_ep_attr.tx_ctx_cnt(hints.endpoint()) != shared) {
+            fi_ep_attr.tx_ctx_cnt(endpoint(), 1);
+        }
+        if (fi_ep_attr.rx_ctx_cnt(endpoint()) == shared && fi_ep_attr.rx_ctx_cnt(hints.endpoint()) != shared) {
+            fi_ep_attr.rx_ctx_cnt(endpoint(), 1);
+        }
+        return this;
+    }
+
     /** A copy with this number of receives. */
     public InfoHandle withReceives(long count) {
         InfoHandle copy = copyOf(info);
