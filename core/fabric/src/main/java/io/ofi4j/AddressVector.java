@@ -37,6 +37,9 @@ import java.util.function.Supplier;
  * waits until no other thread is in a call on an endpoint of this vector.
  */
 public final class AddressVector implements AutoCloseable {
+    /** The error numbers with which providers say that they do not look up an address, or this one. */
+    private static final Set<Integer> NO_LOOKUP = Set.of(Errno.ENODATA, Errno.ENOSYS, Errno.EOPNOTSUPP);
+
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
@@ -262,7 +265,8 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * {@return the address of a peer, as the provider stores it; fi_av_lookup}
+     * {@return the address of a peer, as the provider stores it, or as it was inserted if the provider does not say;
+     * fi_av_lookup}
      *
      * @param peer a peer of this vector
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
@@ -271,7 +275,9 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         requireContained(peer);
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
-        if (found.status() == -Errno.ENODATA || domain.quirks.has(Fact.LOOKUP_INEXACT)) { return peer.entry.address; }
+        if (NO_LOOKUP.contains(-found.status()) || domain.quirks.has(Fact.LOOKUP_INEXACT)) {
+            return peer.entry.address;
+        }
         Status.check(found.status(), "fi_av_lookup", provider());
         return EndpointAddress.of(found.address(), domain.info().addressFormat());
     }

@@ -17,23 +17,28 @@ final class AddressVectors {
         FabricInfo info = domain.info();
         AddressVectorType type = type(info, attributes.type());
         requireShareable(info, attributes);
-        OpenResult out = DomainOps.fi_av_open(domain.handle(),
+        DomainOps.OpenedVector opened = DomainOps.fi_av_open(domain.handle(),
                 new DomainOps.VectorAttributes(type.value(), domain.quirks.vectorCount(attributes.count()),
                         attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
                         attributes.isReadOnly()));
+        OpenResult out = opened.result();
         if (out.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()
                     + ": bind an event queue to its endpoints and connect them");
         }
         Status.check(out.status(), "fi_av_open", info.provider());
-        return new AddressVector(domain, out.handle(), attributes.type(type));
+        return new AddressVector(domain, out.handle(),
+                attributes.type(type == AddressVectorType.UNSPECIFIED ? known(opened.type()) : type));
+    }
+
+    private static AddressVectorType known(int type) {
+        AddressVectorType known = AddressVectorType.of(type);
+        return known == AddressVectorType.OTHER ? AddressVectorType.UNSPECIFIED : known;
     }
 
     private static AddressVectorType type(FabricInfo info, AddressVectorType wanted) {
-        AddressVectorType theirs = AddressVectorType.of(info.domain().addressVectorType());
-        if (wanted == AddressVectorType.UNSPECIFIED) {
-            return theirs == AddressVectorType.MAP ? theirs : AddressVectorType.TABLE;
-        }
+        AddressVectorType theirs = known(info.domain().addressVectorType());
+        if (wanted == AddressVectorType.UNSPECIFIED) { return theirs; }
         if (theirs != AddressVectorType.UNSPECIFIED && wanted != theirs) {
             throw new UnsupportedOperationException(
                     "this domain of provider " + info.provider() + " has address vectors of type " + theirs + ", not "

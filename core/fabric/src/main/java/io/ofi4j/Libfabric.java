@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Hook;
@@ -28,6 +29,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -50,6 +52,10 @@ public final class Libfabric {
     /** The mode bits that ofi4j meets for every provider. */
     private static final long HANDLED_MODES = FabricConstants.FI_CONTEXT | FabricConstants.FI_CONTEXT2
             | FabricConstants.FI_RX_CQ_DATA;
+
+    /** What a provider grants only to those who ask; other bits say more of them, or are granted unasked. */
+    private static final long PRIMARY_CAPABILITIES = Hints
+            .bits(Set.of(Capability.MSG, Capability.RMA, Capability.TAGGED, Capability.ATOMIC), Capability::bit);
 
     private final Version version;
 
@@ -178,16 +184,21 @@ public final class Libfabric {
     }
 
     /**
-     * Filters by the names of domain and fabric, which some providers ignore. A provider named in full comes before
-     * those layered on it.
+     * Leaves out what does not satisfy the hints: some providers ignore names, or answer every call as the first. A
+     * provider named in full comes before those layered on it.
      */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> (FabricInfo) new NativeFabricInfo(handle, version))
                 // FI_RX_CQ_DATA holds only for endpoints with receives
                 .filter(info -> !DataReceiveCount.isUnsupported(info))
+                .filter(info -> hints.endpointType() == EndpointType.UNSPECIFIED
+                        || hints.endpointType() == info.endpoint().type())
+                .filter(info -> (Hints.bits(hints.capabilities(), Capability::bit) & PRIMARY_CAPABILITIES
+                        & ~info.capabilityBits()) == 0)
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
                         & ~info.transmit().operationFlags()) == 0)
+                .filter(info -> info.domain().completionDataSize() >= hints.attributes().completionDataSize())
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }

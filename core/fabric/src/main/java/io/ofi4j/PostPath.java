@@ -231,7 +231,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     private RuntimeException badData(long data) {
         if (completionDataSize == 0) {
             return new UnsupportedOperationException("completion data is not offered by the provider " + provider
-                    + " here: write without it, and notify the peer in another way");
+                    + " here: ask for it with AttributeHints.completionDataSize, or notify the peer in another way");
         }
         return new IllegalArgumentException("completion data of provider " + provider + " has " + completionDataSize
                 + " bytes, too few for 0x" + Long.toHexString(data));

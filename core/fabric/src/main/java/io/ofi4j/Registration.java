@@ -208,6 +208,9 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         for (int tried = 1; isRandom && out.status() == -Errno.ENOKEY && tried < KEY_TRIES; tried++) {
             out = register(randomKey());
         }
+        if (out.status() == -Errno.ENOSYS && call != Call.ATTRIBUTES) { // some have the general form only
+            return new Registration(domain, wanted, Call.ATTRIBUTES).register();
+        }
         if (wanted.isOnDevice() && out.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException("memory of " + wanted.deviceInterface()
                     + " is not offered here: this libfabric was built without it or does not find its libraries,"

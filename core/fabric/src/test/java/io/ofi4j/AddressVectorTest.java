@@ -19,11 +19,13 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Forged;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -99,6 +101,38 @@ class AddressVectorTest {
             assertThat(vector.address(all.get(0).peer())).isEqualTo(far);
             assertThat(vector.address(all.get(2).peer())).isEqualTo(near);
             all.stream().filter(InsertResult::succeeded).forEach(one -> vector.remove(one.peer()));
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void anAddressLongerThanTheFormatThatItSaysGoesToTheProviderAsItIs(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            if (!hasPorts(pair)) { return; }
+            EndpointAddress far = pair.farEndpoint.address();
+            byte[] longer = Arrays.copyOf(far.toBytes(), 1500);
+            pair.vector.remove(pair.far);
+
+            assertReaches(pair, pair.vector.insert(EndpointAddress.of(longer, far.format())));
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.insert(EndpointAddress.of(longer)))
+                    .withMessageContaining("16 bytes, not 1500");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.vector.insert(EndpointAddress.of(Arrays.copyOf(longer, 15), far.format())))
+                    .withMessageContaining("16 bytes, not 15");
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aTypeThatNobodyAskedForIsLeftToTheProvider(String provider) {
+        Forged forged = new Forged(new byte[0]);
+        try (Pair pair = new Pair(provider)) {
+            forged.noteVectorTypes(pair.domain.handle());
+            int theirs = pair.domain.info().domain().addressVectorType();
+            try (AddressVector vector = pair.domain.openAddressVector()) {
+                assertThat(forged.calls)
+                        .containsExactly("vector " + theirs + " opened as " + vector.attributes().type().value());
+            }
         }
     }
 

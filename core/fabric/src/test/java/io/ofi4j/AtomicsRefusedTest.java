@@ -8,6 +8,8 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.ffi.AtomicOps;
+import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -98,6 +100,21 @@ class AtomicsRefusedTest {
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(why);
             }
             assertThat(limits.bytes(Form.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
+        }
+    }
+
+    @Test
+    void typesThatThisLibfabricDoesNotKnowAreNotAskedFor() {
+        Forged forged = new Forged(new byte[0]);
+        try (Pair pair = new Pair(TestProviders.atomicHints("shm"))) {
+            forged.noteDatatypes(pair.endpoint.handle);
+
+            AtomicLimits limits = new AtomicLimits(new AtomicOps(pair.endpoint.handle, false), null, null, null, "shm");
+
+            assertThat(limits.isEmpty()).isTrue();
+            assertThat(forged.calls).contains("datatype " + Datatype.UINT128.value());
+            assertThat(forged.calls.contains("datatype " + Datatype.FLOAT16.value()))
+                    .isEqualTo(!TestProviders.isBefore(2, 0));
         }
     }
 

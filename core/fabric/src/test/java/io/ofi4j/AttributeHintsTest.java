@@ -35,8 +35,8 @@ class AttributeHintsTest {
     }
 
     private static Stream<Hint> hints() {
-        return Stream.of(vectorTypes(), managements(), trafficClasses(), messageOrders(), completionOrders(), sizes())
-                .flatMap(all -> all);
+        return Stream.of(vectorTypes(), managements(), trafficClasses(), messageOrders(), completionOrders(), sizes(),
+                completionDataSizes()).flatMap(all -> all);
     }
 
     private static Stream<Hint> vectorTypes() {
@@ -73,6 +73,11 @@ class AttributeHintsTest {
                 .flatMap(size -> Stream.of(new Hint(NONE.transmitSize(size), info -> info.transmit().size() >= size),
                         new Hint(NONE.receiveSize(size), info -> info.receive().size() >= size),
                         new Hint(NONE.injectSize(size), info -> info.transmit().injectSize() >= size)));
+    }
+
+    private static Stream<Hint> completionDataSizes() {
+        return Stream.of(1L, 4L, 8L, HUGE).map(
+                size -> new Hint(NONE.completionDataSize(size), info -> info.domain().completionDataSize() >= size));
     }
 
     static Stream<Arguments> hintsOfProviders() {

@@ -19,6 +19,7 @@ import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Field;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +81,24 @@ class MemoryRegionDemandsTest {
             ofSecond.close();
             second.close();
             assertThat(forged.calls).containsExactly("close", "close");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aProviderThatHasOnlyTheGeneralFormRegistersWithIt(boolean isMissing) {
+        try (Pair pair = new Pair("shm")) {
+            forged.restrictToRegattr(pair.domain.handle(), isMissing);
+            try (MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                    MemoryRegion target = pair.domain.register(List.of(Arena.ofAuto().allocate(LENGTH)),
+                            Access.REMOTE_WRITE)) {
+                source.segment().fill((byte) 7);
+                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+                pair.awaitToken(1);
+
+                assertThat(target.segments().getFirst().mismatch(source.segment())).isEqualTo(-1);
+                assertThat(forged.calls).isEqualTo(isMissing ? List.of() : List.of("reg", "regv"));
+            }
         }
     }
 

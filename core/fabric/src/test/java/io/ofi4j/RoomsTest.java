@@ -104,6 +104,19 @@ class RoomsTest {
                 && Set.of("major", "minor", "isTwo").contains(access.getName());
     }
 
+    /** Of what a newer libfabric may have given further fields; the elements of arrays cannot have any. */
+    @Test
+    void everyStructThatLibfabricReadsHasRoomBehindIt() throws IOException {
+        Pattern bare = Pattern.compile("\\bfi_\\w+\\.allocate\\(|allocate\\(\\w*[lL]ayout(\\(\\))?\\)");
+        Set<String> found = new TreeSet<>();
+        for (Map.Entry<Path, List<String>> source : sources().entrySet()) {
+            if (!source.getKey().toString().contains("/internal/ffi/")) { continue; }
+            source.getValue().stream().filter(line -> bare.matcher(line).find())
+                    .forEach(line -> found.add(source.getKey() + ": " + line.strip()));
+        }
+        assertThat(found).as("not from OwnedStruct").isEmpty();
+    }
+
     @Test
     void nobodyButTheQuirksNamesAProvider() throws IOException {
         Set<String> found = new TreeSet<>();

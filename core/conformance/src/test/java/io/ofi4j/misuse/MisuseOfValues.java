@@ -172,8 +172,8 @@ final class MisuseOfValues {
                     byte[] bytes = new RemoteRegion(0, 8, 1, PackagePrivate.ALL_RIGHTS).encode();
                     bytes[12]++;
                     RemoteRegion.decode(bytes);
-                }), value("an address of no bytes", "1 to 512", () -> EndpointAddress.of(new byte[0])),
-                value("an address of 513 bytes", "not 513", () -> EndpointAddress.of(new byte[513])),
+                }), value("an address of no bytes", "1 to 65535", () -> EndpointAddress.of(new byte[0])),
+                value("an address of 65,536 bytes", "not 65536", () -> EndpointAddress.of(new byte[65_536])),
                 value("an address of a negative format", "not -1", () -> EndpointAddress.of(new byte[1], -1)),
                 value("no bytes as address", "not an encoded address", () -> EndpointAddress.decode(new byte[0])),
                 value("zeros as address", "not an encoded address", () -> EndpointAddress.decode(new byte[40])),

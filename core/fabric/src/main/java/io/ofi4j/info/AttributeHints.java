@@ -19,6 +19,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     private long transmitSize;
     private long receiveSize;
     private long injectSize;
+    private long completionDataSize;
     private long tagFormat;
     private long transmitContexts;
     private long receiveContexts;
@@ -69,6 +70,14 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     /** {@return a copy whose endpoints must inject at least this many bytes} */
     public AttributeHints injectSize(long bytes) {
         return with(copy -> copy.injectSize = requireSize(bytes, "an inject size"));
+    }
+
+    /**
+     * {@return a copy whose completions must carry at least this many bytes of remote data; the cq_data_size of
+     * fi_domain(3)} Some providers have several infos, of which the first carries none.
+     */
+    public AttributeHints completionDataSize(long bytes) {
+        return with(copy -> copy.completionDataSize = requireSize(bytes, "a size of completion data"));
     }
 
     /**
@@ -140,6 +149,11 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return injectSize;
     }
 
+    /** {@return the requested number of bytes of remote data in a completion, 0 for the provider's preference} */
+    public long completionDataSize() {
+        return completionDataSize;
+    }
+
     /** {@return the requested format of tags, 0 for the provider's preference} */
     public long tagFormat() {
         return tagFormat;
@@ -168,6 +182,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         add(parts, transmitSize != 0, "transmit size " + transmitSize);
         add(parts, receiveSize != 0, "receive size " + receiveSize);
         add(parts, injectSize != 0, "inject size " + injectSize);
+        add(parts, completionDataSize != 0, "completion data size " + completionDataSize);
         add(parts, tagFormat != 0, "tag format 0x" + Long.toHexString(tagFormat));
         addContexts(parts, transmitContexts, "transmit context");
         addContexts(parts, receiveContexts, "receive context");

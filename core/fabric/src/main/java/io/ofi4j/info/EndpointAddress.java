@@ -23,8 +23,8 @@ import java.util.zip.CRC32C;
  * the CRC-32C of all that in 4 bytes.
  */
 public final class EndpointAddress {
-    /** No provider has longer addresses. */
-    static final int MAXIMUM_LENGTH = 512;
+    /** What the encoding can say. */
+    private static final int MAXIMUM_LENGTH = 65_535;
 
     private static final int MAXIMUM_NAME_LENGTH = 200;
     /** The prefix of the names of endpoints. */
@@ -60,7 +60,7 @@ public final class EndpointAddress {
     /**
      * {@return the address with these bytes}
      *
-     * @param bytes 1 to 512 bytes, the result of {@link #toBytes} on the endpoint's side; copied
+     * @param bytes 1 to 65,535 bytes, the result of {@link #toBytes} on the endpoint's side; copied
      * @param format the result of {@link #format} there, 0 or more
      */
     public static EndpointAddress of(byte[] bytes, int format) {
@@ -139,7 +139,7 @@ public final class EndpointAddress {
             throw new IllegalArgumentException("the address is encoded in format " + encoding + "; this release reads "
                     + ENCODING + ": run the same release on both sides");
         }
-        int length = buffer.getShort();
+        int length = Short.toUnsignedInt(buffer.getShort());
         if (length != encoded.length - HEADER_LENGTH - Integer.BYTES) {
             throw new IllegalArgumentException("the encoded address is damaged: its length does not match");
         }

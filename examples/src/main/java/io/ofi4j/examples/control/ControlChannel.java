@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 public final class ControlChannel implements AutoCloseable {
     /** The most bytes that a frame carries. */
-    public static final int MAXIMUM_PAYLOAD = 2048;
+    public static final int MAXIMUM_PAYLOAD = 8192;
     /** Of the protocol; raised whenever frames change their meaning. */
     public static final short VERSION = 1;
 

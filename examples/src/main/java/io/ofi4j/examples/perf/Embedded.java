@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.FabricException;
 import java.util.Collections;
 
 /** Both ends in this process. */
@@ -26,9 +27,9 @@ final class Embedded {
     }
 
     private Place open(Device device, Plan plan) {
-        End here = device.open(plan, false);
+        End here = openEnd(device, plan, false);
         try {
-            End there = device.open(plan, true);
+            End there = openEnd(device, plan, true);
             try {
                 return new Place(here, new EmbeddedTarget(here, there, settings.timeout()));
             } catch (RuntimeException e) {
@@ -38,6 +39,23 @@ final class Embedded {
         } catch (RuntimeException e) {
             here.close();
             throw e;
+        }
+    }
+
+    /** Some providers have one endpoint for each domain, which is not opened again. */
+    private static End openEnd(Device device, Plan plan, boolean isTarget) {
+        try {
+            return device.open(plan, isTarget);
+        } catch (FabricException e) {
+            Device own = device.again();
+            try {
+                End end = own.open(plan, isTarget);
+                end.closeAfterwards(own);
+                return end;
+            } catch (RuntimeException again) {
+                own.close();
+                throw e;
+            }
         }
     }
 }

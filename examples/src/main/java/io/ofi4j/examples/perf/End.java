@@ -46,6 +46,9 @@ abstract class End implements AutoCloseable {
         return object;
     }
 
+    /** Closes this after all else. */
+    final void closeAfterwards(AutoCloseable below) { opened.addLast(below); }
+
     /** {@return how many bytes its memory has} */
     final long length() {
         return plan.length() * (!isTarget && plan.operation().hasAnswers() ? 2 : 1);

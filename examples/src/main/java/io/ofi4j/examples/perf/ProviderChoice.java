@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
@@ -54,6 +55,9 @@ final class ProviderChoice {
     private FabricHints unmodelled(Capability... needed) {
         FabricHints hints = (settings.endpoint() == EndpointType.MSG ? FabricHints.connected() : FabricHints.rma())
                 .capabilities(needed).provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
+        if (settings.operation() == Operation.WRITEDATA) { // some providers have infos with and without such data
+            hints = hints.attributes(AttributeHints.none().completionDataSize(Integer.BYTES));
+        }
         return settings.domain().map(hints::domain).orElse(hints);
     }
 

@@ -21,7 +21,7 @@ import java.util.Optional;
 record Setup(String release, String libfabric, String operation, String provider, String sizes, long regionLength,
         Optional<Conversation> conversation, byte[] introduction) {
     static final int LONGEST_TEXT = 400;
-    static final int LONGEST_ADDRESS = 512;
+    static final int LONGEST_ADDRESS = 4096;
     private static final int MOST_RECEIVES = 4096;
 
     PayloadWriter encode() {

@@ -2,6 +2,7 @@ package io.ofi4j.examples.perf;
 
 import io.ofi4j.AddressVector;
 import io.ofi4j.Endpoint;
+import io.ofi4j.Peer;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.RemoteRegion;
 import java.time.Duration;
@@ -30,10 +31,14 @@ final class UnconnectedEnd extends FabricEnd {
     byte[] introduction() { return endpoint.address().toBytes(); }
 
     @Override
-    void admit(byte[] introduction) { towards(vector.insert(EndpointAddress.of(introduction))); }
+    void admit(byte[] introduction) { towards(insert(introduction)); }
 
     @Override
     void reach(byte[] address, byte[] remote, Runnable meanwhile, Duration deadline) {
-        towards(vector.insert(EndpointAddress.of(address)), RemoteRegion.decode(remote));
+        towards(insert(address), RemoteRegion.decode(remote));
+    }
+
+    private Peer insert(byte[] address) {
+        return vector.insert(EndpointAddress.of(address, endpoint.address().format()));
     }
 }

@@ -9,7 +9,11 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Checks addresses before a provider gets them: it reads as many bytes as an address of its own format has. */
+/**
+ * Checks addresses before a provider gets them: it reads as many bytes as an address of its own format has. Some
+ * providers have other addresses than their infos say, which are longer: an address that says that it has the format
+ * of the info goes to the provider as it is.
+ */
 public final class AddressFormats {
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
@@ -38,6 +42,7 @@ public final class AddressFormats {
         }
         byte[] bytes = address.toBytes();
         int length = lengthOf(format, bytes);
+        if (bytes.length > length && address.format() == format) { return Optional.empty(); }
         if (bytes.length != length) { return Optional.of(length + " bytes, not " + bytes.length); }
         if (isInternet(format) && family(bytes) != (length == SOCKADDR_IN_LENGTH ? AF_INET : AF_INET6)) {
             return Optional.of("the format " + info.addressFormatName() + ", and " + address + " is not");
@@ -75,6 +80,7 @@ public final class AddressFormats {
         }
         if (!isInternet(info.addressFormat())) { return true; }
         byte[] bytes = address.toBytes();
+        if (bytes.length != lengthOf(info.addressFormat(), bytes)) { return false; }
         boolean hasPort = (bytes[PORT_OFFSET] | bytes[PORT_OFFSET + 1]) != 0;
         IntStream host = bytes.length == SOCKADDR_IN_LENGTH
                 ? IntStream.range(IPV4_OFFSET, IPV4_OFFSET + IPV4_LENGTH)

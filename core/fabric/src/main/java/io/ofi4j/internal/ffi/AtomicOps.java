@@ -63,7 +63,7 @@ public final class AtomicOps {
 
     private long valid(InlineFunction call, int datatype, int operation) {
         MemorySegment function = call.find(handle);
-        if (function == null) { return 0; }
+        if (function == null || !FabricCalls.isDatatype(datatype)) { return 0; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_LONG);
             int status = fi_ops_atomic.writevalid.invoke(function, handle.pointer(), datatype, operation, count);

@@ -14,7 +14,7 @@ import java.util.List;
 
 /** {@code struct fi_ops_av}. */
 public final class AvOps {
-    /** No provider's address is longer; a provider that reads past the caller's bytes stays inside zeroed memory. */
+    /** Most addresses are shorter; a provider that reads past the caller's bytes stays inside zeroed memory. */
     private static final int ROOM = 1024;
 
     /**
@@ -92,20 +92,38 @@ public final class AvOps {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(ROOM, Long.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
-            int status = fi_ops_av.lookup.invoke(fi_av_lookup.of(vector), vector.pointer(), address, name, length);
+            int status = lookup(vector, address, name, length);
             long size = length.get(JAVA_LONG, 0);
-            if (status == 0 && (size < 1 || size > ROOM)) { return new Found(-Errno.EMSGSIZE, null); }
+            if (size > ROOM && size <= CmOps.MAX_ROOM) { // it was cut
+                name = arena.allocate(size, Long.BYTES);
+                status = lookup(vector, address, name, length);
+                size = length.get(JAVA_LONG, 0);
+            }
+            if (status == 0 && (size < 1 || size > name.byteSize())) { return new Found(-Errno.EMSGSIZE, null); }
             return new Found(status, status != 0 ? null : name.asSlice(0, size).toArray(JAVA_BYTE));
         }
     }
 
+    private static int lookup(Handle vector, long address, MemorySegment name, MemorySegment length) {
+        return fi_ops_av.lookup.invoke(fi_av_lookup.of(vector), vector.pointer(), address, name, length);
+    }
+
     public static String fi_av_straddr(Handle vector, byte[] address) {
         try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = CmOps.name(arena, address);
             MemorySegment text = arena.allocate(ROOM);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM - 1L);
-            fi_ops_av.straddr.invoke(fi_av_straddr.of(vector), vector.pointer(), CmOps.name(arena, address), text,
-                    length);
+            straddr(vector, name, text, length);
+            long size = length.get(JAVA_LONG, 0);
+            if (size >= ROOM && size <= CmOps.MAX_ROOM) { // it was cut
+                text = arena.allocate(size + 1);
+                straddr(vector, name, text, length);
+            }
             return text.getString(0);
         }
+    }
+
+    private static void straddr(Handle vector, MemorySegment name, MemorySegment text, MemorySegment length) {
+        fi_ops_av.straddr.invoke(fi_av_straddr.of(vector), vector.pointer(), name, text, length);
     }
 }

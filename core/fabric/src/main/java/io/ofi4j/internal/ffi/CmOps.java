@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.internal.os.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -14,6 +15,8 @@ import java.lang.foreign.MemorySegment;
  */
 public final class CmOps {
     private static final int ROOM = 1024;
+    /** No address is longer: a larger size is none. */
+    static final int MAX_ROOM = 1 << 16;
 
     /** The status, and the address if it is 0. */
     public record Name(int status, byte[] address) {}
@@ -30,13 +33,19 @@ public final class CmOps {
 
     public static Name fi_getpeer(Handle endpoint) { return name(endpoint, fi_getpeer.of(endpoint)); }
 
+    /** Asks for the size first: a provider with room to spare may leave the length as it was. */
     private static Name name(Handle endpoint, MemorySegment function) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment name = arena.allocate(ROOM, Long.BYTES);
-            MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
-            int status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), name, length);
+            MemorySegment length = arena.allocate(JAVA_LONG);
+            int status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), arena.allocate(ROOM, Long.BYTES),
+                    length);
+            long size = length.get(JAVA_LONG, 0);
+            long room = status == -Errno.ETOOSMALL && size > 0 && size <= MAX_ROOM ? size : ROOM;
+            MemorySegment name = arena.allocate(Math.max(ROOM, room), Long.BYTES);
+            length.set(JAVA_LONG, 0, room);
+            status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), name, length);
             if (status != 0) { return new Name(status, null); }
-            return new Name(0, name.asSlice(0, Math.min(ROOM, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE));
+            return new Name(0, name.asSlice(0, Math.min(room, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE));
         }
     }
 

@@ -69,9 +69,9 @@ public final class CollectiveOps {
      */
     public static long fi_query_collective(Handle domain, int kind, int operation, int datatype) {
         MemorySegment function = fi_query_collective.find(domain);
-        if (function == null) { return 0; }
+        if (function == null || !FabricCalls.isDatatype(datatype)) { return 0; }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attributes = fi_collective_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_collective_attr.layout());
             fi_collective_attr.op(attributes, operation);
             fi_collective_attr.datatype(attributes, datatype);
             int status = fi_ops_domain.query_collective.invoke(function, domain.pointer(), kind, attributes, 0);
@@ -85,7 +85,7 @@ public final class CollectiveOps {
      */
     public static OpenResult fi_av_set(Handle vector, long count) {
         return OpenResult.of(vector.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_av_set_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_av_set_attr.layout());
             fi_av_set_attr.count(attributes, count);
             fi_av_set_attr.start_addr(attributes, 1);
             fi_av_set_attr.end_addr(attributes, 0);
@@ -105,7 +105,7 @@ public final class CollectiveOps {
             MemorySegment found = arena.allocate(JAVA_LONG);
             int status = fi_ops_av_set.addr.invoke(addressOfSet, set.pointer(), found);
             if (status != 0) { return status < 0 ? status : -Errno.EIO; }
-            MemorySegment address = fi_collective_addr.allocate(arena);
+            MemorySegment address = OwnedStruct.allocate(arena, fi_collective_addr.layout());
             fi_collective_addr.set(address, set.pointer());
             fi_collective_addr.coll_addr(address, found.get(JAVA_LONG, 0));
             return fi_ops_cm.join.invoke(fi_join_collective.of(endpoint), endpoint.pointer(), address,

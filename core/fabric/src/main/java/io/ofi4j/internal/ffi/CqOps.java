@@ -150,7 +150,7 @@ public final class CqOps {
     public ErrorEntry fi_cq_readerr(boolean withText) {
         try (Arena arena = Arena.ofConfined()) {
             // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
-            MemorySegment entry = fi_cq_err_entry.allocate(arena);
+            MemorySegment entry = OwnedStruct.allocate(arena, fi_cq_err_entry.layout());
             MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
             fi_cq_err_entry.err_data(entry, data);
             fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);

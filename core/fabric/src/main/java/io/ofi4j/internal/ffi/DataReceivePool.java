@@ -20,7 +20,7 @@ public final class DataReceivePool {
     /** Posts them on an endpoint that was just enabled. The memory must live until no provider can write to it. */
     public DataReceivePool(Arena memory, Handle endpoint, int count, boolean critical) {
         this.ops = new MsgOps(endpoint, critical, critical);
-        this.message = fi_msg.allocate(memory);
+        this.message = OwnedStruct.allocate(memory, fi_msg.layout());
         this.length = count * SLOT_SIZE;
         this.base = memory.allocate(length, SLOT_SIZE).address();
         for (long offset = 0; offset < length && post(base + offset); offset += SLOT_SIZE) {

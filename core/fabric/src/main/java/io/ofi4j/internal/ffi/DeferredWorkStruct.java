@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  */
 public final class DeferredWorkStruct {
     private final Arena arena = Arena.ofAuto();
-    private final MemorySegment work = fi_deferred_work.allocate(arena);
+    private final MemorySegment work = OwnedStruct.allocate(arena, fi_deferred_work.layout());
     private final boolean isMessage;
     private final MemoryLayout layout;
     private final MemorySegment operation;
@@ -32,7 +32,7 @@ public final class DeferredWorkStruct {
     private DeferredWorkStruct(int type, MemoryLayout layout, boolean isMessage) {
         this.isMessage = isMessage;
         this.layout = layout;
-        this.operation = arena.allocate(layout);
+        this.operation = OwnedStruct.allocate(arena, layout);
         fi_deferred_work.op_type(work, type);
         fi_deferred_work.op.msg(fi_deferred_work.op(work), operation); // a union of pointers
     }

@@ -18,7 +18,7 @@ public final class DomainOps {
      */
     public static OpenResult fi_cq_open(Handle domain, long size, int format, int waitObject, int signalingVector) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_cq_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_cq_attr.layout());
             fi_cq_attr.size(attributes, size);
             fi_cq_attr.format(attributes, format);
             fi_cq_attr.wait_obj(attributes, waitObject);
@@ -32,7 +32,7 @@ public final class DomainOps {
     }
 
     public static OpenResult fi_av_open(Handle domain, int type, long count) {
-        return fi_av_open(domain, new VectorAttributes(type, count, 0, 0, null, false));
+        return fi_av_open(domain, new VectorAttributes(type, count, 0, 0, null, false)).result;
     }
 
     /**
@@ -42,24 +42,31 @@ public final class DomainOps {
     public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
             boolean readOnly) {}
 
-    public static OpenResult fi_av_open(Handle domain, VectorAttributes wanted) {
-        return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_av_attr.allocate(arena);
+    /** The vector and its {@code enum fi_av_type}: the provider's choice, where it tells, if none was asked for. */
+    public record OpenedVector(OpenResult result, int type) {}
+
+    public static OpenedVector fi_av_open(Handle domain, VectorAttributes wanted) {
+        int[] type = {wanted.type};
+        OpenResult result = OpenResult.of(domain.provider(), (arena, out) -> {
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_av_attr.layout());
             fi_av_attr.type(attributes, wanted.type);
             fi_av_attr.count(attributes, wanted.count);
             fi_av_attr.ep_per_node(attributes, wanted.endpointsPerNode);
             fi_av_attr.rx_ctx_bits(attributes, wanted.receiveContextBits);
             fi_av_attr.name(attributes, wanted.name == null ? MemorySegment.NULL : arena.allocateFrom(wanted.name));
             fi_av_attr.flags(attributes, wanted.readOnly ? FabricConstants.FI_READ : 0);
-            return fi_ops_domain.av_open.invoke(fi_av_open.of(domain), domain.pointer(), attributes, out,
+            int status = fi_ops_domain.av_open.invoke(fi_av_open.of(domain), domain.pointer(), attributes, out,
                     MemorySegment.NULL);
+            type[0] = fi_av_attr.type(attributes);
+            return status;
         });
+        return new OpenedVector(result, type[0]);
     }
 
     /** Counts completions; waitObject is an {@code enum fi_wait_obj}. */
     public static OpenResult fi_cntr_open(Handle domain, int waitObject) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_cntr_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_cntr_attr.layout());
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
             fi_cntr_attr.wait_obj(attributes, waitObject);
             return fi_ops_domain.cntr_open.invoke(fi_cntr_open.of(domain), domain.pointer(), attributes, out,

@@ -99,7 +99,7 @@ public final class EndpointOps {
     /** The flags include FI_TRANSMIT or FI_RECV. */
     public static OpenResult fi_ep_alias(Handle endpoint, long flags) {
         return OpenResult.of(endpoint.provider(), (arena, out) -> {
-            MemorySegment alias = fi_alias.allocate(arena);
+            MemorySegment alias = OwnedStruct.allocate(arena, fi_alias.layout());
             fi_alias.fid(alias, out);
             fi_alias.flags(alias, flags);
             int status = FidOps.control(endpoint, fabric_h.FI_ALIAS(), alias, "fi_ep_alias");

@@ -68,7 +68,7 @@ public final class EqOps {
     /** An application's event, FI_NOTIFY: the only kind that no provider interprets. */
     public long fi_eq_write(long context, long data) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment event = fi_eq_entry.allocate(arena);
+            MemorySegment event = OwnedStruct.allocate(arena, fi_eq_entry.layout());
             fi_eq_entry.fid(event, queue.pointer());
             fi_eq_entry.context(event, MemorySegment.ofAddress(context));
             fi_eq_entry.data(event, data);
@@ -84,7 +84,7 @@ public final class EqOps {
     public ErrorEntry fi_eq_readerr() {
         try (Arena arena = Arena.ofConfined()) {
             // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
-            MemorySegment error = fi_eq_err_entry.allocate(arena);
+            MemorySegment error = OwnedStruct.allocate(arena, fi_eq_err_entry.layout());
             fi_eq_err_entry.err_data(error, arena.allocate(ERROR_DATA_ROOM));
             fi_eq_err_entry.err_data_size(error, ERROR_DATA_ROOM);
             long count = fi_ops_eq.readerr.invoke(fi_eq_readerr.of(queue), queue.pointer(), error, 0);

@@ -33,6 +33,11 @@ public final class FabricCalls {
         return fi_version() >>> 16 >= 2;
     }
 
+    /** Whether libfabric knows this {@code enum fi_datatype}: what it does not know may end the process. */
+    static boolean isDatatype(int datatype) {
+        return datatype < fabric_h.FI_FLOAT16() || isVersion2();
+    }
+
     /** Whether memory can be registered as a part of a DMA-buf. */
     public static boolean supportsDmaBufs() {
         return isVersion2();
@@ -63,7 +68,7 @@ public final class FabricCalls {
             try {
                 return new Found(0, Stream
                         .iterate(first, at -> at.address() != 0, at -> fi_info.next(at.reinterpret(fi_info.sizeof())))
-                        .map(InfoHandle::copyOf).toList());
+                        .map(InfoHandle::copyOf).map(copy -> copy.withoutUnaskedSharing(hints)).toList());
             } finally {
                 fabric_h.fi_freeinfo(first);
             }

@@ -30,7 +30,7 @@ public final class FabricOps {
      */
     public static OpenResult fi_eq_open(Handle fabric, long size, long flags, int waitObject) {
         return OpenResult.of(fabric.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_eq_attr.allocate(arena);
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_eq_attr.layout());
             fi_eq_attr.size(attributes, size);
             fi_eq_attr.flags(attributes, flags);
             fi_eq_attr.wait_obj(attributes, waitObject);

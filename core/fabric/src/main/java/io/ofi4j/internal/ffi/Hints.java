@@ -63,6 +63,7 @@ public final class Hints {
         fi_tx_attr.size(info.transmit(), attributes.transmitSize());
         fi_rx_attr.size(info.receive(), attributes.receiveSize());
         fi_tx_attr.inject_size(info.transmit(), attributes.injectSize());
+        fi_domain_attr.cq_data_size(info.domain(), attributes.completionDataSize());
         fi_ep_attr.mem_tag_format(info.endpoint(), attributes.tagFormat());
         fi_ep_attr.tx_ctx_cnt(info.endpoint(), attributes.transmitContexts());
         fi_ep_attr.rx_ctx_cnt(info.endpoint(), attributes.receiveContexts());

@@ -70,6 +70,21 @@ public final class InfoHandle {
         if (fi_ep_attr.rx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.rx_ctx_cnt(endpoint(), shared); }
     }
 
+    /**
+     * This one, in which endpoints have a context of their own where the hints did not ask for a shared one: providers
+     * without a limit give the largest number, which stands for a shared context.
+     */
+    InfoHandle withoutUnaskedSharing(InfoHandle hints) {
+        long shared = fabric_h.FI_SHARED_CONTEXT();
+        if (fi_ep_attr.tx_ctx_cnt(endpoint()) == shared && fi_ep_attr.tx_ctx_cnt(hints.endpoint()) != shared) {
+            fi_ep_attr.tx_ctx_cnt(endpoint(), 1);
+        }
+        if (fi_ep_attr.rx_ctx_cnt(endpoint()) == shared && fi_ep_attr.rx_ctx_cnt(hints.endpoint()) != shared) {
+            fi_ep_attr.rx_ctx_cnt(endpoint(), 1);
+        }
+        return this;
+    }
+
     /** A copy with this number of receives. */
     public InfoHandle withReceives(long count) {
         InfoHandle copy = copyOf(info);
@@ -86,11 +101,14 @@ public final class InfoHandle {
     }
 
     public InfoHandle withDestination(byte[] address) {
+        InfoHandle copy = copyOf(info); // whole, also the fields that only a newer libfabric has
+        MemorySegment its = fi_info.dest_addr(copy.info);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);
-            fi_info.dest_addr(shallow, arena.allocateFrom(JAVA_BYTE, address));
-            fi_info.dest_addrlen(shallow, address.length);
-            return copyOf(shallow);
+            fi_info.dest_addr(copy.info, arena.allocateFrom(JAVA_BYTE, address));
+            fi_info.dest_addrlen(copy.info, address.length);
+            return copyOf(copy.info);
+        } finally {
+            fi_info.dest_addr(copy.info, its); // which is freed with the copy
         }
     }
 

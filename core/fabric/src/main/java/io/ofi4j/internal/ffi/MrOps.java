@@ -24,14 +24,17 @@ public final class MrOps {
     /** Larger than most raw keys; a larger one is asked for again. */
     private static final int RAW_KEY_SIZE = 256;
 
+    /** As the next, status -FI_ENOSYS also if the provider has no such function: it may have fi_mr_regattr. */
     public static OpenResult fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey,
             long flags) {
+        if (fi_mr_reg.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }
         return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain),
                 domain.pointer(), memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static OpenResult fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
+        if (fi_mr_regv.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }
         return OpenResult.of(domain.provider(),
                 (arena, out) -> fi_ops_mr.regv.invoke(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
                         segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
@@ -40,7 +43,7 @@ public final class MrOps {
     public static OpenResult fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_mr_attr.layout()); // the rest stays 0
             fi_mr_attr.mr_iov(attributes, vector(segments, arena));
             fi_mr_attr.iov_count(attributes, segments.size());
             fi_mr_attr.access(attributes, access);
@@ -59,7 +62,7 @@ public final class MrOps {
     public static OpenResult fi_mr_regattr(Handle domain, DeviceMemory memory, DmaBuf exported, long access,
             long requestedKey, long flags) {
         return OpenResult.of(domain.provider(), (arena, out) -> {
-            MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
+            MemorySegment attributes = OwnedStruct.allocate(arena, fi_mr_attr.layout()); // the rest stays 0
             if (exported == null) {
                 fi_mr_attr.mr_iov(attributes, vector(memory, arena));
             } else {
@@ -84,7 +87,7 @@ public final class MrOps {
 
     /** The base is where the DMA-buf begins, and the offset is added to it. */
     private static MemorySegment part(DmaBuf exported, DeviceMemory memory, Arena arena) {
-        MemorySegment part = fi_mr_dmabuf.allocate(arena);
+        MemorySegment part = OwnedStruct.allocate(arena, fi_mr_dmabuf.layout());
         fi_mr_dmabuf.fd(part, exported.descriptor);
         fi_mr_dmabuf.offset(part, exported.offset);
         fi_mr_dmabuf.len(part, memory.length);
@@ -109,7 +112,7 @@ public final class MrOps {
     /** Tells the provider that other pages are behind these addresses. */
     public static int fi_mr_refresh(Handle region, List<MemorySegment> ranges) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment modify = fi_mr_modify.allocate(arena);
+            MemorySegment modify = OwnedStruct.allocate(arena, fi_mr_modify.layout());
             MemorySegment attributes = fi_mr_modify.attr(modify);
             fi_mr_attr.mr_iov(attributes, vector(ranges, arena));
             fi_mr_attr.iov_count(attributes, ranges.size());
@@ -134,7 +137,7 @@ public final class MrOps {
         MemorySegment base = arena.allocate(JAVA_LONG);
         MemorySegment key = arena.allocate(capacity);
         MemorySegment size = arena.allocateFrom(JAVA_LONG, capacity);
-        MemorySegment attributes = fi_mr_raw_attr.allocate(arena);
+        MemorySegment attributes = OwnedStruct.allocate(arena, fi_mr_raw_attr.layout());
         fi_mr_raw_attr.base_addr(attributes, base);
         fi_mr_raw_attr.raw_key(attributes, key);
         fi_mr_raw_attr.key_size(attributes, size);
@@ -153,7 +156,7 @@ public final class MrOps {
     public static Mapped fi_mr_map_raw(Handle domain, long base, byte[] rawKey) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment key = arena.allocate(JAVA_LONG);
-            MemorySegment map = fi_mr_map_raw.allocate(arena);
+            MemorySegment map = OwnedStruct.allocate(arena, fi_mr_map_raw.layout());
             fi_mr_map_raw.base_addr(map, base);
             fi_mr_map_raw.raw_key(map, arena.allocateFrom(JAVA_BYTE, rawKey));
             fi_mr_map_raw.key_size(map, rawKey.length);

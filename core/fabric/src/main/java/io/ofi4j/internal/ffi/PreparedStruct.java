@@ -15,7 +15,7 @@ public abstract sealed class PreparedStruct permits RmaMessageStruct, MessageStr
 
     /** The offsets are those of two fields of the struct. */
     PreparedStruct(MemoryLayout layout, long peer, long data) {
-        this.message = arena.allocate(layout);
+        this.message = OwnedStruct.allocate(arena, layout);
         this.peer = peer;
         this.data = data;
     }

@@ -1,9 +1,11 @@
 package io.ofi4j.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_info;
 import io.ofi4j.bindings.fi_mr_attr;
@@ -11,8 +13,13 @@ import io.ofi4j.bindings.fi_mr_map_raw;
 import io.ofi4j.bindings.fi_mr_modify;
 import io.ofi4j.bindings.fi_mr_raw_attr;
 import io.ofi4j.bindings.fi_ops;
+import io.ofi4j.bindings.fi_ops_atomic;
 import io.ofi4j.bindings.fi_ops_cntr;
+import io.ofi4j.bindings.fi_ops_domain;
+import io.ofi4j.bindings.fi_ops_mr;
 import io.ofi4j.bindings.fid;
+import io.ofi4j.bindings.fid_domain;
+import io.ofi4j.bindings.fid_ep;
 import io.ofi4j.bindings.iovec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -48,6 +55,64 @@ public final class Forged {
     public static InfoHandle withMode(InfoHandle info, long mode) {
         InfoHandle copy = InfoHandle.copyOf(info.pointer());
         fi_info.mode(copy.pointer(), fi_info.mode(copy.pointer()) | mode);
+        return copy;
+    }
+
+    /** Has a domain register with fi_mr_regattr only: its other functions are missing, or answer ENOSYS. */
+    public void restrictToRegattr(Handle domain, boolean isMissing) {
+        MemorySegment table = patch(domain, fid_domain.mr$offset());
+        fi_ops_mr.reg(table,
+                isMissing
+                        ? MemorySegment.NULL
+                        : fi_ops_mr.reg.allocate(
+                                (fid, buffer, length, access, offset, key, flags, out, context) -> noCall("reg"),
+                                arena));
+        fi_ops_mr
+                .regv(table,
+                        isMissing
+                                ? MemorySegment.NULL
+                                : fi_ops_mr.regv.allocate(
+                                        (fid, iov, count, access, offset, key, flags, out, context) -> noCall("regv"),
+                                        arena));
+    }
+
+    private int noCall(String call) {
+        calls.add(call);
+        return -Errno.ENOSYS;
+    }
+
+    /** Notes which datatypes an endpoint is asked about, each as "datatype " and its number. */
+    public void noteDatatypes(Handle endpoint) {
+        MemorySegment table = patch(endpoint, fid_ep.atomic$offset());
+        MemorySegment note = fi_ops_atomic.writevalid.allocate((fid, datatype, operation, count) -> {
+            calls.add("datatype " + datatype);
+            return -Errno.EOPNOTSUPP;
+        }, arena);
+        fi_ops_atomic.writevalid(table, note);
+        fi_ops_atomic.readwritevalid(table, note);
+        fi_ops_atomic.compwritevalid(table, note);
+    }
+
+    /** Notes the type of each address vector: what is asked for, and what the provider makes of it. */
+    public void noteVectorTypes(Handle domain) {
+        MemorySegment table = patch(domain, fid_domain.ops$offset());
+        MemorySegment open = fi_ops_domain.av_open(table);
+        fi_ops_domain.av_open(table, fi_ops_domain.av_open.allocate((fid, attributes, out, context) -> {
+            MemorySegment its = attributes.reinterpret(fi_av_attr.sizeof());
+            int asked = fi_av_attr.type(its);
+            int status = fi_ops_domain.av_open.invoke(open, fid, attributes, out, context);
+            calls.add("vector " + asked + " opened as " + fi_av_attr.type(its));
+            return status;
+        }, arena));
+    }
+
+    /** Gives an object a copy of one of its tables, which providers share. */
+    private MemorySegment patch(Handle object, long pointer) {
+        MemorySegment self = object.pointer().reinterpret(pointer + ADDRESS.byteSize());
+        MemorySegment shared = self.get(ADDRESS, pointer);
+        long size = shared.reinterpret(Long.BYTES).get(JAVA_LONG, 0); // every table begins with its size
+        MemorySegment copy = arena.allocate(size, Long.BYTES).copyFrom(shared.reinterpret(size));
+        self.set(ADDRESS, pointer, copy);
         return copy;
     }
 

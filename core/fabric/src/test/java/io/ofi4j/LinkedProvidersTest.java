@@ -1,0 +1,146 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Patience;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The provider that links others, which libfabric 2.0 and newer may have. Its addresses are longer than the format in
+ * its info, it registers with fi_mr_regattr alone, and early versions have SIZE_MAX contexts. It reads its links once:
+ * each test is a JVM of its own.
+ */
+class LinkedProvidersTest {
+    private static final String NAME = "lnx";
+    private static final String NONE = "there is no such provider";
+
+    private static Forked.Result run(String links) {
+        Forked.Result result = Forked.run(Sends.class, links);
+        assumeFalse(result.output().contains(NONE), "this libfabric does not link providers");
+        return result;
+    }
+
+    @Test
+    void taggedMessagesArriveWholeOverSharedMemoryAndSockets() {
+        Forked.Result result = run("shm+tcp:lo");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("arrived 8", "arrived 4096", "arrived 65536", "closed");
+    }
+
+    @Test
+    void taggedMessagesArriveWholeOverSharedMemoryAlone() {
+        Forked.Result result = run("shm");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("arrived 8", "arrived 4096", "arrived 65536", "closed");
+    }
+
+    /** Two domains, because one has one endpoint. */
+    static final class Sends {
+        private static final Duration DEADLINE = Patience.seconds(60);
+        private static final int LENGTH = 65_536;
+
+        private Sends() {}
+
+        public static void main(String[] arguments) {
+            Libfabric libfabric = Libfabric.load(Map.of("FI_LNX_PROV_LINKS", arguments[0]));
+            List<FabricInfo> found;
+            try {
+                found = libfabric.info(FabricHints.tagged().provider(NAME));
+            } catch (NoProviderException e) {
+                System.out.println(NONE);
+                return;
+            }
+            requireRefused(FabricHints.rma());
+            requireRefused(FabricHints.messages());
+            requireRefused(FabricHints.any().endpointType(EndpointType.MSG));
+            FabricInfo info = found.getFirst();
+            require(info.endpoint().receiveContexts() != EndpointAttributes.SHARED_CONTEXT, "a context that it shares");
+            try (End near = new End(info); End far = new End(info)) {
+                int length = far.endpoint.address().toBytes().length;
+                require(length > 150 && length < 300, "addresses of " + length + " bytes"); // a host name, two addresses
+                Peer peer = near.vector.insert(far.endpoint.address());
+                require(near.vector.address(peer).equals(far.endpoint.address()), "another address");
+                for (int size : new int[]{8, 4096, LENGTH}) {
+                    exchange(near, far, peer, size);
+                    System.out.println("arrived " + size);
+                }
+            }
+            System.out.println("closed");
+        }
+
+        private static void exchange(End near, End far, Peer peer, int size) {
+            for (int i = 0; i < size; i++) {
+                near.region.segment().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + size));
+            }
+            int[] done = new int[2];
+            far.endpoint.tagged().receive(far.region, 0, size, size, 0, 1);
+            Waiting.YIELD.until(() -> {
+                far.poll(done, 1);
+                near.poll(done, 0);
+                return near.endpoint.tagged().trySend(near.region, 0, size, peer, size, 2);
+            }, DEADLINE);
+            Waiting.YIELD.until(() -> {
+                near.poll(done, 0);
+                far.poll(done, 1);
+                return done[0] == 1 && done[1] == 1;
+            }, DEADLINE);
+            require(far.region.segment().asSlice(0, size).mismatch(near.region.segment().asSlice(0, size)) < 0,
+                    "other bytes");
+        }
+
+        /** It answers every call as the first. */
+        private static void requireRefused(FabricHints hints) {
+            try {
+                require(false, Libfabric.load().info(hints.provider(NAME)) + " for " + hints);
+            } catch (NoProviderException e) {
+                require(e.getMessage().contains("not offered by"), e.getMessage());
+            }
+        }
+
+        private static void require(boolean holds, String what) { if (!holds) { throw new AssertionError(what); } }
+    }
+
+    private static final class End implements AutoCloseable {
+        final Fabric fabric;
+        final Domain domain;
+        final CompletionQueue queue;
+        final AddressVector vector;
+        final Endpoint endpoint;
+        final MemoryRegion region;
+
+        End(FabricInfo info) {
+            fabric = Libfabric.load().openFabric(info);
+            domain = fabric.openDomain();
+            queue = domain.openCompletionQueue(CompletionQueueAttributes.defaults().format(CompletionFormat.TAGGED));
+            vector = domain.openAddressVector();
+            endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+            region = domain.allocate(Sends.LENGTH, Access.SEND, Access.RECEIVE);
+        }
+
+        void poll(int[] done, int index) { queue.poll((token, flags, length, data) -> done[index]++, 8); }
+
+        @Override
+        public void close() {
+            region.close();
+            endpoint.close();
+            vector.close();
+            queue.close();
+            domain.close();
+            fabric.close();
+        }
+    }
+}
