@@ -36,6 +36,8 @@ import io.ofi4j.internal.quirks.Quirks;
  */
 public final class Rma extends OneSided {
     private static final String FLUSH = "flush";
+    /** More than any provider takes; one without a limit of its own says SIZE_MAX. */
+    private static final int MAX_REMOTE_SEGMENTS = 1024;
 
     final RmaOps ops;
     /** Why a read into several local segments is refused, or null. */
@@ -333,7 +335,7 @@ public final class Rma extends OneSided {
     public PreparedRma message() {
         TransmitAttributes limits = endpoint.info().transmit();
         return new PreparedRma(this, new RmaMessageStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
-                (int) Math.min(limits.rmaIovLimit(), Integer.MAX_VALUE)));
+                (int) Math.min(limits.rmaIovLimit(), MAX_REMOTE_SEGMENTS)));
     }
 
     /** Refuses a read into several local segments if the provider would fill only the first. */

@@ -10,6 +10,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.internal.ffi.Handle;
@@ -81,6 +82,30 @@ class MemoryRegionDemandsTest {
             ofSecond.close();
             second.close();
             assertThat(forged.calls).containsExactly("close", "close");
+        }
+    }
+
+    @Test
+    void anInfoWithoutALimitOfSegmentsIsUsedAsAnyOther() {
+        NativeFabricInfo limited = NativeFabricInfo.of(TestProviders.info("shm"));
+        TransmitAttributes its = limited.transmit();
+        FabricInfo info = new NativeFabricInfo(limited.handle(), limited.runtime(),
+                new TransmitAttributes(its.capabilities(), its.operationFlags(), its.messageOrder(),
+                        its.completionOrder(), its.injectSize(), its.size(), Long.MAX_VALUE, Long.MAX_VALUE),
+                limited.receive(), limited.endpoint(), limited.domain(), limited.fabric());
+        try (Fabric fabric = Libfabric.load().openFabric(info);
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+                MemoryRegion source = domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            source.segment().fill((byte) 7);
+            endpoint.rma().message().peer(vector.insert(endpoint.address())).local(source, 0, LENGTH)
+                    .remote(target.remote(), 0, LENGTH / 2).remote(target.remote(), LENGTH / 2, LENGTH / 2).write(1);
+            Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) == 1, Pair.DEADLINE);
+
+            assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
         }
     }
 

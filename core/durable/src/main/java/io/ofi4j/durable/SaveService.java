@@ -197,7 +197,8 @@ public final class SaveService implements AutoCloseable {
         this.greetingTimeout = greetingTimeout.toNanos();
         SaveLink.requireOffered(domain);
         this.domain = domain;
-        this.pollsBehindFlush = Math.min(domain.info().receive().size() + domain.info().transmit().size(), MAX_POLLS);
+        this.pollsBehindFlush = Math.min(Math.min(domain.info().receive().size(), MAX_POLLS)
+                + Math.min(domain.info().transmit().size(), MAX_POLLS), MAX_POLLS);
         this.flushed = domain.allocate(FLUSHED_BYTES, Access.REMOTE_READ, Access.REMOTE_WRITE);
         this.link = new SaveLink(domain, flushed, new SaveLink.Receiver() {
             @Override

@@ -53,9 +53,17 @@ final class Embedded {
                 end.closeAfterwards(own);
                 return end;
             } catch (RuntimeException again) {
-                own.close();
+                closeQuietly(own);
                 throw e;
             }
+        }
+    }
+
+    private static void closeQuietly(Device device) {
+        try {
+            device.close();
+        } catch (RuntimeException e) {
+            // what failed before says more
         }
     }
 }
