@@ -1,6 +1,8 @@
 package io.ofi4j.faults;
 
+import io.ofi4j.Waiting;
 import io.ofi4j.support.FaultPeer;
+import io.ofi4j.support.Pair;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,6 +21,8 @@ final class TwoNetworks implements AutoCloseable {
         ip("-n " + near + " link add cable type veth peer name cable netns " + far);
         up(near, NEAR);
         up(far, FAR);
+        awaitUp(near);
+        awaitUp(far);
     }
 
     /** {@return why there cannot be any, or an empty text} */
@@ -36,6 +40,15 @@ final class TwoNetworks implements AutoCloseable {
         ip("-n " + name + " link set lo up");
         ip("-n " + name + " addr add " + address + "/24 dev cable");
         ip("-n " + name + " link set cable up");
+    }
+
+    /** The kernel reports a carrier up to a second later, and until then libfabric leaves the cable out. */
+    private static void awaitUp(String name) {
+        Waiting.BACKOFF.until(() -> {
+            List<String> output = new ArrayList<>();
+            FaultPeer.exit(List.of("ip", "-n", name, "link", "show", "cable"), output);
+            return output.toString().contains("state UP");
+        }, Pair.DEADLINE);
     }
 
     private static void ip(String arguments) {

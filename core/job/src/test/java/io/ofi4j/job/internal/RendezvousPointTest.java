@@ -28,6 +28,7 @@ class RendezvousPointTest {
               ip address add 172.17.$bridge.1/24 dev bridge$bridge; ip link set bridge$bridge up
             done
             ip address add 198.18.0.7/24 dev network; ip link set network up; ip link set cable up
+            until ip link show network | grep -q 'state UP'; do sleep 0.1; done
             ip route add default via 198.18.0.1 dev network
             exec "$@"
             """;
