@@ -87,7 +87,8 @@ final class DomainRegions {
     /** Lets {@link #finishIdle} finish a region that accepts no operations. */
     void deferFinish(MemoryRegion region) {
         closing.add(region);
-        domain.pendingDeregistrations.isPending = true; // before the check, so that a completion after the check repeats it
+        // before the check, so that a completion after the check repeats it
+        domain.pendingDeregistrations.isPending = true;
     }
 
     /**

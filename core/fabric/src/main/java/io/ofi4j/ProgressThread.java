@@ -85,8 +85,8 @@ public final class ProgressThread implements AutoCloseable {
     Thread thread() { return thread; }
 
     /**
-     * Stops the thread and waits until it has ended. Called by the thread's own pause, it does not wait: the thread ends
-     * after the pause.
+     * Stops the thread and waits until it has ended. Called by the thread's own pause, it does not wait: the thread
+     * ends after the pause.
      *
      * @throws FabricTimeoutException if it is still in a call after 30 seconds
      * @throws RuntimeException the {@link #failure}, if there is one; the thread is closed nevertheless

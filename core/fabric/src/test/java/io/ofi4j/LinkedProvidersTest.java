@@ -71,7 +71,8 @@ class LinkedProvidersTest {
             require(info.endpoint().receiveContexts() != EndpointAttributes.SHARED_CONTEXT, "a context that it shares");
             try (End near = new End(info); End far = new End(info)) {
                 int length = far.endpoint.address().toBytes().length;
-                require(length > 150 && length < 300, "addresses of " + length + " bytes"); // a host name, two addresses
+                // a host name and two addresses
+                require(length > 150 && length < 300, "addresses of " + length + " bytes");
                 Peer peer = near.vector.insert(far.endpoint.address());
                 require(near.vector.address(peer).equals(far.endpoint.address()), "another address");
                 for (int size : new int[]{8, 4096, LENGTH}) {

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Environment variables whose values a C program does not survive either, or with which it waits for ever. Each test has a JVM of its
- * own, because libfabric reads its environment once.
+ * Environment variables whose values a C program does not survive either, or with which it waits for ever. Each test
+ * has a JVM of its own, because libfabric reads its environment once.
  */
 @Tag("gate")
 class VariableLimitsTest {

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * What lets the command start with less processor time: its modules in jars, and their classes loaded and linked in an
- * AOT cache, which knows jars alone. Each JVM that tests makes its own, and removes it at its end. No test waits for it:
- * until it is made, and before JDK 25, the command starts without.
+ * AOT cache, which knows jars alone. Each JVM that tests makes its own, and removes it at its end. No test waits for
+ * it: until it is made, and before JDK 25, the command starts without.
  */
 final class ForkedArchive {
     private static final int FIRST_RELEASE = 25;

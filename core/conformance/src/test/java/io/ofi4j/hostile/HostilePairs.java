@@ -416,7 +416,7 @@ final class HostilePairs {
     }
 
     private void deferred(Side side, Side counter, Side message, Side completion) {
-        if (side == counter && side == completion) { return; } // it would wait for ever: no software provider cancels it
+        if (side == counter && side == completion) { return; } // it waits for ever: no software provider cancels it
         var when = side.pair.domain.deferredWork().when(counter.counter, 1L << 20);
         switch (random.nextInt(3)) {
             case 0 -> when.write(message.pair.rma().message().peer(side.pair.far).local(side.near, 0, MESSAGE)

@@ -52,8 +52,8 @@ public sealed interface FabricInfo permits NativeFabricInfo {
      * {@return whether a completion queue can have this wait object} libfabric has no call that answers this: the
      * method opens a fabric, a domain and a queue, and closes them. Call it once, and not on the data path.
      *
-     * @throws io.ofi4j.FabricException if the provider cannot open the domain, or this process has no file descriptor or
-     *         memory left
+     * @throws io.ofi4j.FabricException if the provider cannot open the domain, or this process has no file descriptor
+     *         or memory left
      */
     boolean supports(WaitObject object);
 

@@ -167,8 +167,8 @@ public final class Futures implements AutoCloseable {
 
     /**
      * Stops polling, and ends the futures that are not complete with {@link CancellationException}. Their operations go
-     * on, and complete on the queue. Waits for the thread, about ten seconds at most; called by a future's own action, it
-     * does not wait.
+     * on, and complete on the queue. Waits for the thread, about ten seconds at most; called by a future's own action,
+     * it does not wait.
      *
      * @throws FabricTimeoutException if an action of a future still runs then, on the thread that polls; calling this
      *         again waits again

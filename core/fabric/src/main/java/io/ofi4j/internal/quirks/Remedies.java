@@ -96,8 +96,8 @@ public final class Remedies {
                     ? " The port may be taken: choose another, or let the system choose one."
                     : enables
                             ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the"
-                                    + " environment to how many"
-                                    + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
+                                    + " environment to how many peers there will be (it is 1024 where it is not set;"
+                                    + " 16 is right for Soft-RoCE)."
                             : " FI_LOG_LEVEL=warn in the environment makes libfabric log the reason.";
             default -> registers
                     ? " The requested key is another region's, or out of the provider's range: choose another, or"

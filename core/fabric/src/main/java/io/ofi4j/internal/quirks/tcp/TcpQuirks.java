@@ -8,13 +8,13 @@ import io.ofi4j.internal.quirks.Quirk;
 import java.util.List;
 
 /**
- * The quirks of {@code tcp} and, on libfabric 1.16 and 1.17, {@code net}, also where {@code ofi_rxm} is layered on them.
- * {@code tcp} of 1.15 to 1.17 is another provider than {@code tcp} of 1.18 and newer, which is {@code net}. Ranges
- * without a comment are by source: both have the behaviour.
+ * The quirks of {@code tcp} and, on libfabric 1.16 and 1.17, {@code net}, also where {@code ofi_rxm} is layered on
+ * them. {@code tcp} of 1.15 to 1.17 is another provider than {@code tcp} of 1.18 and newer, which is {@code net}.
+ * Ranges without a comment are by source: both have the behaviour.
  */
 public final class TcpQuirks {
-    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is kept for its"
-            + " peer, which connected endpoints do not have: the process ends.";
+    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is"
+            + " kept for its peer, which connected endpoints do not have: the process ends.";
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(new Quirk("tcp-passive-endpoints", TcpQuirks::isTcpOrNet,
