@@ -194,7 +194,7 @@ public class ChosenAddressTest {
                 return;
             }
             late.address(listener.passive.address());
-            assertThatThrownBy(late::listen).isInstanceOf(FabricException.class);
+            assertThatThrownBy(late::listen).isInstanceOf(FabricException.class).hasMessageContaining("port");
         }
     }
 

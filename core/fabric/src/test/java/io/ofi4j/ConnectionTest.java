@@ -155,18 +155,6 @@ class ConnectionTest {
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
-    void whoListensAtAPortThatIsTakenIsToldSo(String provider) {
-        try (Listener listener = new Listener(provider);
-                PassiveEndpoint second = listener.fabric.openPassiveEndpoint(listener.fabric.info())
-                        .bind(listener.events)) {
-            second.address(listener.passive.address());
-
-            assertThatThrownBy(second::listen).isInstanceOf(FabricException.class).hasMessageContaining("port");
-        }
-    }
-
-    @ForEachProvider
-    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerThatDoesNotAnswerTimesOutAndMayBeWaitedForAgain(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.client();

@@ -90,10 +90,10 @@ final class ForkedArchive {
         try {
             process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) { // this JVM ends
-            process.destroyForcibly();
+            process.destroy(); // its shutdown hooks remove the files of its endpoints
             return modules;
         }
-        process.destroyForcibly();
+        process.destroy();
         if (!Files.exists(cache)) {
             System.out.println("the command starts without an AOT cache: " + Files.readString(log));
             return modules;

@@ -126,9 +126,10 @@ final class ForkedArchive {
         command.addAll(List.of(ForkedMain.class.getName(), Training.class.getName()));
         Path log = folder.resolve("log");
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
         try {
-            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
+            // ended by SIGTERM, its shutdown hooks remove the files of its endpoints
+            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroy(); }
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

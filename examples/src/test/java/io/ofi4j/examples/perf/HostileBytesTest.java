@@ -148,7 +148,7 @@ class HostileBytesTest {
     /** One that says only that it is there is not served for ever. */
     @Test
     void whoSaysOnlyThatItIsThereIsLeft() throws Exception {
-        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout", "3");
+        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout", "5");
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(server.port()))) {
             long start = System.nanoTime();
             assertThatThrownBy(() -> {
