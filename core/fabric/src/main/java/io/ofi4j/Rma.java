@@ -36,7 +36,7 @@ import io.ofi4j.internal.quirks.Quirks;
  */
 public final class Rma extends OneSided {
     private static final String FLUSH = "flush";
-    /** More than any provider takes; one without a limit of its own says SIZE_MAX. */
+    /** More than any provider takes. A provider without a limit reports SIZE_MAX. */
     private static final int MAX_REMOTE_SEGMENTS = 1024;
 
     final RmaOps ops;

@@ -18,9 +18,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * The provider that links others, which libfabric 2.0 and newer may have. Its addresses are longer than the format in
- * its info, it registers with fi_mr_regattr alone, and early versions have SIZE_MAX contexts. It reads its links once:
- * each test is a JVM of its own.
+ * The provider lnx, which links others, of libfabric 2.2 and newer. Its addresses are longer than the format in its
+ * info says, it registers memory with fi_mr_regattr alone, and early versions report SIZE_MAX contexts. It reads its
+ * links once, so each test has a JVM of its own.
  */
 class LinkedProvidersTest {
     private static final String NAME = "lnx";

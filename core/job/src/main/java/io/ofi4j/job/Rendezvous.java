@@ -158,7 +158,7 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** The JDK would look up this host's name for the wildcard address, and not every host knows its own. */
+    /** To connect to the wildcard address, the JDK looks up the host's own name, which not every host can resolve. */
     private static InetSocketAddress reachable(InetSocketAddress server) {
         return server.getAddress().isAnyLocalAddress()
                 ? new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getPort())

@@ -55,7 +55,7 @@ final class CmEventWait {
         return event;
     }
 
-    /** Whether the kernel says that the deadline has passed: it has the same one for a resolution, and may be first. */
+    /** Whether the event reports the deadline: the kernel has the same one for a resolution, and may see it first. */
     private static boolean isDeadline(CmCalls.Event event) {
         return (event.type() == CmEvents.ADDRESS_ERROR || event.type() == CmEvents.ROUTE_ERROR)
                 && event.status() == -Errno.ETIMEDOUT;

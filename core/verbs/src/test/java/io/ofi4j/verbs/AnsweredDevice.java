@@ -3,6 +3,7 @@ package io.ofi4j.verbs;
 import io.ofi4j.bindings.verbs.ibv_device_attr;
 import io.ofi4j.bindings.verbs.ibv_device_attr_ex;
 import io.ofi4j.bindings.verbs.verbs_context;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.verbs.internal.DeviceCalls;
 import io.ofi4j.verbs.internal.QueuePairCalls;
@@ -10,18 +11,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A device that says of itself what the test wants: its capabilities, and XRC, which no software device has. The test
- * answers in the place of the driver, and for an XRC target it opens an ordinary queue pair. Everything else is the
- * device's.
+ * A device that reports the capabilities that the test wants, and XRC, which no software device has. The test answers
+ * these calls in place of the driver, and opens an ordinary queue pair for an XRC target. All other calls reach the
+ * driver.
  */
 final class AnsweredDevice implements AutoCloseable {
     private static final long XRC_DOMAIN = 4096;
 
-    /** The device as it says it is. */
+    /** The device with the capabilities of the test. */
     final DeviceContext context;
 
     private final Arena arena = Arena.ofShared();
-    /** The device as it is. */
+    /** The device with its own capabilities. */
     private final DeviceContext device;
     private final ProtectionDomain domain;
     private final VerbsCompletionQueue queue;
@@ -71,7 +72,7 @@ final class AnsweredDevice implements AutoCloseable {
                     (int) changed(Integer.toUnsignedLong(ibv_device_attr.device_cap_flags(one))));
             return 0;
         } catch (Throwable t) { // which must not leave an upcall
-            return io.ofi4j.internal.os.Errno.EIO;
+            return Errno.EIO;
         }
     }
 

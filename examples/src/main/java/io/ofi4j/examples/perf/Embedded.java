@@ -42,7 +42,7 @@ final class Embedded {
         }
     }
 
-    /** Some providers have one endpoint for each domain, which is not opened again. */
+    /** Opens an end in the common domain, or, as some providers allow one endpoint for each domain, in its own. */
     private static End openEnd(Device device, Plan plan, boolean isTarget) {
         try {
             return device.open(plan, isTarget);
@@ -63,7 +63,7 @@ final class Embedded {
         try {
             device.close();
         } catch (RuntimeException e) {
-            // what failed before says more
+            // the failure of the first attempt is reported
         }
     }
 }

@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class CmOps {
     private static final int ROOM = 1024;
-    /** No address is longer: a larger size is none. */
+    /** The longest address; a provider that reports a larger size is not believed. */
     static final int MAX_ROOM = 1 << 16;
 
     /** The status, and the address if it is 0. */
@@ -33,7 +33,7 @@ public final class CmOps {
 
     public static Name fi_getpeer(Handle endpoint) { return name(endpoint, fi_getpeer.of(endpoint)); }
 
-    /** Asks for the size first: a provider with room to spare may leave the length as it was. */
+    /** Asks for the size first: a provider that gets more room than it needs may leave the length unchanged. */
     private static Name name(Handle endpoint, MemorySegment function) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment length = arena.allocate(JAVA_LONG);

@@ -42,7 +42,7 @@ public final class DomainOps {
     public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
             boolean readOnly) {}
 
-    /** The vector and its {@code enum fi_av_type}: the provider's choice, where it tells, if none was asked for. */
+    /** The vector and its {@code enum fi_av_type}. If none was requested, the type is what the provider reports. */
     public record OpenedVector(OpenResult result, int type) {}
 
     public static OpenedVector fi_av_open(Handle domain, VectorAttributes wanted) {

@@ -71,8 +71,8 @@ public final class InfoHandle {
     }
 
     /**
-     * This one, in which endpoints have a context of their own where the hints did not ask for a shared one: providers
-     * without a limit give the largest number, which stands for a shared context.
+     * Returns this info, after setting the number of contexts to 1 where it is SIZE_MAX and the hints did not ask for a
+     * shared context. SIZE_MAX means a shared context, but some providers report it for lack of a limit.
      */
     InfoHandle withoutUnaskedSharing(InfoHandle hints) {
         long shared = fabric_h.FI_SHARED_CONTEXT();
@@ -101,14 +101,14 @@ public final class InfoHandle {
     }
 
     public InfoHandle withDestination(byte[] address) {
-        InfoHandle copy = copyOf(info); // whole, also the fields that only a newer libfabric has
+        InfoHandle copy = copyOf(info); // by libfabric, which also copies fields that the bindings lack
         MemorySegment its = fi_info.dest_addr(copy.info);
         try (Arena arena = Arena.ofConfined()) {
             fi_info.dest_addr(copy.info, arena.allocateFrom(JAVA_BYTE, address));
             fi_info.dest_addrlen(copy.info, address.length);
             return copyOf(copy.info);
         } finally {
-            fi_info.dest_addr(copy.info, its); // which is freed with the copy
+            fi_info.dest_addr(copy.info, its); // the copy owns it
         }
     }
 

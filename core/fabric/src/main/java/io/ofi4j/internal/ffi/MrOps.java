@@ -24,7 +24,7 @@ public final class MrOps {
     /** Larger than most raw keys; a larger one is asked for again. */
     private static final int RAW_KEY_SIZE = 256;
 
-    /** As the next, status -FI_ENOSYS also if the provider has no such function: it may have fi_mr_regattr. */
+    /** The status is -FI_ENOSYS also if the provider lacks the function; it may have fi_mr_regattr. */
     public static OpenResult fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey,
             long flags) {
         if (fi_mr_reg.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }

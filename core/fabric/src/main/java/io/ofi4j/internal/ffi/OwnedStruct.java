@@ -5,16 +5,16 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of a struct that libfabric reads or fills in and the caller owns. A newer libfabric may have further fields
- * behind those of the bindings: there it finds zeros, and may write.
+ * Memory for structs that the caller owns, and that libfabric reads or fills in. A newer libfabric may have more fields
+ * than the bindings: it finds zeros there, and may write to them.
  */
 final class OwnedStruct {
-    /** More than a struct has grown by from one version to the next. */
+    /** The number of bytes behind the struct; no struct has grown by as many in one release. */
     private static final long ROOM = 128;
 
     private OwnedStruct() {}
 
-    /** Zeroed, with zeroed room behind it. */
+    /** Allocates a zeroed struct with zeroed bytes behind it. */
     static MemorySegment allocate(Arena arena, MemoryLayout layout) {
         return arena.allocate(layout.byteSize() + ROOM, layout.byteAlignment());
     }

@@ -198,7 +198,7 @@ public enum Fact {
     SHUTDOWN_CLOSES,
     /** A connection that the peer has ended must be ended here too, or the peer learns of it late. */
     SHUTDOWN_NEEDS_ANSWER,
-    /** The number of bytes that are left of an operation is cut to 32 bits. */
+    /** The remaining length of an operation is cut to 32 bits. */
     LENGTHS_HAVE_32_BITS,
     /** An endpoint with a connection is opened for one destination. */
     ONE_DESTINATION("connections to another destination than that of the endpoint's info",

@@ -67,8 +67,8 @@ final class OtherQuirks {
             new Quirk("rxd-reads", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
                     "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
             new Quirk("rxd-lengths", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "What is left of an operation is cut to 32 bits: where 4 GiB are left, it sends empty packets for"
-                            + " ever.",
+                    "The remaining length of an operation is cut to 32 bits: where exactly 4 GiB remain, it sends empty"
+                            + " packets for ever.",
                     "QuirksTest", Fact.LENGTHS_HAVE_32_BITS),
             // 1ab44bfad (2.5) mended fetches. Main still loses atomic operations that are posted when no entry is free
             // (rxd_generic_atomic and rxd_atomic_inject return 0), and handles no packet of a peer behind one with a

@@ -89,7 +89,7 @@ public final class Quirks {
 
     /**
      * {@return whether fi_getinfo leaves providers out where hints have neither capabilities nor the mode of device
-     * memory} It does so whatever quirks are on: asking again is no more than a C program does.
+     * memory} The answer does not depend on which quirks are on: a C program, too, would ask again.
      */
     public static boolean hideWithoutDeviceMemory(Version libfabric) {
         return HIDE_WITHOUT_DEVICE_MEMORY.contains(libfabric);

@@ -11,18 +11,18 @@ import java.nio.file.Path;
 
 /**
  * Refuses peers of other users. Each side must open the other's file, which the provider makes for its owner only. A
- * process with privileges can open the file of a user, who cannot open the file of that process. Files that somebody
- * has opened to others are not refused.
+ * process with privileges can open the file of a user, who cannot open the file of that process. Files whose mode
+ * admits others are not refused.
  */
 final class ShmUsers extends Quirk {
     private static final int ROOT = 0;
-    /** What others than the owner may do: read and write, by group or all. */
+    /** The permissions of group and others to read and write. */
     private static final int OTHERS = 0066;
 
     ShmUsers() {
         super("shm-users", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "A target opens the file of who writes to it. Where it may not, it ends on 1.x, and on 2.x the writer"
-                        + " finds no room for ever.",
+                "A target opens the file of each peer that writes to it. If it may not, the target's process ends on"
+                        + " 1.x, and on 2.x the peer's posts never find room.",
                 "ShmUsersTest");
     }
 
@@ -37,7 +37,7 @@ final class ShmUsers extends Quirk {
         }
     }
 
-    /** Whether only a privilege of this process has opened the file, whose owner has none. */
+    /** Whether this process could open the file by a privilege alone, which the file's owner does not have. */
     private static boolean isClosedToOwner(NativeFile open) {
         int owner = open.owner();
         return owner != ROOT && owner != LibC.effectiveUser() && (open.mode() & OTHERS) == 0;
