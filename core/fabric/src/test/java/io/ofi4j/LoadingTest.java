@@ -8,6 +8,7 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.info.Version;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,17 @@ class LoadingTest {
     void aFileThatIsNoLibraryIsSaidToBeThere() {
         Forked.Result result = Forked.run(Loads.class, "-Dio.ofi4j.library=/etc/passwd");
 
-        assertThat(result.output()).contains("LibfabricNotFoundException", "there, but it cannot be loaded");
+        assertThat(result.output()).contains("LibfabricNotFoundException",
+                "/etc/passwd (which is there, but cannot be loaded: /etc/passwd: ");
+    }
+
+    @Test
+    void aFileOfTheSearchPathThatCannotBeLoadedIsNamedWithTheReason(@TempDir Path folder) throws Exception {
+        Path broken = Files.writeString(folder.resolve("libfabric.so.1"), "not a library");
+
+        assertThat(
+                Forked.startBehind(List.of("env", "LD_LIBRARY_PATH=/nowhere:" + folder), Loads.class).await().output())
+                .contains("LD_LIBRARY_PATH has " + broken + ", which is there, but cannot be loaded: " + broken + ": ");
     }
 
     @Test

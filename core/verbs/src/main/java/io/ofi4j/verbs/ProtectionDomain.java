@@ -1,6 +1,7 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.os.Machine;
 import io.ofi4j.verbs.internal.ObjectCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +14,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * {@link io.ofi4j.FabricException} if the library reports an error.
  */
 public final class ProtectionDomain implements AutoCloseable {
-    private static final long PAGE = 4096;
 
     final DeviceContext context;
     final MemorySegment pointer;
@@ -47,7 +47,7 @@ public final class ProtectionDomain implements AutoCloseable {
         if (length < 1) { throw new IllegalArgumentException("a region has at least 1 byte, not " + length); }
         requireOpen();
         int access = checked(rights);
-        return register(Arena.ofAuto().allocate(length, PAGE), access);
+        return register(Arena.ofAuto().allocate(length, Machine.PAGE), access);
     }
 
     /**
@@ -79,9 +79,9 @@ public final class ProtectionDomain implements AutoCloseable {
         boolean zeroBased = (access & VerbsAccess.ZERO_BASED.bit()) != 0;
         // a driver of iWARP accepts the flag and ignores it
         if (zeroBased) { context.requireNotIwarp("zero-based regions"); }
-        if (zeroBased && memory.address() % PAGE != 0) {
+        if (zeroBased && memory.address() % Machine.PAGE != 0) {
             throw new IllegalArgumentException(
-                    "memory of a zero-based region begins at a page, at a multiple of " + PAGE);
+                    "memory of a zero-based region begins at a page, at a multiple of " + Machine.PAGE);
         }
         long base = zeroBased ? 0 : memory.address();
         synchronized (this) { // as in close()

@@ -6,6 +6,7 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Machine;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
@@ -74,7 +75,7 @@ public final class RegionQuarantine {
      */
     public MemorySegment allocate(long length, Arena arena, long accessBits) {
         boolean keepsPages = mustKeep(accessBits);
-        if (!keepsPages && length < NativeMemory.HUGE_PAGE) { return arena.allocate(length, NativeMemory.PAGE); }
+        if (!keepsPages && length < NativeMemory.HUGE_PAGE) { return arena.allocate(length, Machine.PAGE); }
         long pages = NativeMemory.wholePages(length);
         long address = NativeMemory.map(pages);
         return NativeMemory.view(address, length, arena,

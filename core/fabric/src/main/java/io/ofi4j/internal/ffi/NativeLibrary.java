@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Loads libfabric once, in the global arena, after the process was made safe for it. No class of the generated bindings
@@ -25,6 +26,7 @@ public final class NativeLibrary {
     /** The system property with the path of another library file. */
     public static final String PATH_PROPERTY = "io.ofi4j.library";
 
+    private static final String SEARCH_PATH = "LD_LIBRARY_PATH";
     private static final String SONAME = "libfabric.so.1";
     private static final List<String> LOCATIONS = List.of(SONAME, "/usr/local/lib/" + SONAME,
             "/usr/local/lib64/" + SONAME, "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME,
@@ -132,7 +134,18 @@ public final class NativeLibrary {
     }
 
     private static String loadProblem(String place) {
-        if (!place.contains("/")) { return " (the dynamic linker's search path)"; }
-        return Files.exists(Path.of(place)) ? " (there, but it cannot be loaded; see 'ldd " + place + "')" : "";
+        if (place.contains("/")) { return Files.exists(Path.of(place)) ? " (" + refusal(Path.of(place)) + ")" : ""; }
+        String path = LibC.getenv(SEARCH_PATH);
+        String refused = path == null
+                ? ""
+                : Stream.of(path.split("[:;]")).filter(folder -> !folder.isEmpty()).map(Path::of)
+                        .map(folder -> folder.resolve(place)).filter(Files::exists)
+                        .map(file -> "; " + SEARCH_PATH + " has " + file + ", " + refusal(file))
+                        .collect(Collectors.joining());
+        return " (the dynamic linker's search path" + refused + ")";
+    }
+
+    private static String refusal(Path file) {
+        return "which is there, but cannot be loaded: " + LibC.linkerRefusal(file.toString());
     }
 }

@@ -17,6 +17,7 @@ public final class LibC {
     private static final MethodHandle STRERROR = handle("strerror",
             FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
     private static final MethodHandle GETEUID = handle("geteuid");
+    private static final int RTLD_NOW = 2;
 
     /** A function that returns an int. */
     static MethodHandle handle(String name, MemoryLayout... arguments) {
@@ -25,7 +26,10 @@ public final class LibC {
 
     public static MethodHandle handle(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor, options);
+        MemorySegment function = linker.defaultLookup().find(name)
+                .orElseThrow(() -> new UnsatisfiedLinkError("the C library of this machine has no function " + name
+                        + ": ofi4j needs glibc 2.28 or newer, or musl 1.2.5 or newer"));
+        return linker.downcallHandle(function, descriptor, options);
     }
 
     /** setenv(3): Java cannot change its own environment, and libfabric reads it once. */
@@ -61,6 +65,19 @@ public final class LibC {
             return string((MemorySegment) STRERROR.invokeExact(errno));
         } catch (Throwable t) {
             throw unexpected(t);
+        }
+    }
+
+    /** Why dlopen(3) refuses a library, in the words of dlerror(3); empty if it takes it. */
+    public static String linkerRefusal(String library) {
+        MethodHandle open = handle("dlopen",
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+        MethodHandle error = handle("dlerror", FunctionDescriptor.of(ValueLayout.JAVA_LONG));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocateFrom(library);
+            if (call(() -> (long) open.invokeExact(name, RTLD_NOW)) != 0) { return ""; }
+            String reason = string(MemorySegment.ofAddress(call(() -> (long) error.invokeExact())));
+            return reason == null ? "the dynamic linker gives no reason" : reason;
         }
     }
 

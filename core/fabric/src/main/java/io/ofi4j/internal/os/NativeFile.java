@@ -25,7 +25,6 @@ public final class NativeFile implements AutoCloseable {
     private static final MethodHandle FLOCK = LibC.handle("flock", JAVA_INT, JAVA_INT);
 
     private static final int O_RDWR = 2;
-    private static final int O_DIRECTORY = 0x10000;
     private static final int F_SETSIG = 10;
     private static final int F_SETLEASE = 1024;
     private static final int F_WRLCK = 1;
@@ -59,7 +58,7 @@ public final class NativeFile implements AutoCloseable {
 
     /** Opens a folder, to be locked; see {@link #error}. */
     public static NativeFile openFolder(Path folder) {
-        return new NativeFile(open(folder, O_DIRECTORY | Descriptors.CLOEXEC));
+        return new NativeFile(open(folder, Machine.O_DIRECTORY | Descriptors.CLOEXEC));
     }
 
     /** Whether no other file descriptor or mapping of it exists; also false if this process is not allowed to ask. */
@@ -69,11 +68,10 @@ public final class NativeFile implements AutoCloseable {
         return isUnused & Descriptors.fcntl(descriptor, F_SETLEASE, F_UNLCK) == 0;
     }
 
-    /**
-     * flock(2) until it is closed; false if another process or thread has the lock, true if it cannot be locked at all.
-     */
+    /** flock(2) until it is closed; false if another process or thread has the lock. The file must be open. */
     public boolean tryLock() {
-        return error != 0 || LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
+        if (error != 0) { throw new IllegalStateException("the file could not be opened: " + LibC.strerror(error)); }
+        return LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
     }
 
     private static int open(Path path, int flags) {

@@ -27,7 +27,6 @@ public final class NativeMemory {
             Linker.Option.firstVariadicArg(1), Linker.Option.captureCallState("errno"));
     private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
 
-    public static final long PAGE = 4096;
     public static final long HUGE_PAGE = 2 << 20;
 
     private static final int HEXADECIMAL = 16;
@@ -42,8 +41,6 @@ public final class NativeMemory {
     private static final int HUGE_PAGES = 14;
     private static final int POPULATE_FOR_WRITING = 23;
     private static final long FAILED = -1;
-    /** The number of rt_sigprocmask(2): of x86-64, and of the machines that have the kernel's common table. */
-    private static final long RT_SIGPROCMASK = System.getProperty("os.arch").equals("amd64") ? 14 : 135;
     private static final long NO_SUCH_CHANGE = -1;
 
     /** Whether an address is in writable memory, by /proc/self/maps; false without it. */
@@ -66,15 +63,15 @@ public final class NativeMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             long set = address & -Long.BYTES; // inside the same page
-            long status = LibC.call(() -> (long) SYSCALL.invokeExact(errno, RT_SIGPROCMASK, NO_SUCH_CHANGE, set, 0L,
-                    (long) Long.BYTES));
+            long status = LibC.call(() -> (long) SYSCALL.invokeExact(errno, Machine.RT_SIGPROCMASK, NO_SUCH_CHANGE, set,
+                    0L, (long) Long.BYTES));
             return status == 0 || errno.get(JAVA_INT, 0) != Errno.EFAULT;
         }
     }
 
     /** Rounds up to whole pages. */
     public static long wholePages(long length) {
-        return (length + PAGE - 1) / PAGE * PAGE;
+        return (length + Machine.PAGE - 1) / Machine.PAGE * Machine.PAGE;
     }
 
     /**
@@ -122,7 +119,7 @@ public final class NativeMemory {
      * pages or the file are released. Later writes go to new pages that are never read.
      */
     public static void discard(long address, long length) {
-        long begin = address / PAGE * PAGE;
+        long begin = address / Machine.PAGE * Machine.PAGE;
         long pages = wholePages(address + length - begin);
         int flags = PRIVATE_AND_ANONYMOUS | FIXED | NOT_RESERVED;
         if (mmap(begin, pages, READ_AND_WRITE, flags) == FAILED) { // too many mappings
@@ -136,7 +133,7 @@ public final class NativeMemory {
 
     /** msync(2) of mapped memory of any address and length: 0, or the errno. */
     public static int sync(long address, long length) {
-        long begin = address / PAGE * PAGE;
+        long begin = address / Machine.PAGE * Machine.PAGE;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             long size = address + length - begin;

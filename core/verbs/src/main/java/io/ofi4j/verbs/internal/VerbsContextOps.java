@@ -8,6 +8,7 @@ import io.ofi4j.bindings.verbs.ibv_port_attr;
 import io.ofi4j.bindings.verbs.ibv_qp_init_attr_ex;
 import io.ofi4j.bindings.verbs.ibv_xrcd_init_attr;
 import io.ofi4j.bindings.verbs.verbs_context;
+import io.ofi4j.internal.os.Machine;
 import io.ofi4j.internal.os.NativeWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +25,9 @@ public final class VerbsContextOps {
     private static final MethodHandle CLOSE_XRCD = ErrnoCalls.inTable(verbs_context.close_xrcd.descriptor());
     private static final MethodHandle CREATE_QP_EX = ErrnoCalls.inTable(verbs_context.create_qp_ex.descriptor());
     private static final int O_CREAT = 0100;
+    /** The bindings have x86-64's offsets. A mutex, which is longer on aarch64, stands before these. */
+    private static final long ABI_COMPAT = ibv_context.mutex$offset() + Machine.PTHREAD_MUTEX;
+    private static final long LENGTH = verbs_context.context$offset() + ABI_COMPAT + Long.BYTES;
 
     private final MemorySegment context;
     /** The address of the struct, or 0 if the driver has none. */
@@ -31,7 +35,7 @@ public final class VerbsContextOps {
 
     public VerbsContextOps(MemorySegment context) {
         this.context = context;
-        boolean has = NativeWords.get(context.address(), ibv_context.abi_compat$offset()) == -1;
+        boolean has = NativeWords.get(context.address(), ABI_COMPAT) == -1;
         this.extended = has ? context.address() - verbs_context.context$offset() : 0;
     }
 
@@ -39,7 +43,7 @@ public final class VerbsContextOps {
     private long find(long offset) {
         if (extended == 0) { return 0; }
         long size = NativeWords.get(extended, verbs_context.sz$offset());
-        return size < verbs_context.sizeof() - offset ? 0 : NativeWords.get(extended, offset);
+        return size < LENGTH - offset ? 0 : NativeWords.get(extended, offset);
     }
 
     private long require(long offset, String call) {

@@ -59,7 +59,8 @@ final class ShmFileReservation extends Quirk {
         if (path.isEmpty()) { return enable.getAsInt(); }
         requireUnused(path.get());
         try (NativeFile folder = NativeFile.openFolder(ShmFiles.DIRECTORY)) {
-            if (RESERVES) {
+            if (folder.error() != 0 && folder.error() != Errno.EACCES) { return -folder.error(); }
+            if (RESERVES && folder.error() == 0) {
                 // a process that keeps the lock delays this one only for a time
                 Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT);
             }
