@@ -85,7 +85,7 @@ class LayoutTest {
         }
 
         assertThat(expected.size()).isGreaterThan(1300);
-        assertThat(asC(headers)).containsExactlyEntriesOf(expected);
+        assertThat(differences(headers)).isEmpty();
     }
 
     @Test
@@ -94,9 +94,10 @@ class LayoutTest {
         assumeHeaders(headers, "", "the headers of verbs are not here (libibverbs-dev, librdmacm-dev)");
         addStructs(BINDINGS + ".verbs");
         addConstants(Class.forName(BINDINGS + ".verbs.verbs_h"));
+        expected.remove("sizeof(struct ibv_port_attr)"); // grows at its end; a caller says which size it has
 
         assertThat(expected.size()).isGreaterThan(500);
-        assertThat(asC(headers)).containsExactlyEntriesOf(expected);
+        assertThat(differences(headers)).isEmpty();
     }
 
     @Test
@@ -107,7 +108,7 @@ class LayoutTest {
         expected.put("offsetof(struct ibv_context, abi_compat)", number(context, "ABI_COMPAT"));
         expected.put("sizeof(struct verbs_context)", number(context, "LENGTH"));
 
-        assertThat(asC(headers)).containsExactlyEntriesOf(expected);
+        assertThat(differences(headers)).isEmpty();
     }
 
     @Test
@@ -122,7 +123,7 @@ class LayoutTest {
         }
         addErrors();
 
-        assertThat(asC(HEADERS_OF_THE_C_LIBRARY)).containsExactlyEntriesOf(expected);
+        assertThat(differences(HEADERS_OF_THE_C_LIBRARY)).isEmpty();
     }
 
     /** Error numbers of the system; those from 256 on are libfabric's. */
@@ -239,6 +240,13 @@ class LayoutTest {
 
     private void assumeHeaders(List<String> headers, String condition, String reason) throws Exception {
         assumeTrue(compile(headers, condition + "\nint main(void) { return 0; }\n").isEmpty(), reason);
+    }
+
+    private List<String> differences(List<String> headers) throws Exception {
+        Map<String, Long> found = asC(headers);
+        return expected.entrySet().stream().filter(one -> !one.getValue().equals(found.get(one.getKey())))
+                .map(one -> one.getKey() + ": " + one.getValue() + " in Java, " + found.get(one.getKey()) + " in C")
+                .toList();
     }
 
     private Map<String, Long> asC(List<String> headers) throws Exception {
