@@ -37,8 +37,8 @@ class DoctorTest {
 
     private static final Map<String, String> MARKS = Map.of("OK", "ok", "HINT", " *", "PROBLEM", "!!");
     private static final List<String> SUBJECTS = List.of("JDK", "native access", "libfabric", "providers", "devices",
-            "signal handlers", "registration cache", "quirks", "locked memory", "descriptors", "cross-memory attach",
-            "huge pages", "/dev/shm", "abandoned files");
+            "signal handlers", "registration cache", "quirks", "machine", "locked memory", "descriptors",
+            "cross-memory attach", "huge pages", "/dev/shm", "abandoned files");
 
     @Test
     void aMachineWhereTheTestsRunIsReady() {

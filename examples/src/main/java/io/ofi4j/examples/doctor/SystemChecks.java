@@ -23,10 +23,20 @@ final class SystemChecks {
     private SystemChecks() {}
 
     static List<Finding> all() {
-        return List.of(lockedMemory(limit(LOCKED), LibfabricChecks.hasDevice()), descriptors(),
-                crossMemoryAttach(text("/proc/sys/kernel/yama/ptrace_scope").orElse("0"),
+        return List.of(machine(System.getProperty("os.arch")), lockedMemory(limit(LOCKED), LibfabricChecks.hasDevice()),
+                descriptors(), crossMemoryAttach(text("/proc/sys/kernel/yama/ptrace_scope").orElse("0"),
                         LibfabricChecks.tryCrossMemory()),
                 hugePages(), sharedMemory(), abandonedFiles());
+    }
+
+    /** What was tested of this kind of machine, by its name in Java. */
+    static Finding machine(String name) {
+        return switch (name) {
+            case "amd64" -> Finding.ok("machine", "x86-64");
+            case "aarch64" -> Finding.hint("machine", "aarch64, which was tried under emulation only",
+                    "run the tests here: scripts/test");
+            default -> Finding.hint("machine", name + ", which was not tried", "run the tests here: scripts/test");
+        };
     }
 
     /**

@@ -23,6 +23,13 @@ class FindingTest {
     }
 
     @Test
+    void aKindOfMachineThatWasNotTestedIsAHint() {
+        require(SystemChecks.machine("amd64"), Level.OK, "x86-64", "");
+        require(SystemChecks.machine("aarch64"), Level.HINT, "under emulation only", "scripts/test");
+        require(SystemChecks.machine("riscv64"), Level.HINT, "riscv64, which was not tried", "scripts/test");
+    }
+
+    @Test
     void readingOfAChildSaysNothingOfOthersUnderYama() {
         Optional<String> refused = Optional.of("process_vm_readv says Operation not permitted (1)");
 
