@@ -170,7 +170,8 @@ final class NullWalk {
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
             walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum);
             walk.samples.put(Reduction.Combination.class, sum.combination());
-            walk.add(group, futures, futures.submit(token -> {}), rendezvous, new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
+            walk.add(group, futures, futures.submit(token -> {}), rendezvous,
+                    new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 walk.walk(type);
             }
