@@ -39,8 +39,8 @@ public final class Scope implements AutoCloseable {
     private final List<AutoCloseable> members = new ArrayList<>();
     private Duration closeTimeout = DEFAULT_CLOSE_TIMEOUT;
     private boolean closed;
-    /** The number of threads in {@link #close}. */
-    private int closing;
+    /** The thread that is in {@link #close}, the last one if another has waited in vain; or null. */
+    private Thread closer;
 
     Scope(Libfabric libfabric) { this.libfabric = libfabric; }
 
@@ -96,7 +96,7 @@ public final class Scope implements AutoCloseable {
      * <p><b>If closing an object throws,</b> the rest is closed, except what the object needs. The first exception comes
      * out of this method, further ones are suppressed in it. Parents of an object that is still open add none. A
      * checked exception of an added object is the cause of a {@link java.util.concurrent.CompletionException}. Call
-     * this again to go on with what is left.
+     * this again to go on with what is left. While another thread is in this method, the call waits for it first.
      *
      * <p>A thread that hangs in a call into the provider delays the close by up to 30 seconds for each object that it
      * uses, whatever {@link #closeTimeout} says.
@@ -111,20 +111,35 @@ public final class Scope implements AutoCloseable {
         ScopeClose close;
         synchronized (this) {
             closed = true;
-            closing++;
-            left = new ArrayList<>(members.reversed());
+            if (closer == Thread.currentThread()) { return; } // an added object closes the scope that closes it
             close = new ScopeClose(closeTimeout);
+            awaitCloser(close);
+            closer = Thread.currentThread();
+            left = new ArrayList<>(members.reversed());
         }
         try {
             close.closeAll(left);
         } finally {
             synchronized (this) {
                 members.removeIf(member -> left.stream().noneMatch(one -> one == member));
-                closing--;
-                if (closing > 0) { close.leaveRest(); }
+                closer = null;
+                notifyAll();
             }
         }
         close.throwFailure();
+    }
+
+    /** Waits until no other thread closes the scope, at most as long as a close may wait. */
+    private void awaitCloser(ScopeClose close) {
+        boolean interrupted = false;
+        while (closer != null && !close.remaining().isZero()) {
+            try {
+                wait(Math.max(1, close.remaining().toMillis()));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) { Thread.currentThread().interrupt(); }
     }
 
     @Override

@@ -113,9 +113,6 @@ final class ScopeClose {
         } else if (failure != thrown) { failure.addSuppressed(thrown); }
     }
 
-    /** Another thread closes what this one could not. */
-    void leaveRest() { obstacle = null; }
-
     /** Throws what the first failing close has thrown, or why something is still open. */
     void throwFailure() {
         switch (failure) {

@@ -20,11 +20,15 @@ import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -256,6 +260,82 @@ class ScopeTest {
             owner.submit(scope::close).get();
             assertThat(pair.fabric.isClosed()).isTrue();
         }
+    }
+
+    @Test
+    void threadsThatCloseAtOnceCloseEverythingOnce() throws Exception {
+        List<String> closed = Collections.synchronizedList(new ArrayList<>());
+        Scope scope = scope();
+        Pair pair = pair(scope, hints("tcp;ofi_rxm"));
+        pair.domain.allocate(64, Access.READ);
+        scope.add(() -> closed.add("added"));
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Future<?>> closes = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                closes.add(threads.submit(scope::close));
+            }
+            for (Future<?> close : closes) {
+                close.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+            }
+        }
+        assertClosed(pair);
+        assertThat(closed).containsExactly("added");
+    }
+
+    @Test
+    void anAddedObjectMayCloseItsScope() {
+        Scope scope = scope();
+        Fabric fabric = fabric(scope);
+        scope.add(scope::close);
+        scope.close();
+        assertThat(fabric.isClosed()).isTrue();
+    }
+
+    @ForEachProvider
+    @MethodSource(EVERY)
+    void aThreadThatWaitsIsTold(String provider) throws Exception {
+        Scope scope = scope();
+        Pair pair = pair(scope, hints(provider));
+        CountDownLatch waits = new CountDownLatch(1);
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            Future<Integer> wait = other.submit(() -> {
+                waits.countDown();
+                int completions = 0;
+                while (completions >= 0) { // until the queue is closed
+                    completions = pair.queue.await((token, flags, length, data) -> {}, 1, Pair.DEADLINE);
+                }
+                return completions;
+            });
+            waits.await();
+            scope.close();
+            assertThatThrownBy(() -> wait.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS))
+                    .hasRootCauseInstanceOf(IllegalStateException.class).hasMessageContaining("is closed");
+        }
+        assertClosed(pair);
+    }
+
+    @Test
+    void deferredWorkThatWaitsForItsCounterIsNamedOnce() {
+        Scope scope = scope();
+        Domain domain = scope
+                .openFabric(TestProviders
+                        .info(TestProviders.hints("sockets").capabilities(Capability.RMA, Capability.TRIGGER)))
+                .openDomain();
+        CompletionQueue queue = domain.openCompletionQueue();
+        AddressVector vector = domain.openAddressVector();
+        Counter trigger = domain.openCounter();
+        Counter done = domain.openCounter();
+        MemoryRegion region = domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE);
+        Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+        PreparedRma write = endpoint.rma().message().peer(vector.insert(endpoint.address())).local(region, 0, 8)
+                .remote(region.remote(), 8, 8);
+        domain.deferredWork().when(trigger, 1).write(write, done, 1);
+
+        assertThatIllegalStateException().isThrownBy(scope::close).withMessageContaining("wait for their counters")
+                .satisfies(thrown -> assertThat(thrown).hasNoSuppressedExceptions());
+        trigger.add(1);
+        scope.close();
+        assertThat(domain.isClosed()).isTrue();
     }
 
     @Test
