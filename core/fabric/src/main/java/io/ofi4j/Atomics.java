@@ -13,7 +13,9 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.AtomicMessageStruct;
 import io.ofi4j.internal.ffi.AtomicOps;
 import io.ofi4j.internal.quirks.Fact;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * Operations that read and change a peer's memory in one step; fi_atomic(3). Returned by {@link Endpoint#atomics}; ask
@@ -24,11 +26,15 @@ import java.lang.foreign.MemorySegment;
  * also takes a comparand. {@code inject} is {@code execute} without a completion, for up to {@link #injectSize} bytes;
  * its local bytes may be changed when it returns.
  *
- * <p><b>Numbers.</b> The forms that take a number work on one element. They put the number into local memory as
- * {@link Datatype#put(MemorySegment, long, long)} does, before anything else is checked. An inject puts it at the local
- * offset. A fetch or a compare uses a <i>cell</i>: values of the datatype next to each other, at the offset of a region
- * with {@link Access#READ} and {@link Access#WRITE}. The first value becomes the result, the second is the operand, and
- * the third, of a compare only, is the comparand. A cell is in use until its operation has completed.
+ * <p><b>Numbers.</b> The forms that take a number work on one element, which has the number as
+ * {@link Datatype#put(MemorySegment, long, long)} converts it. An inject needs no local memory. A fetch or a compare
+ * uses a <i>cell</i>: values of the datatype next to each other, at the offset of a region with {@link Access#READ} and
+ * {@link Access#WRITE}. The first value becomes the result, the second is the operand, and the third, of a compare
+ * only, is the comparand; operand and comparand are put there before anything else is checked. A cell is in use until
+ * its operation has completed.
+ *
+ * <p><b>Slices.</b> The forms that take a {@link MemoryRegion.Slice} change as many elements as the slice has, from the
+ * start of the remote region. Slices of operands, comparands and results have the same length.
  *
  * <p><b>Targets.</b> The remote base and offset together must be a multiple of {@link Datatype#size}. A target needs
  * {@link Access#REMOTE_WRITE} for {@code execute}, {@link Access#REMOTE_READ} for a fetch with
@@ -53,6 +59,8 @@ public final class Atomics extends OneSided {
     final AtomicLimits limits;
     /** The regions of an operation after the first; used inside the guard. */
     private final int[] extraRegions = new int[2];
+    /** The operand of an inject of a number, which the provider copies; used inside the guard. */
+    private final MemorySegment injected = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
     Atomics(Endpoint endpoint) {
         super(endpoint);
@@ -160,39 +168,64 @@ public final class Atomics extends OneSided {
 
     /**
      * As {@link #tryInject(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long)}, for one
-     * element, whose value is put into the local region first.
+     * element, whose value is an argument: it needs no local region.
      *
-     * @param operand the value, put at the offset as {@link Datatype#put(MemorySegment, long, long)} does
+     * @param operand the value, as an element of the datatype: {@link Datatype#put(MemorySegment, long, long)}
      * @throws IllegalArgumentException if the datatype has no such value
      */
-    public boolean tryInject(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion local,
-            long offset, Peer peer, RemoteRegion remote, long remoteOffset) {
-        datatype.put(local.segment(), offset, operand);
-        return tryInject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    public boolean tryInject(AtomicOperation operation, Datatype datatype, long operand, Peer peer, RemoteRegion remote,
+            long remoteOffset) {
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
+        try {
+            datatype.put(injected, 0, operand);
+            return injectNumber(operation, datatype, peer, remote, remoteOffset);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
     }
 
     /**
-     * As {@link #tryInject(AtomicOperation, Datatype, long, MemoryRegion, long, Peer, RemoteRegion, long)}, with a
-     * value of type {@code double}.
+     * As {@link #tryInject(AtomicOperation, Datatype, long, Peer, RemoteRegion, long)}, with a value of type
+     * {@code double}.
      */
-    public boolean tryInject(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion local,
-            long offset, Peer peer, RemoteRegion remote, long remoteOffset) {
-        datatype.put(local.segment(), offset, operand);
-        return tryInject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    public boolean tryInject(AtomicOperation operation, Datatype datatype, double operand, Peer peer,
+            RemoteRegion remote, long remoteOffset) {
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
+        try {
+            datatype.put(injected, 0, operand);
+            return injectNumber(operation, datatype, peer, remote, remoteOffset);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /** Injects the number in {@link #injected}; inside the guard. */
+    private boolean injectNumber(AtomicOperation operation, Datatype datatype, Peer peer, RemoteRegion remote,
+            long remoteOffset) {
+        long length = limits.bytes(Form.BASE, operation, datatype, 1);
+        requireInjectable(length);
+        requireTarget(length, peer, remote, REMOTE_WRITE, remoteOffset);
+        requireAligned(remote, remoteOffset, datatype);
+        long status = ops.fi_inject_atomic(injected.address(), 1, peer.fabricAddress, remote.base() + remoteOffset,
+                remote.key(), datatype.value(), operation.value());
+        Reference.reachabilityFence(injected);
+        return accepted(status, INJECT, peer);
     }
 
     /** As {@code tryInject} with a number, but waits for room. */
-    public void inject(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion local, long offset,
-            Peer peer, RemoteRegion remote, long remoteOffset) {
-        datatype.put(local.segment(), offset, operand);
-        inject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    public void inject(AtomicOperation operation, Datatype datatype, long operand, Peer peer, RemoteRegion remote,
+            long remoteOffset) {
+        if (!tryInject(operation, datatype, operand, peer, remote, remoteOffset)) {
+            awaitRoom(INJECT, peer, () -> tryInject(operation, datatype, operand, peer, remote, remoteOffset));
+        }
     }
 
     /** As {@code tryInject} with a number, but waits for room. */
-    public void inject(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion local, long offset,
-            Peer peer, RemoteRegion remote, long remoteOffset) {
-        datatype.put(local.segment(), offset, operand);
-        inject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    public void inject(AtomicOperation operation, Datatype datatype, double operand, Peer peer, RemoteRegion remote,
+            long remoteOffset) {
+        if (!tryInject(operation, datatype, operand, peer, remote, remoteOffset)) {
+            awaitRoom(INJECT, peer, () -> tryInject(operation, datatype, operand, peer, remote, remoteOffset));
+        }
     }
 
     /**
@@ -344,6 +377,173 @@ public final class Atomics extends OneSided {
         long compareOffset = datatype.put(cell.segment(), operandOffset + datatype.size(), comparand);
         compare(operation, datatype, cell, operandOffset, 1, cell, compareOffset, cell, offset, peer, remote,
                 remoteOffset, token);
+    }
+
+    /**
+     * As {@link #tryExecute(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, with
+     * a slice of operands.
+     *
+     * @throws IllegalArgumentException if the slice ends inside an element
+     */
+    public boolean tryExecute(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
+            RemoteRegion remote, long token) {
+        return tryExecute(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0,
+                token);
+    }
+
+    /** As {@code tryExecute} with a slice, but waits for room. */
+    public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
+            RemoteRegion remote, long token) {
+        execute(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0, token);
+    }
+
+    /**
+     * As {@link #tryInject(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long)}, with a
+     * slice of operands.
+     *
+     * @throws IllegalArgumentException if the slice ends inside an element
+     */
+    public boolean tryInject(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
+            RemoteRegion remote) {
+        return tryInject(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0);
+    }
+
+    /** As {@code tryInject} with a slice, but waits for room. */
+    public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
+            RemoteRegion remote) {
+        inject(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0);
+    }
+
+    /**
+     * As {@link #tryFetch(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, Peer, RemoteRegion,
+     * long, long)}, with slices.
+     *
+     * @param local the operands; not looked at, and may be null, for {@link AtomicOperation#ATOMIC_READ}
+     * @param result where the previous values go
+     * @throws IllegalArgumentException if the result ends inside an element, or the slices have different lengths
+     */
+    public boolean tryFetch(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
+            MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
+        MemoryRegion.Slice operands = operands(operation, local, result);
+        return tryFetch(operation, datatype, operands.region(), operands.offset(), count(datatype, result),
+                result.region(), result.offset(), peer, remote, 0, token);
+    }
+
+    /** As {@code tryFetch} with slices, but waits for room. */
+    public void fetch(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, MemoryRegion.Slice result,
+            Peer peer, RemoteRegion remote, long token) {
+        MemoryRegion.Slice operands = operands(operation, local, result);
+        fetch(operation, datatype, operands.region(), operands.offset(), count(datatype, result), result.region(),
+                result.offset(), peer, remote, 0, token);
+    }
+
+    /**
+     * As {@link #tryCompare(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, MemoryRegion,
+     * long, Peer, RemoteRegion, long, long)}, with slices.
+     *
+     * @throws IllegalArgumentException if the slices end inside an element, or have different lengths
+     */
+    public boolean tryCompare(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
+            MemoryRegion.Slice compare, MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
+        requireSameLength(compare, result);
+        requireSameLength(local, result);
+        return tryCompare(operation, datatype, local.region(), local.offset(), count(datatype, result),
+                compare.region(), compare.offset(), result.region(), result.offset(), peer, remote, 0, token);
+    }
+
+    /** As {@code tryCompare} with slices, but waits for room. */
+    public void compare(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
+            MemoryRegion.Slice compare, MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
+        requireSameLength(compare, result);
+        requireSameLength(local, result);
+        compare(operation, datatype, local.region(), local.offset(), count(datatype, result), compare.region(),
+                compare.offset(), result.region(), result.offset(), peer, remote, 0, token);
+    }
+
+    /**
+     * As {@link #tryFetch(AtomicOperation, Datatype, long, MemoryRegion, long, Peer, RemoteRegion, long, long)}, with a
+     * slice for the cell.
+     *
+     * @throws IndexOutOfBoundsException if the slice has no room for two elements
+     */
+    public boolean tryFetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion.Slice cell,
+            Peer peer, RemoteRegion remote, long token) {
+        requireCell(cell, 2, datatype);
+        return tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
+    }
+
+    /**
+     * As {@link #tryFetch(AtomicOperation, Datatype, long, MemoryRegion.Slice, Peer, RemoteRegion, long)}, with a value
+     * of type {@code double}.
+     */
+    public boolean tryFetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion.Slice cell,
+            Peer peer, RemoteRegion remote, long token) {
+        requireCell(cell, 2, datatype);
+        return tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
+    }
+
+    /** As {@code tryFetch} with a number and a slice, but waits for room. */
+    public void fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion.Slice cell, Peer peer,
+            RemoteRegion remote, long token) {
+        requireCell(cell, 2, datatype);
+        fetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
+    }
+
+    /** As {@code tryFetch} with a number and a slice, but waits for room. */
+    public void fetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion.Slice cell, Peer peer,
+            RemoteRegion remote, long token) {
+        requireCell(cell, 2, datatype);
+        fetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
+    }
+
+    /**
+     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long,
+     * long)}, with a slice for the cell.
+     *
+     * @throws IndexOutOfBoundsException if the slice has no room for three elements
+     */
+    public boolean tryCompare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
+            MemoryRegion.Slice cell, Peer peer, RemoteRegion remote, long token) {
+        requireCell(cell, 3, datatype);
+        return tryCompare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0,
+                token);
+    }
+
+    /** As {@code tryCompare} with numbers and a slice, but waits for room. */
+    public void compare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
+            MemoryRegion.Slice cell, Peer peer, RemoteRegion remote, long token) {
+        requireCell(cell, 3, datatype);
+        compare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0, token);
+    }
+
+    private static void requireCell(MemoryRegion.Slice cell, int elements, Datatype datatype) {
+        if (cell.length() < (long) elements * datatype.size()) {
+            throw new IndexOutOfBoundsException("a cell needs " + elements + " elements of " + datatype + ", "
+                    + elements * datatype.size() + " bytes, and the slice has " + cell.length());
+        }
+    }
+
+    private static long count(Datatype datatype, MemoryRegion.Slice slice) {
+        long length = slice.length();
+        if ((length & datatype.size() - 1) != 0) {
+            throw new IllegalArgumentException(
+                    "a slice of " + length + " bytes ends inside an element: " + datatype + " has " + datatype.size());
+        }
+        return length / datatype.size();
+    }
+
+    private static MemoryRegion.Slice operands(AtomicOperation operation, MemoryRegion.Slice local,
+            MemoryRegion.Slice result) {
+        if (operation == AtomicOperation.ATOMIC_READ) { return result; }
+        requireSameLength(local, result);
+        return local;
+    }
+
+    private static void requireSameLength(MemoryRegion.Slice one, MemoryRegion.Slice result) {
+        if (one.length() != result.length()) {
+            throw new IllegalArgumentException("the slices have different lengths, " + one.length() + " and "
+                    + result.length() + " bytes: each element has an operand, and gives a result");
+        }
     }
 
     /**

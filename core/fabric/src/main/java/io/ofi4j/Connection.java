@@ -220,7 +220,7 @@ public final class Connection {
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             endpoint.aliases.requireNone(endpoint);
-            endpoint.lifeCycle.awaitDeferredWork();
+            endpoint.lifeCycle.awaitDeferredWork(EndpointLifeCycle.DRAIN_TIMEOUT);
             Event event = receiveShutdown();
             endpoint.lifeCycle.closeWithConnection();
             queue.buffer(event);

@@ -245,6 +245,9 @@ public final class Counter implements AutoCloseable {
         }
     }
 
+    /** Whether endpoints, regions or deferred work need it. */
+    boolean isBound() { return !bound.isEmpty(); }
+
     boolean isBelow(long threshold) { return ops.fi_cntr_read() < threshold; }
 
     /**

@@ -28,9 +28,11 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}. It opens queues, counters, vectors
@@ -403,6 +405,31 @@ public final class Domain implements AutoCloseable {
         assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
         checkThread();
         lifeCycle.requireOpen(this);
+    }
+
+    /**
+     * Closes the open children for a scope, what uses others first. Its owner alone may do that.
+     *
+     * @throws WrongThreadException once, instead of one for each child
+     */
+    void closeChildren(ScopeClose close) {
+        if (isClosed()) { return; }
+        checkThread();
+        List<AutoCloseable> open = children.all(AutoCloseable.class).collect(Collectors.toList()).reversed();
+        open.sort(Comparator.comparing(Domain::placeInClose));
+        close.closeAll(open);
+        finishIdleRegions(); // slots of operations may have been freed since
+    }
+
+    /** Endpoints before regions, whose operations in flight end with them; queues last. */
+    private static int placeInClose(AutoCloseable child) {
+        return switch (child) {
+            case ProgressThread _ -> 0;
+            case Endpoint endpoint when endpoint.bindings.role != EndpointBindings.Role.SHARED_RECEIVE -> 1;
+            case Endpoint _,ScalableEndpoint _,SharedTransmitContext _ -> 2;
+            case MemoryRegion _,MappedKey _ -> 3;
+            default -> 4;
+        };
     }
 
     void forget(Object child) {

@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+import static java.util.stream.Collectors.toList;
 
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
@@ -376,6 +377,11 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
+    /** Closes the open aliases for a scope. */
+    void closeChildren(ScopeClose close) {
+        close.closeAll(aliases.all(AutoCloseable.class).collect(toList()));
+    }
+
     /** Closes the flush, before the endpoint closes. */
     void closeFlush() { if (rma != null) { rma.closeFlush(); } }
 
@@ -463,7 +469,7 @@ public final class Endpoint implements AutoCloseable {
      * continues.
      */
     @Override
-    public void close() { lifeCycle.close(); }
+    public void close() { lifeCycle.close(EndpointLifeCycle.DRAIN_TIMEOUT); }
 
     @Override
     public String toString() {

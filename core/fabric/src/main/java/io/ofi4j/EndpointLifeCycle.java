@@ -80,7 +80,7 @@ final class EndpointLifeCycle implements EndpointView {
         private boolean isEnabledOrLost() { return this == ENABLED || this == LOST; }
     }
 
-    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
+    static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration CONNECTIONS_TIMEOUT = Duration.ofMillis(5);
 
     private final Endpoint endpoint;
@@ -390,9 +390,14 @@ final class EndpointLifeCycle implements EndpointView {
         return EndpointAddress.of(name.address(), info.addressFormat());
     }
 
-    /** As {@link Endpoint#close}. */
-    void close() {
-        if (state.mayClose()) { awaitDeferredWork(); }
+    /**
+     * As {@link Endpoint#close}.
+     *
+     * @param remaining the longest time to wait for operations, if that is less than {@link #DRAIN_TIMEOUT}
+     */
+    void close(Duration remaining) {
+        Duration timeout = remaining.compareTo(DRAIN_TIMEOUT) < 0 ? remaining : DRAIN_TIMEOUT;
+        if (state.mayClose()) { awaitDeferredWork(timeout); }
         synchronized (endpoint) {
             if (!state.mayClose()) { return; }
             bindings.requireClosable();
@@ -403,7 +408,7 @@ final class EndpointLifeCycle implements EndpointView {
             assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
             nativeClose.lock(); // a shutdown may be in its close
             try {
-                finish();
+                finish(timeout);
             } finally {
                 nativeClose.unlock();
             }
@@ -416,18 +421,18 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /** @throws IllegalStateException naming what is queued and waits for its counter */
-    void awaitDeferredWork() {
-        domain.queues.works.awaitNone(endpoint, DRAIN_TIMEOUT);
+    void awaitDeferredWork(Duration timeout) {
+        domain.queues.works.awaitNone(endpoint, timeout);
     }
 
-    private void finish() {
+    private void finish(Duration timeout) {
         endpoint.closeFlush();
         if (original != this) {
             finishAlias();
             return;
         }
         Object recording = RECORDER.closing();
-        if (bindings.transmitQueue() != null) { drain(); }
+        if (bindings.transmitQueue() != null) { drain(timeout); }
         closeNatively();
         cancel();
         bindings.release();
@@ -449,7 +454,7 @@ final class EndpointLifeCycle implements EndpointView {
         assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
         nativeClose.lock();
         try {
-            drain();
+            drain(DRAIN_TIMEOUT);
             closeNatively();
             cancel();
         } finally {
@@ -459,10 +464,10 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     /**
-     * Reads the completions that are there, and waits at most two seconds for operations that the provider cannot
-     * cancel. The endpoint accepts no new ones.
+     * Reads the completions that are there, and waits for operations that the provider cannot cancel. The endpoint
+     * accepts no new ones.
      */
-    private void drain() {
+    private void drain(Duration timeout) {
         CompletionQueue queue = bindings.transmitQueue();
         Quirks quirks = endpoint.quirks;
         domain.queues.works.requireNoneWaiting(endpoint); // no further operation can be queued
@@ -470,9 +475,9 @@ final class EndpointLifeCycle implements EndpointView {
         if (!wasEnabled()) { return; }
         if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(CONNECTIONS_TIMEOUT, () -> false); }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
-            progress(DRAIN_TIMEOUT, () -> queue.transmitsInFlight(endpoint) == 0);
+            progress(timeout, () -> queue.transmitsInFlight(endpoint) == 0);
         } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
-            progress(DRAIN_TIMEOUT, () -> queue.readsInFlight(endpoint) == 0);
+            progress(timeout, () -> queue.readsInFlight(endpoint) == 0);
         }
     }
 

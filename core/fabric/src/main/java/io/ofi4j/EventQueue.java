@@ -270,6 +270,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
+    /** Whether endpoints that are bound to it are open. */
+    boolean isBound() { return !children.isEmpty(); }
+
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**

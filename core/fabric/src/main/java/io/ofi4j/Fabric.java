@@ -19,10 +19,12 @@ import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 
 /**
  * A network, or its software substitute; fi_fabric(3). Opened by {@link Libfabric#openFabric}. It opens domains, event
@@ -153,6 +155,17 @@ public final class Fabric implements AutoCloseable {
     private void requireOpen() {
         assert LockOrder.taken(LockOrder.Rank.FABRIC, this);
         lifeCycle.requireOpen(this);
+    }
+
+    boolean isClosed() { return !lifeCycle.isOpen(); }
+
+    boolean hasChildren() { return !children.isEmpty(); }
+
+    /** Closes the open children for a scope: domains first, since their endpoints need the other children. */
+    void closeChildren(ScopeClose close) {
+        List<AutoCloseable> open = children.all(AutoCloseable.class).collect(Collectors.toList()).reversed();
+        open.sort(Comparator.comparing(child -> !(child instanceof Domain)));
+        close.closeAll(open);
     }
 
     void forget(Object child) {

@@ -243,7 +243,7 @@ public final class Libfabric {
      */
     public List<String> replacedSignalHandlers() { return SignalGuard.replacedHandlers(); }
 
-    /** Opens the fabric of an info; fi_fabric(3). The caller closes it. */
+    /** Opens the fabric of an info; fi_fabric(3). The caller closes it; {@link Scope#openFabric} opens one that is. */
     public Fabric openFabric(FabricInfo info) {
         OpenResult out = FabricCalls.fi_fabric(NativeFabricInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());
@@ -251,6 +251,9 @@ public final class Libfabric {
         LeakReport.opened(fabric);
         return fabric;
     }
+
+    /** Opens a scope, which closes what is opened in it. */
+    public Scope openScope() { return new Scope(this); }
 
     @Override
     public String toString() { return "libfabric " + version; }

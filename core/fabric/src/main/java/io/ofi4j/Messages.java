@@ -320,6 +320,56 @@ public final class Messages extends TwoSided {
         receive(local.region(), local.offset(), local.length(), token);
     }
 
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but receives into a slice. */
+    public boolean tryReceive(MemoryRegion.Slice local, Peer peer, long token) {
+        return tryReceive(local.region(), local.offset(), local.length(), peer, token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion.Slice, Peer, long)}, but waits for room. */
+    public void receive(MemoryRegion.Slice local, Peer peer, long token) {
+        receive(local.region(), local.offset(), local.length(), peer, token);
+    }
+
+    /** As {@link #tryReceiveMany(MemoryRegion, long, long, long)}, but receives into a slice. */
+    public boolean tryReceiveMany(MemoryRegion.Slice local, long token) {
+        return tryReceiveMany(local.region(), local.offset(), local.length(), token);
+    }
+
+    /** As {@link #tryReceiveMany(MemoryRegion.Slice, long)}, but waits for room. */
+    public void receiveMany(MemoryRegion.Slice local, long token) {
+        receiveMany(local.region(), local.offset(), local.length(), token);
+    }
+
+    /** As {@link #tryInject(MemoryRegion, long, long, Peer)}, but sends a slice. */
+    public boolean tryInject(MemoryRegion.Slice local, Peer peer) {
+        return tryInject(local.region(), local.offset(), local.length(), peer);
+    }
+
+    /** As {@link #tryInject(MemoryRegion.Slice, Peer)}, but waits for room. */
+    public void inject(MemoryRegion.Slice local, Peer peer) {
+        inject(local.region(), local.offset(), local.length(), peer);
+    }
+
+    /** As {@link #trySendData(MemoryRegion, long, long, long, Peer, long)}, but sends a slice. */
+    public boolean trySendData(MemoryRegion.Slice local, long data, Peer peer, long token) {
+        return trySendData(local.region(), local.offset(), local.length(), data, peer, token);
+    }
+
+    /** As {@link #trySendData(MemoryRegion.Slice, long, Peer, long)}, but waits for room. */
+    public void sendData(MemoryRegion.Slice local, long data, Peer peer, long token) {
+        sendData(local.region(), local.offset(), local.length(), data, peer, token);
+    }
+
+    /** As {@link #tryInjectData(MemoryRegion, long, long, long, Peer)}, but sends a slice. */
+    public boolean tryInjectData(MemoryRegion.Slice local, long data, Peer peer) {
+        return tryInjectData(local.region(), local.offset(), local.length(), data, peer);
+    }
+
+    /** As {@link #tryInjectData(MemoryRegion.Slice, long, Peer)}, but waits for room. */
+    public void injectData(MemoryRegion.Slice local, long data, Peer peer) {
+        injectData(local.region(), local.offset(), local.length(), data, peer);
+    }
+
     /**
      * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;
      * fi_sendmsg and fi_recvmsg}

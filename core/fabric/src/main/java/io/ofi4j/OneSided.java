@@ -29,6 +29,16 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
         }
     }
 
+    /** As {@link #require}, for an operation whose operand is not in a region. */
+    final void requireTarget(long length, Peer peer, RemoteRegion remote, long remoteRight, long remoteOffset) {
+        requireInside(remote, remoteOffset, length);
+        if (peer.reachableVector != endpoint.reachableVector) {
+            requireVector(peer);
+            throw unreachable(peer);
+        }
+        if ((remote.accessBits() & remoteRight) == 0) { throw lacking(remote, remoteRight); }
+    }
+
     /** Checks a remote segment of a prepared operation. */
     final void requireInside(RemoteRegion remote, long offset, long length) {
         if ((offset | length) < 0 || offset > remote.length() - length) {
@@ -51,9 +61,15 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
         requireDomain(local);
         requireVector(peer);
         boolean isLocal = (local.accessBits & localRight) == 0;
-        if (!isLocal && (remote.accessBits() & remoteRight) != 0) { return closed(local, peer); }
-        return new IllegalArgumentException("the " + (isLocal ? "local" : "remote") + " region is registered for "
-                + (isLocal ? local.access() : remote.access()) + ", which lacks "
-                + Access.setOf(isLocal ? localRight : remoteRight));
+        if (isLocal) {
+            return new IllegalArgumentException("the local region is registered for " + local.access()
+                    + ", which lacks " + Access.setOf(localRight));
+        }
+        return (remote.accessBits() & remoteRight) == 0 ? lacking(remote, remoteRight) : closed(local, peer);
+    }
+
+    private static IllegalArgumentException lacking(RemoteRegion remote, long right) {
+        return new IllegalArgumentException(
+                "the remote region is registered for " + remote.access() + ", which lacks " + Access.setOf(right));
     }
 }

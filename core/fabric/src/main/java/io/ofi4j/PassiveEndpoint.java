@@ -220,6 +220,11 @@ public final class PassiveEndpoint implements AutoCloseable {
         return isClosed() && !staysAfterClose ? 0 : CmOps.fi_reject(handle, request.identity(), reason);
     }
 
+    /** Whether an endpoint that was opened for a request is open and has not accepted it. */
+    boolean hasTakenRequests() {
+        return lock.locked(() -> requests.stream().anyMatch(ConnectionRequest::isTaken));
+    }
+
     private boolean isListening() { return state == State.LISTENING; }
 
     private boolean isClosed() { return state == State.CLOSED; }

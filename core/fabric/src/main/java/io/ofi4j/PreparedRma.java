@@ -127,7 +127,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if the segments have no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is
-     *         among the {@link #flags}, and the provider would never complete the write
+     *         among the {@link Prepared#flags(OperationFlag...) flags}, and the provider would never complete the write
      */
     public boolean tryWrite(long token) { return tryPost(Call.WRITE, token); }
 

@@ -92,33 +92,37 @@ public final class ProgressThread implements AutoCloseable {
      * @throws RuntimeException the {@link #failure}, if there is one; the thread is closed nevertheless
      */
     @Override
-    public void close() {
+    public void close() { close(STOP_TIMEOUT); }
+
+    /** As {@link #close()}, but waits no longer than this. */
+    void close(Duration remaining) {
+        Duration timeout = remaining.compareTo(STOP_TIMEOUT) < 0 ? remaining : STOP_TIMEOUT;
         stopping = true;
         if (Thread.currentThread() == thread) { // without the monitor: another thread may hold it and wait for this one
             closesItself = true;
             return;
         }
-        closeFromOutside();
+        closeFromOutside(timeout);
     }
 
-    private synchronized void closeFromOutside() {
+    private synchronized void closeFromOutside(Duration timeout) {
         if (closed) { return; }
         LockSupport.unpark(thread);
-        join();
+        join(timeout);
         closed = true;
         domain.forget(this);
         if (failure instanceof RuntimeException e) { throw e; }
         if (failure instanceof Error e) { throw e; }
     }
 
-    private void join() {
+    private void join(Duration timeout) {
         long start = System.nanoTime();
         boolean interrupted = false;
         try {
             while (thread.isAlive()) {
                 try {
-                    if (!thread.join(STOP_TIMEOUT.minusNanos(System.nanoTime() - start))) {
-                        throw new FabricTimeoutException("waiting for " + this + " to end", STOP_TIMEOUT,
+                    if (!thread.join(timeout.minusNanos(System.nanoTime() - start))) {
+                        throw new FabricTimeoutException("waiting for " + this + " to end", timeout,
                                 "The thread hangs in a call into the provider.");
                     }
                 } catch (InterruptedException e) {

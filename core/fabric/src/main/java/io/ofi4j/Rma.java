@@ -234,6 +234,45 @@ public final class Rma extends OneSided {
     }
 
     /**
+     * As {@link #tryInjectWrite(MemoryRegion, long, long, Peer, RemoteRegion, long)}, but writes a slice to the start
+     * of a region.
+     */
+    public boolean tryInjectWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+        return tryInjectWrite(local.region(), local.offset(), local.length(), peer, remote, 0);
+    }
+
+    /** As {@link #tryInjectWrite(MemoryRegion.Slice, Peer, RemoteRegion)}, but waits for room. */
+    public void injectWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+        injectWrite(local.region(), local.offset(), local.length(), peer, remote, 0);
+    }
+
+    /**
+     * As {@link #tryWriteData(MemoryRegion, long, long, long, Peer, RemoteRegion, long, long)}, but writes a slice to
+     * the start of a region.
+     */
+    public boolean tryWriteData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote, long token) {
+        return tryWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0, token);
+    }
+
+    /** As {@link #tryWriteData(MemoryRegion.Slice, long, Peer, RemoteRegion, long)}, but waits for room. */
+    public void writeData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote, long token) {
+        writeData(local.region(), local.offset(), local.length(), data, peer, remote, 0, token);
+    }
+
+    /**
+     * As {@link #tryInjectWriteData(MemoryRegion, long, long, long, Peer, RemoteRegion, long)}, but writes a slice to
+     * the start of a region.
+     */
+    public boolean tryInjectWriteData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote) {
+        return tryInjectWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0);
+    }
+
+    /** As {@link #tryInjectWriteData(MemoryRegion.Slice, long, Peer, RemoteRegion)}, but waits for room. */
+    public void injectWriteData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote) {
+        injectWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0);
+    }
+
+    /**
      * Writes bytes to a peer, and then injects a flag, which arrives after the bytes: a target that sees the flag
      * ({@link MemoryRegion#getLongAcquire}) has the bytes. It waits for room for both.
      *

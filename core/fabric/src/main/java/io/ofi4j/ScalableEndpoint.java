@@ -179,6 +179,17 @@ public final class ScalableEndpoint implements AutoCloseable {
         if (state == State.CLOSED) { throw new IllegalStateException(this + " is closed"); }
     }
 
+    synchronized boolean hasContexts() { return !contexts.isEmpty(); }
+
+    /** Closes the open contexts for a scope. */
+    void closeChildren(ScopeClose close) {
+        List<AutoCloseable> open = new ArrayList<>();
+        synchronized (this) {
+            contexts.forEach(one -> open.add(one.endpoint));
+        }
+        close.closeAll(open);
+    }
+
     /**
      * Closes the endpoint; fi_close, fi_endpoint(3). If contexts are open, it throws {@link IllegalStateException},
      * which names them, and stays open. After FabricException it is closed.

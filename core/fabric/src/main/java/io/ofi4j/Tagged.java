@@ -364,6 +364,56 @@ public final class Tagged extends TwoSided {
         receive(local.region(), local.offset(), local.length(), tag, ignore, token);
     }
 
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but receives into a slice. */
+    public boolean tryReceive(MemoryRegion.Slice local, Peer peer, long tag, long ignore, long token) {
+        return tryReceive(local.region(), local.offset(), local.length(), peer, tag, ignore, token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion.Slice, Peer, long, long, long)}, but waits for room. */
+    public void receive(MemoryRegion.Slice local, Peer peer, long tag, long ignore, long token) {
+        receive(local.region(), local.offset(), local.length(), peer, tag, ignore, token);
+    }
+
+    /** As {@link #tryReceiveClaimed(MemoryRegion, long, long, long, long, long)}, but receives into a slice. */
+    public boolean tryReceiveClaimed(MemoryRegion.Slice local, long tag, long ignore, long token) {
+        return tryReceiveClaimed(local.region(), local.offset(), local.length(), tag, ignore, token);
+    }
+
+    /** As {@link #tryReceiveClaimed(MemoryRegion.Slice, long, long, long)}, but waits for room. */
+    public void receiveClaimed(MemoryRegion.Slice local, long tag, long ignore, long token) {
+        receiveClaimed(local.region(), local.offset(), local.length(), tag, ignore, token);
+    }
+
+    /** As {@link #tryInject(MemoryRegion, long, long, Peer, long)}, but sends a slice. */
+    public boolean tryInject(MemoryRegion.Slice local, Peer peer, long tag) {
+        return tryInject(local.region(), local.offset(), local.length(), peer, tag);
+    }
+
+    /** As {@link #tryInject(MemoryRegion.Slice, Peer, long)}, but waits for room. */
+    public void inject(MemoryRegion.Slice local, Peer peer, long tag) {
+        inject(local.region(), local.offset(), local.length(), peer, tag);
+    }
+
+    /** As {@link #trySendData(MemoryRegion, long, long, long, Peer, long, long)}, but sends a slice. */
+    public boolean trySendData(MemoryRegion.Slice local, long data, Peer peer, long tag, long token) {
+        return trySendData(local.region(), local.offset(), local.length(), data, peer, tag, token);
+    }
+
+    /** As {@link #trySendData(MemoryRegion.Slice, long, Peer, long, long)}, but waits for room. */
+    public void sendData(MemoryRegion.Slice local, long data, Peer peer, long tag, long token) {
+        sendData(local.region(), local.offset(), local.length(), data, peer, tag, token);
+    }
+
+    /** As {@link #tryInjectData(MemoryRegion, long, long, long, Peer, long)}, but sends a slice. */
+    public boolean tryInjectData(MemoryRegion.Slice local, long data, Peer peer, long tag) {
+        return tryInjectData(local.region(), local.offset(), local.length(), data, peer, tag);
+    }
+
+    /** As {@link #tryInjectData(MemoryRegion.Slice, long, Peer, long)}, but waits for room. */
+    public void injectData(MemoryRegion.Slice local, long data, Peer peer, long tag) {
+        injectData(local.region(), local.offset(), local.length(), data, peer, tag);
+    }
+
     /**
      * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;
      * fi_tsendmsg and fi_trecvmsg}

@@ -228,16 +228,67 @@ class AtomicsTest {
             RemoteRegion there = s.target.remote();
             int times = 200;
             for (int i = 1; i <= times; i++) {
-                s.atomics.inject(AtomicOperation.SUM, Datatype.INT64, i, s.operands, 0, s.pair.far, there, 8);
-                s.operands.segment().fill((byte) -1);
-                s.atomics.inject(AtomicOperation.SUM, Datatype.DOUBLE, 0.5, s.operands, 8, s.pair.far, there, 16);
+                s.atomics.inject(AtomicOperation.SUM, Datatype.INT64, i, s.pair.far, there, 8);
+                s.atomics.inject(AtomicOperation.SUM, Datatype.DOUBLE, 0.5, s.pair.far, there, 16);
+                s.operands.segment().set(JAVA_LONG, 0, i);
+                s.atomics.inject(AtomicOperation.SUM, Datatype.INT64, s.operands.slice(0, 8), s.pair.far,
+                        there.slice(24, 8));
                 s.operands.segment().fill((byte) -1);
                 if (i % 16 == 0) { s.pair.poll(); }
             }
             s.awaitThat(() -> s.target.segment().get(JAVA_LONG, 8) == times * (times + 1) / 2);
             s.awaitThat(() -> s.target.segment().get(JAVA_DOUBLE, 16) == times / 2.0);
+            s.awaitThat(() -> s.target.segment().get(JAVA_LONG, 24) == times * (times + 1) / 2);
             assertThat(s.pair.completed).isEmpty();
             assertThat(s.pair.queue.operationsInFlight()).isZero();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource(PROVIDERS)
+    void slicesAreOperandsComparandsAndResults(String provider) {
+        try (Stage s = new Stage(provider)) {
+            RemoteRegion there = s.target.remote().slice(64, 16);
+            MemorySegment changed = s.target.segment().asSlice(64, 16);
+            s.operands.segment().set(JAVA_LONG, 8, 5);
+            s.operands.segment().set(JAVA_LONG, 16, 7);
+            s.atomics.execute(AtomicOperation.SUM, Datatype.INT64, s.operands.slice(8, 16), s.pair.far, there, 1);
+            s.await(1);
+            s.awaitThat(() -> changed.get(JAVA_LONG, 0) == 5 && changed.get(JAVA_LONG, 8) == 7);
+
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.INT64, s.operands.slice(8, 16), s.results.slice(32, 16),
+                    s.pair.far, there, 2);
+            s.await(2);
+            assertThat(s.results.segment().get(JAVA_LONG, 40)).isEqualTo(7);
+
+            s.comparands.segment().set(JAVA_LONG, 24, 10);
+            s.comparands.segment().set(JAVA_LONG, 32, 15);
+            s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, s.operands.slice(8, 16),
+                    s.comparands.slice(24, 16), s.results.slice(0, 16), s.pair.far, there, 3);
+            s.await(3);
+            s.atomics.fetch(AtomicOperation.ATOMIC_READ, Datatype.INT64, null, s.results.slice(0, 16), s.pair.far,
+                    there, 4);
+            s.await(4);
+            assertThat(s.results.segment().get(JAVA_LONG, 0)).as("the exchanged element").isEqualTo(5);
+            assertThat(s.results.segment().get(JAVA_LONG, 8)).as("the other one").isEqualTo(14);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource(PROVIDERS)
+    void aSliceIsACell(String provider) {
+        try (Stage s = new Stage(provider)) {
+            RemoteRegion there = s.target.remote().slice(8, 8);
+            MemoryRegion.Slice cell = s.results.slice(16, 24);
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 5, cell, s.pair.far, there, 1);
+            s.await(1);
+            s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, 9, 5, cell, s.pair.far, there, 2);
+            s.await(2);
+            assertThat(cell.segment().get(JAVA_LONG, 0)).isEqualTo(5);
+            s.atomics.fetch(AtomicOperation.ATOMIC_WRITE, Datatype.DOUBLE, 0.5, cell, s.pair.far, there, 3);
+            s.await(3);
+            assertThat(cell.segment().get(JAVA_LONG, 0)).isEqualTo(9);
+            s.awaitThat(() -> s.target.segment().get(JAVA_DOUBLE, 8) == 0.5);
         }
     }
 

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.MessageOrder;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -44,6 +47,76 @@ class SliceTest {
             pair.rma().read(target.slice(4, 4), pair.far, source.remote().slice(16, 4), 1);
             pair.awaitCompletions(1);
             assertThat(target.asByteBuffer().getInt(4)).isEqualTo(4711);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void injectsAndWritesWithDataTakeSlices(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(SIZE, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
+            source.asByteBuffer().putLong(8, 4711);
+            RemoteRegion there = target.remote();
+            pair.rma().injectWrite(source.slice(8, 8), pair.far, there.slice(16, 8));
+            pair.rma().writeData(source.slice(8, 8), 77, pair.far, there.slice(24, 8), 1);
+            pair.rma().injectWriteData(source.slice(8, 8), 78, pair.far, there.slice(40, 8));
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return target.getLongAcquire(16) == 4711 && target.getLongAcquire(24) == 4711
+                        && target.getLongAcquire(40) == 4711;
+            }, Pair.DEADLINE);
+            pair.awaitCompletions(1);
+            assertThat(pair.completed).containsExactly(1L);
+            assertThat(target.getLongAcquire(32)).as("between the slices").isZero();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void messagesTakeSlices(String provider) {
+        try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.RMA)) {
+            boolean hasData = !box.pair.endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
+            int count = hasData ? 4 : 2;
+            for (int i = 0; i < count; i++) {
+                box.pair.farEndpoint.messages().receive(box.far.slice(8L * i, 8), i);
+            }
+            Messages messages = box.pair.endpoint.messages();
+            box.write(8L * count, 3);
+            messages.send(box.near.slice(0, 8), box.pair.far, 1);
+            messages.inject(box.near.slice(8, 8), box.pair.far);
+            if (hasData) {
+                messages.sendData(box.near.slice(16, 8), 77, box.pair.far, 2);
+                messages.injectData(box.near.slice(24, 8), 78, box.pair.far);
+            }
+            box.await(count / 2, count);
+
+            assertThat(box.hasArrived(8L * count)).isTrue();
+            if (hasData) { assertThat(box.farDone.done).extracting(Mailbox.Done::data).contains(77L, 78L); }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void taggedMessagesTakeSlices(String provider) {
+        try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA)) {
+            boolean hasData = !box.pair.endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
+            int count = hasData ? 4 : 2;
+            for (int i = 0; i < count; i++) {
+                box.pair.farEndpoint.tagged().receive(box.far.slice(8L * i, 8), i, 0, i);
+            }
+            Tagged tagged = box.pair.endpoint.tagged();
+            box.write(8L * count, 4);
+            if (hasData) {
+                tagged.injectData(box.near.slice(24, 8), 78, box.pair.far, 3);
+                tagged.sendData(box.near.slice(16, 8), 77, box.pair.far, 2, 2);
+            }
+            tagged.inject(box.near.slice(8, 8), box.pair.far, 1);
+            tagged.send(box.near.slice(0, 8), box.pair.far, 0, 1);
+            box.await(count / 2, count);
+
+            assertThat(box.hasArrived(8L * count)).isTrue();
+            if (hasData) { assertThat(box.farDone.done).extracting(Mailbox.Done::data).contains(77L, 78L); }
         }
     }
 

@@ -16,11 +16,13 @@ import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Scope;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -42,7 +44,8 @@ final class MisuseOfObjects {
     private MisuseOfObjects() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(closedObjects(), parents(), bindings(), memory(), counters()).flatMap(cases -> cases);
+        return Stream.of(closedObjects(), scopes(), parents(), bindings(), memory(), counters())
+                .flatMap(cases -> cases);
     }
 
     private static <T extends AutoCloseable> Misuse after(String name, java.util.function.Function<MisuseStage, T> open,
@@ -106,6 +109,26 @@ final class MisuseOfObjects {
                 after("counter add", MisuseOfObjects::counter, counter -> counter.add(1)),
                 after("counter set", MisuseOfObjects::counter, counter -> counter.set(1)),
                 after("counter await", MisuseOfObjects::counter, counter -> counter.await(1, SHORT)));
+    }
+
+    private static Scope scope() { return Libfabric.load().openScope(); }
+
+    private static Stream<Misuse> scopes() {
+        return Stream.of(
+                refused("open a fabric in a closed scope", STATE, "the scope is closed",
+                        s -> closed(scope()).openFabric(s.pair.fabric.info())),
+                refused("add to a closed scope", STATE, "the scope is closed", s -> closed(scope()).add(s.source)),
+                refused("a scope without time for its close", ARGUMENT, "above zero",
+                        s -> s.opened(scope()).closeTimeout(Duration.ZERO)),
+                refused("close a scope with a queue that an endpoint outside needs", STATE, "close these before", s -> {
+                    Scope scope = scope();
+                    scope.add(s.pair.queue);
+                    scope.close();
+                }), refused("close a scope with another thread's domain", WrongThreadException.class, "DOMAIN", s -> {
+                    Scope scope = scope();
+                    scope.add(s.owned(ThreadingModel.DOMAIN).fabric);
+                    MisuseStage.elsewhere(scope::close);
+                }));
     }
 
     private static Stream<Misuse> parents() {

@@ -9,11 +9,13 @@ import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
+import io.ofi4j.util.FabricFuture;
 import io.ofi4j.util.Futures;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
@@ -22,6 +24,9 @@ import java.io.UncheckedIOException;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -91,8 +96,47 @@ final class MisuseOfUtilities {
                 }), refused("futures: a second object on a queue", STATE, "other futures", s -> {
                     s.opened(new Futures(s.pair.endpoint, s.pair.queue));
                     new Futures(s.pair.endpoint, s.pair.queue);
-                }), refused("futures: submit after close", STATE, "closed",
-                        s -> MisuseStage.closed(new Futures(s.pair.endpoint, s.pair.queue)).submit(token -> {})));
+                }),
+                refused("futures: submit after close", STATE, "closed",
+                        s -> MisuseStage.closed(new Futures(s.pair.endpoint, s.pair.queue)).submit(token -> {})),
+                future("a wait inside an action", STATE, "thenCompose", (futures, box) -> {
+                    FabricFuture first = futures.receive(box.far.slice(0, 8));
+                    FabricFuture never = futures.receive(box.far.slice(8, 8));
+                    CompletableFuture<Futures.Result> action = first.thenApply(received -> never.await());
+                    box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, 1);
+                    Waiting.YIELD.until(() -> {
+                        box.pair.queue.poll(MisuseStage.IGNORING, 1);
+                        return action.isDone();
+                    }, Pair.DEADLINE);
+                    joined(action);
+                }), future("a wait for a receive that is canceled", CancellationException.class, "canceled",
+                        (futures, box) -> {
+                            FabricFuture future = futures.receive(box.far.slice(0, 8));
+                            future.cancel(true);
+                            future.await();
+                        }),
+                future("a wait beyond the deadline", TIME, "within 10 ms",
+                        (futures, box) -> futures.receive(box.far.slice(0, 8)).within(SHORT).await()),
+                future("an interrupted wait", FabricException.class, "interrupted",
+                        (futures, box) -> MisuseStage.interrupted(futures.receive(box.far.slice(0, 8))::await)));
+    }
+
+    /** Futures of the far end of a mailbox, which the near end sends to. */
+    private static Misuse future(String name, Class<? extends Throwable> expected, String words,
+            BiConsumer<Futures, Mailbox> call) {
+        return refused("futures: " + name, expected, words, s -> {
+            Mailbox box = s.opened(new Mailbox("tcp;ofi_rxm", Capability.MSG, Capability.RMA));
+            call.accept(s.opened(new Futures(box.pair.farEndpoint, box.pair.farQueue)), box);
+        });
+    }
+
+    /** What an action throws. */
+    private static void joined(CompletableFuture<?> action) {
+        try {
+            action.join();
+        } catch (CompletionException e) {
+            throw (RuntimeException) e.getCause();
+        }
     }
 
     private static Misuse group(String name, Class<? extends Throwable> expected, String words,

@@ -19,6 +19,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.RawKey;
 import io.ofi4j.ScalableEndpoint;
+import io.ofi4j.Scope;
 import io.ofi4j.SharedTransmitContext;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
@@ -150,8 +151,9 @@ final class NullWalk {
                 Counter second = domain.openCounter();
                 SharedTransmitContext shared = domain.openSharedTransmitContext();
                 ScalableEndpoint scalable = domain.openScalableEndpoint();
+                Scope scope = Libfabric.load().openScope();
                 Arena arena = Arena.ofShared()) {
-            walk.add(shared, scalable, EndpointStatistics.Latencies.NONE);
+            walk.add(scope, shared, scalable, EndpointStatistics.Latencies.NONE);
             DeferredWork.When when = domain.deferredWork().when(first, 0);
             walk.add(domain.deferredWork(), when, when.add(second, 1));
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
@@ -168,7 +170,8 @@ final class NullWalk {
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
             walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum);
             walk.samples.put(Reduction.Combination.class, sum.combination());
-            walk.add(group, futures, rendezvous, new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
+            walk.add(group, futures, futures.submit(token -> {}), rendezvous,
+                    new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 walk.walk(type);
             }

@@ -9,7 +9,11 @@ import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.Deadlines;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -17,8 +21,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
@@ -27,7 +31,13 @@ import java.util.function.LongConsumer;
  * bytes. A thread of this object polls the queue and completes the futures. Any thread may call the methods.
  *
  * <p>Nothing else may poll the queue until {@link #close}: another poll would take completions that futures wait for.
- * Cancelling a future does not cancel its operation, which uses its memory until it has ended.
+ * A future ends when its operation has ended. {@link FabricFuture} says what can be canceled.
+ *
+ * <pre>{@code
+ * FabricFuture answer = futures.receive(inbox, ANSWER | number, 0).within(Duration.ofSeconds(2));
+ * futures.send(outbox, server, REQUEST | number);
+ * answer.await(); // blocks; a virtual thread releases its carrier
+ * }</pre>
  */
 public final class Futures implements AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(100);
@@ -38,10 +48,28 @@ public final class Futures implements AutoCloseable {
 
     private final Endpoint endpoint;
     private final CompletionQueue queue;
-    private final Map<Long, CompletableFuture<Result>> pending = new ConcurrentHashMap<>();
+    private final Map<Long, FabricFuture> pending = new ConcurrentHashMap<>();
+    /** The futures to cancel at a time, the earliest first. */
+    private final ConcurrentSkipListMap<Deadline, FabricFuture> deadlines = new ConcurrentSkipListMap<>();
+    private final long start = System.nanoTime();
     private final AtomicLong last = new AtomicLong();
     private final Thread thread;
     private volatile boolean closed;
+
+    /**
+     * A deadline of an operation.
+     *
+     * @param nanos since {@link #start}
+     * @param number tells deadlines of the same time apart
+     * @param timeout what the program asked for
+     */
+    private record Deadline(long nanos, long number, Duration timeout) implements Comparable<Deadline> {
+        @Override
+        public int compareTo(Deadline other) {
+            int byTime = Long.compare(nanos, other.nanos);
+            return byTime != 0 ? byTime : Long.compare(number, other.number);
+        }
+    }
 
     /**
      * The result of an operation.
@@ -94,7 +122,7 @@ public final class Futures implements AutoCloseable {
      * {@return the future of a write to a peer, as {@link io.ofi4j.Rma#write}} It waits for room, and throws what
      * posting throws.
      */
-    public CompletableFuture<Result> write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+    public FabricFuture write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
         return submit(token -> endpoint.rma().write(local, peer, remote, token));
     }
 
@@ -102,8 +130,59 @@ public final class Futures implements AutoCloseable {
      * {@return the future of a read from a peer, as {@link io.ofi4j.Rma#read}} It waits for room, and throws what
      * posting throws.
      */
-    public CompletableFuture<Result> read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+    public FabricFuture read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
         return submit(token -> endpoint.rma().read(local, peer, remote, token));
+    }
+
+    /**
+     * {@return the future of a message to a peer, as {@link io.ofi4j.Messages#send}} It waits for room, and throws what
+     * posting throws.
+     */
+    public FabricFuture send(MemoryRegion.Slice local, Peer peer) {
+        return submit(token -> endpoint.messages().send(local, peer, token));
+    }
+
+    /**
+     * {@return the future of the next message, as {@link io.ofi4j.Messages#receive}; its length is in the result} It
+     * waits for room, and throws what posting throws.
+     */
+    public FabricFuture receive(MemoryRegion.Slice local) {
+        return submit(token -> endpoint.messages().receive(local, token));
+    }
+
+    /**
+     * {@return the future of a message with a tag, as {@link io.ofi4j.Tagged#send}} It waits for room, and throws what
+     * posting throws.
+     */
+    public FabricFuture send(MemoryRegion.Slice local, Peer peer, long tag) {
+        return submit(token -> endpoint.tagged().send(local, peer, tag, token));
+    }
+
+    /**
+     * {@return the future of the next message with a matching tag, as {@link io.ofi4j.Tagged#receive}; its length is in
+     * the result} It waits for room, and throws what posting throws.
+     */
+    public FabricFuture receive(MemoryRegion.Slice local, long tag, long ignore) {
+        return submit(token -> endpoint.tagged().receive(local, tag, ignore, token));
+    }
+
+    /**
+     * {@return the future of an atomic change that brings the previous value into the cell, as
+     * {@link io.ofi4j.Atomics#fetch}} It waits for room, and throws what posting throws.
+     */
+    public FabricFuture fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion.Slice cell,
+            Peer peer, RemoteRegion remote) {
+        return submit(token -> endpoint.atomics().fetch(operation, datatype, operand, cell, peer, remote, token));
+    }
+
+    /**
+     * {@return the future of an atomic exchange that brings the previous value into the cell, as
+     * {@link io.ofi4j.Atomics#compare}} It waits for room, and throws what posting throws.
+     */
+    public FabricFuture compare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
+            MemoryRegion.Slice cell, Peer peer, RemoteRegion remote) {
+        return submit(token -> endpoint.atomics().compare(operation, datatype, operand, comparand, cell, peer, remote,
+                token));
     }
 
     /**
@@ -114,10 +193,10 @@ public final class Futures implements AutoCloseable {
      * @param post posts one operation with the token that it gets; what it throws, this method throws
      * @throws IllegalStateException if this object is closed
      */
-    public CompletableFuture<Result> submit(LongConsumer post) {
+    public FabricFuture submit(LongConsumer post) {
         if (closed) { throw new IllegalStateException("the futures of " + endpoint + " are closed"); }
         long token = last.incrementAndGet();
-        CompletableFuture<Result> future = new CompletableFuture<>();
+        FabricFuture future = new FabricFuture(this, token);
         pending.put(token, future);
         boolean posted = false;
         try {
@@ -134,17 +213,21 @@ public final class Futures implements AutoCloseable {
         CompletionHandler handler = new CompletionHandler() {
             @Override
             public void onCompletion(long token, long flags, long length, long data) {
-                CompletableFuture<Result> future = pending.remove(token);
+                FabricFuture future = pending.remove(token);
                 if (future != null) { future.complete(new Result(length, data)); }
             }
 
             @Override
-            public void onError(CompletionError error) { fail(error.token(), error.toException()); }
+            public void onError(CompletionError error) {
+                FabricFuture future = pending.remove(error.token());
+                if (future != null) { future.failed(error.toException()); }
+            }
         };
         Throwable why = closedException();
         try {
             while (!closed) {
-                queue.await(handler, BATCH, SLICE);
+                queue.await(handler, BATCH, Duration.ofNanos(untilNextDeadline()));
+                cancelExpired();
             }
         } catch (Throwable t) { // for example, the queue was closed
             why = t;
@@ -154,6 +237,55 @@ public final class Futures implements AutoCloseable {
         failAll(why);
     }
 
+    private long elapsed() { return System.nanoTime() - start; }
+
+    /** The nanoseconds to the next deadline, at most {@link #SLICE}. */
+    private long untilNextDeadline() {
+        Map.Entry<Deadline, FabricFuture> next = deadlines.firstEntry();
+        return next == null ? SLICE.toNanos() : Math.clamp(next.getKey().nanos - elapsed(), 0, SLICE.toNanos());
+    }
+
+    private void cancelExpired() {
+        long now = elapsed();
+        for (Map.Entry<Deadline, FabricFuture> next = deadlines.firstEntry(); next != null
+                && next.getKey().nanos <= now; next = deadlines.firstEntry()) {
+            deadlines.remove(next.getKey());
+            next.getValue().cancel(new FabricTimeoutException("an operation of " + endpoint, next.getKey().timeout,
+                    "It was canceled, and its memory is free: is the peer there?"));
+        }
+    }
+
+    /** Has an operation canceled at a deadline, by the thread that polls. */
+    void cancelAfter(Duration timeout, FabricFuture future) {
+        long now = elapsed();
+        long nanos = now + Math.min(Deadlines.nanos(timeout), Long.MAX_VALUE - now);
+        Deadline deadline = new Deadline(nanos, last.incrementAndGet(), timeout);
+        deadlines.put(deadline, future);
+        future.whenComplete((result, thrown) -> deadlines.remove(deadline));
+        if (nanos - now < SLICE.toNanos()) { wake(); } // otherwise the thread looks in time
+    }
+
+    private void wake() {
+        try {
+            queue.signal();
+        } catch (IllegalStateException e) {
+            // the queue is closed, and with it every operation has ended
+        }
+    }
+
+    /** Asks the provider to cancel the receive with a token, if it is one, and the provider can. */
+    void cancelReceive(long token) {
+        try {
+            if (endpoint.info().capabilities().contains(Capability.MSG)) {
+                endpoint.messages().cancel(token);
+            } else if (endpoint.info().capabilities().contains(Capability.TAGGED)) { endpoint.tagged().cancel(token); }
+        } catch (IllegalArgumentException | IllegalStateException | UnsupportedOperationException | FabricException e) {
+            // It is no receive, has just completed, its endpoint is closed, or the provider cannot cancel it.
+        }
+    }
+
+    boolean isPollingThread() { return Thread.currentThread() == thread; }
+
     private void failAll(Throwable why) {
         for (Long token : pending.keySet()) {
             fail(token, why);
@@ -161,7 +293,7 @@ public final class Futures implements AutoCloseable {
     }
 
     private void fail(long token, Throwable why) {
-        CompletableFuture<Result> future = pending.remove(token);
+        FabricFuture future = pending.remove(token);
         if (future != null) { future.completeExceptionally(why); }
     }
 

@@ -13,18 +13,24 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
@@ -51,6 +57,174 @@ class FuturesTest {
             both.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
             assertThat(near.asByteBuffer().getLong(8)).isEqualTo(4711);
             assertThat(progress.isRunning()).isTrue();
+        }
+    }
+
+    private static FabricHints hints(String provider, Capability family) {
+        return TestProviders.hints(provider).capabilities(family, Capability.RMA);
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aMessageIsSentAndReceived(String provider) {
+        try (Pair pair = new Pair(hints(provider, Capability.MSG));
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
+                Futures sender = new Futures(pair.endpoint, pair.queue);
+                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue)) {
+            region.asByteBuffer().putLong(0, 4711);
+            FabricFuture received = receiver.receive(region.slice(16, 16)).within(Pair.DEADLINE);
+            sender.send(region.slice(0, 8), pair.far).await();
+            assertThat(received.await().length()).isEqualTo(8);
+            assertThat(region.asByteBuffer().getLong(16)).isEqualTo(4711);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aTaggedMessageIsSentAndReceived(String provider) {
+        try (Pair pair = new Pair(hints(provider, Capability.TAGGED));
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
+                Futures sender = new Futures(pair.endpoint, pair.queue);
+                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue)) {
+            region.asByteBuffer().putLong(0, 1).putLong(8, 2);
+            FabricFuture second = receiver.receive(region.slice(16, 8), 2, 0).within(Pair.DEADLINE);
+            FabricFuture first = receiver.receive(region.slice(24, 8), 1, 0).within(Pair.DEADLINE);
+            sender.send(region.slice(0, 8), pair.far, 1).await();
+            sender.send(region.slice(8, 8), pair.far, 2).await();
+            first.await();
+            second.await();
+            assertThat(region.asByteBuffer().getLong(16)).isEqualTo(2);
+            assertThat(region.asByteBuffer().getLong(24)).isEqualTo(1);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void anAtomicOperationBringsThePreviousValue(String provider) {
+        try (Pair pair = new Pair(TestProviders.atomicHints(provider));
+                MemoryRegion cell = pair.domain.allocate(SIZE, Access.READ, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(SIZE, Access.REMOTE_READ, Access.REMOTE_WRITE);
+                ProgressThread progress = pair.domain.startProgress();
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            MemoryRegion.Slice slice = cell.slice(8, 24);
+            futures.fetch(AtomicOperation.SUM, Datatype.INT64, 5, slice, pair.far, target.remote()).await();
+            assertThat(cell.asByteBuffer().getLong(8)).isZero();
+            futures.compare(AtomicOperation.CSWAP, Datatype.INT64, 9, 5, slice, pair.far, target.remote()).await();
+            assertThat(cell.asByteBuffer().getLong(8)).isEqualTo(5);
+            assertThat(progress.isRunning()).isTrue();
+        }
+    }
+
+    private static boolean cancels(String provider) { return !provider.equals("MSG verbs"); }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aReceiveIsCanceledAtItsDeadlineAndItsMemoryIsFree(String provider) {
+        try (Pair pair = new Pair(hints(provider, Capability.MSG));
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE);
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            FabricFuture future = futures.receive(region.slice(0, 8)).within(Duration.ofMillis(20));
+            if (cancels(provider)) {
+                assertThatThrownBy(future::await).isInstanceOf(FabricTimeoutException.class)
+                        .hasMessageContaining("within 20 ms").hasMessageContaining("canceled");
+                assertThat(region.operationsInFlight()).isZero();
+            } else {
+                pair.endpoint.close();
+                assertThatThrownBy(future::await).isInstanceOf(FabricException.class);
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aTaggedReceiveIsCanceled(String provider) {
+        try (Pair pair = new Pair(hints(provider, Capability.TAGGED));
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE);
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            FabricFuture future = futures.receive(region.slice(0, 8), 1, 0);
+            future.cancel(true);
+            assertThatThrownBy(future::await).isInstanceOf(CancellationException.class);
+            assertThat(future.isCancelled()).isTrue();
+            assertThat(region.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void aMessageThatHasComeIsNotLostToACancellation() {
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
+                Futures sender = new Futures(pair.endpoint, pair.queue);
+                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue)) {
+            FabricFuture received = receiver.receive(region.slice(0, 8));
+            sender.send(region.slice(8, 8), pair.far).await();
+            received.await();
+            assertThat(received.cancel(true)).isFalse();
+            assertThat(received).isCompletedWithValueMatching(result -> result.length() == 8);
+            assertThat(received.within(Duration.ZERO)).isCompleted();
+        }
+    }
+
+    @Test
+    void whatCannotBeCanceledEndsWithItsOperation() {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE);
+                ProgressThread progress = pair.domain.startProgress();
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            FabricFuture write = futures.write(near.slice(0, 8), pair.far, near.remote().slice(8, 8))
+                    .within(Duration.ZERO);
+            write.cancel(true);
+            assertThat(write.await()).isNotNull();
+            assertThat(progress.isRunning()).isTrue();
+        }
+    }
+
+    @Test
+    void anInterruptCancelsWhatAThreadAwaits() {
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE);
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            FabricFuture future = futures.receive(region.slice(0, 8));
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(future::await).isInstanceOf(FabricException.class).hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).as("the interrupt status").isTrue();
+            assertThat(region.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void manyVirtualThreadsWait() throws Exception {
+        int count = 200;
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion region = pair.domain.allocate(8 * count, Access.SEND, Access.RECEIVE);
+                Futures sender = new Futures(pair.endpoint, pair.queue);
+                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<FabricFuture> receives = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                receives.add(receiver.receive(region.slice(8L * i, 8)));
+            }
+            List<Future<Long>> waits = receives.stream().map(one -> threads.submit(() -> one.await().length()))
+                    .toList();
+            for (int i = 0; i < count; i++) {
+                sender.send(region.slice(8L * i, 8), pair.far);
+            }
+            for (Future<Long> wait : waits) {
+                assertThat(wait.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(8);
+            }
+        }
+    }
+
+    @Test
+    void anActionThatAwaitsAnotherFutureIsRefused() {
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE, Access.SEND);
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            CompletableFuture<Futures.Result> first = receive(futures, pair, region);
+            FabricFuture never = futures.receive(region.slice(16, 8));
+            CompletableFuture<Futures.Result> action = first.thenApply(received -> never.await());
+            send(pair, region, action::isDone);
+            assertThatThrownBy(action::join).hasCauseInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("thenCompose");
         }
     }
 

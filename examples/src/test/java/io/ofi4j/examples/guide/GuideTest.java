@@ -15,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The programs that the guides begin with: each runs as a reader would run it, and its guide has the same text. */
+/**
+ * The programs that the guides, and a section of one, begin with: each runs as a reader would run it, and its guide has
+ * the same text.
+ */
 class GuideTest {
     private static final Path GUIDES = Path.of("../core/guide");
     private static final Path SOURCES = Path.of("src/main/java/io/ofi4j/examples/guide");
@@ -39,6 +42,13 @@ class GuideTest {
             return text.substring(start, text.indexOf("```", start));
         }
 
+        /** {@return the first program of a section} */
+        String printed(String heading) throws IOException {
+            String text = Files.readString(GUIDES.resolve(document));
+            int start = text.indexOf(FENCE, text.indexOf("\n## " + heading + "\n")) + FENCE.length();
+            return text.substring(start, text.indexOf("```", start));
+        }
+
         @Override
         public String toString() { return document; }
     }
@@ -56,6 +66,13 @@ class GuideTest {
     @MethodSource("guides")
     void a_guide_begins_with_the_text_of_its_program(Guide guide) throws IOException {
         assertThat(guide.printed()).isEqualTo(guide.source());
+    }
+
+    @Test
+    void the_section_on_servers_begins_with_the_text_of_its_program() throws IOException {
+        Guide guide = new Guide("MESSAGES.md", RequestsWithCredits.class);
+
+        assertThat(guide.printed("A server and its clients")).isEqualTo(guide.source());
     }
 
     static Stream<Arguments> programs() {
@@ -79,6 +96,12 @@ class GuideTest {
     void the_server_and_the_client_of_a_connection_hear_from_each_other() {
         assertThat(run(OverAConnection.class).lines()).containsExactlyInAnyOrder("number 7 has come: Hello, server",
                 "the server has the bytes");
+    }
+
+    @Test
+    void a_server_answers_its_clients_and_is_told_that_one_was_killed() {
+        assertThat(run(RequestsWithCredits.class).lines()).containsExactlyInAnyOrder("Ann has left after 100",
+                "Ben has left after 100", "Zoe was lost after 1");
     }
 
     @Test

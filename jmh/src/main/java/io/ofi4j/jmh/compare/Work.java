@@ -8,7 +8,10 @@ import io.ofi4j.Rma;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 
-/** Operations within one process, through the public API; line for line what {@code work.c} does. */
+/**
+ * Operations within one process, through the public API; line for line what {@code work.c} does, and forms of Java that
+ * allocate nothing either.
+ */
 final class Work {
     /** After how many injects progress is made; a power of two. */
     private static final int INJECTS_PER_POLL = 16;
@@ -19,6 +22,7 @@ final class Work {
     private final MemoryRegion local;
     private final Peer peer;
     private final RemoteRegion remote;
+    private final MemoryRegion.Slice slice;
 
     Work(World world, Family family) {
         this.world = world;
@@ -27,6 +31,7 @@ final class Work {
         this.local = world.local;
         this.peer = world.peer;
         this.remote = world.remote;
+        this.slice = local.slice(0, Long.BYTES);
     }
 
     /** Runs so many operations; how many nanoseconds that took. */
@@ -39,6 +44,8 @@ final class Work {
             case "writedata" -> writeDataEach(size, count);
             case "poll" -> pollEach(count);
             case "fetchadd" -> fetchAddEach(count);
+            case "slices" -> sliceEach(count);
+            case "injectadd" -> injectAddEach(count);
             case "stream" -> stream(size, window, count);
             default -> throw new IllegalArgumentException("there is no work called " + work);
         }
@@ -79,6 +86,31 @@ final class Work {
         for (long done = 0; done < count; done++) {
             while (!atomics.tryFetch(AtomicOperation.SUM, Datatype.UINT64, local, 0, 1, local, World.LETTER_ROOM, peer,
                     remote, 0, world.posted)) {
+                world.makeProgress();
+            }
+            world.posted++;
+            awaitCompletions(world.posted);
+        }
+    }
+
+    /** As {@link #injectEach}, of a number that is in no region. */
+    private void injectAddEach(long count) {
+        for (long done = 0; done < count; done++) {
+            while (!atomics.tryInject(AtomicOperation.SUM, Datatype.UINT64, done, peer, remote, 0)) {
+                world.makeProgress();
+            }
+            if ((done & INJECTS_PER_POLL - 1) == 0) { world.makeProgress(); }
+        }
+        fetchAddEach(1);
+    }
+
+    /** An inject and a write of the same slice. */
+    private void sliceEach(long count) {
+        for (long done = 0; done < count; done++) {
+            while (!rma.tryInjectWrite(slice, peer, remote)) {
+                world.makeProgress();
+            }
+            while (!rma.tryWrite(slice, peer, remote, world.posted)) {
                 world.makeProgress();
             }
             world.posted++;

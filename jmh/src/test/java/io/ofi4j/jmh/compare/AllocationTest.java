@@ -34,7 +34,7 @@ class AllocationTest {
     @ParameterizedTest
     @MethodSource("providers")
     void operationsAndTheirCompletionsAllocateNothing(String provider) {
-        requireNothingAllocated(provider, Family.RMA, "write", "read", "inject", "writedata", "poll");
+        requireNothingAllocated(provider, Family.RMA, "write", "read", "inject", "writedata", "slices", "poll");
     }
 
     @ParameterizedTest
@@ -46,7 +46,9 @@ class AllocationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
-    void additionsAllocateNothing(String provider) { requireNothingAllocated(provider, Family.ATOMIC, "fetchadd"); }
+    void additionsAllocateNothing(String provider) {
+        requireNothingAllocated(provider, Family.ATOMIC, "fetchadd", "injectadd");
+    }
 
     private static void requireNothingAllocated(String provider, Family family, String... works) {
         String allocating = "";

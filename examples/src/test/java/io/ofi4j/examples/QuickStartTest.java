@@ -1,0 +1,188 @@
+package io.ofi4j.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ofi4j.Libfabric;
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The quick starts of the README: each is typed into a shell, in a home folder of its own, as it is printed. Their
+ * checkout is this one.
+ */
+@Tag("gate")
+class QuickStartTest {
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Path README = Path.of("README.md");
+    private static final String FENCE = "```\n";
+    private static final long MINUTES = 5;
+    private static final List<String> INSTALLED = List.of("ofi4j-parent=pom.xml", "ofi4j-bindings=bindings/pom.xml",
+            "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml");
+
+    @TempDir
+    private Path home;
+
+    /** The commands of a section of the document, at any level. */
+    private static String commands(String heading) throws IOException {
+        String text = Files.readString(README);
+        int start = text.indexOf("# " + heading + "\n");
+        assertThat(start).as("a section %s", heading).isPositive();
+        int end = text.indexOf("\n##", start);
+        StringBuilder commands = new StringBuilder();
+        for (int at = text.indexOf(FENCE, start); at >= 0 && at < end;) {
+            int close = text.indexOf(FENCE, at + FENCE.length());
+            commands.append(text, at + FENCE.length(), close);
+            at = text.indexOf(FENCE, close + FENCE.length());
+        }
+        return commands.toString();
+    }
+
+    private String type(String heading) throws Exception {
+        Files.createSymbolicLink(home.resolve("ofi4j"), ROOT);
+        Path script = home.resolve("typed");
+        Files.writeString(script, "set -e\n" + commands("Quick starts") + commands(heading));
+        Path output = home.resolve("output");
+        ProcessBuilder builder = new ProcessBuilder("bash", script.toString()).redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        String java = System.getProperty("java.home");
+        builder.environment().put("HOME", home.toString());
+        builder.environment().put("JAVA_HOME", java);
+        builder.environment().merge("PATH", home.resolve("bin") + File.pathSeparator + java + "/bin",
+                (path, first) -> first + File.pathSeparator + path);
+        Process process = builder.start();
+        try {
+            assertThat(process.waitFor(MINUTES, TimeUnit.MINUTES)).as("whether it ends in time").isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        String text = Files.readString(output);
+        assumeFalse(text.contains("PluginResolutionException"), "Maven's plugins cannot be loaded here");
+        assertThat(process.exitValue()).as(text).isZero();
+        return text;
+    }
+
+    private static String greeting() { return Libfabric.load() + " has " + Libfabric.load().providers() + "\n"; }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Class path", "Module path", "One jar"})
+    void a_reader_who_types_it_sees_the_providers(String heading) throws Exception {
+        assertThat(type(heading)).isEqualTo(greeting());
+    }
+
+    @Test
+    void one_file_runs_as_a_program_and_as_a_script() throws Exception {
+        assertThat(type("One file")).isEqualTo(greeting().repeat(2));
+    }
+
+    @Test
+    void maven_builds_it() throws Exception {
+        assumeTrue(isInstalled("mvn"), "Maven is not on the PATH");
+        String repository = "-Dmaven.repo.local='" + repository() + "'";
+        // Some plugins are those of this Maven, and not of this project's build: they may not be here yet.
+        putBeforePath("mvn", found -> found + " -o " + repository + " \"$@\" > \"$HOME/offline\" 2>&1 || exec " + found
+                + " " + repository + " \"$@\"");
+
+        assertThat(type("Maven")).contains(greeting());
+    }
+
+    @Test
+    void gradle_builds_it() throws Exception {
+        assumeTrue(isInstalled("gradle"), "Gradle is not on the PATH");
+        String repository = "-Dmaven.repo.local='" + repository() + "'";
+        putBeforePath("gradle", found -> "exec " + found + " --offline " + repository + " \"$@\"");
+
+        assertThat(type("Gradle")).contains(greeting());
+    }
+
+    @Test
+    void the_scripts_of_maven_and_gradle_name_what_the_build_makes() throws IOException {
+        String pom = Files.readString(ROOT.resolve("pom.xml"));
+        String version = first("<artifactId>ofi4j-parent</artifactId>\\s*<version>([^<]*)", pom);
+        String release = first("<maven.compiler.release>([^<]*)", pom);
+
+        assertThat(commands("Gradle")).contains("implementation(\"io.ofi4j:ofi4j:" + version + "\")",
+                "options.release = " + release, "mainClass = \"hello.Hello\"",
+                "listOf(\"--enable-native-access=ALL-UNNAMED\")");
+        assertThat(commands("Maven")).contains("<version>" + version + "</version>",
+                "<maven.compiler.release>" + release + "<",
+                "<version>" + first("<maven-compiler-plugin.version>([^<]*)", pom) + "</version>",
+                "<version>" + first("<maven-dependency-plugin.version>([^<]*)", pom) + "</version>");
+    }
+
+    private static String first(String pattern, String text) {
+        return Pattern.compile(pattern).matcher(text).results().findFirst().orElseThrow().group(1);
+    }
+
+    private static Stream<Path> path(String command) {
+        return Stream.of(System.getenv("PATH").split(File.pathSeparator)).map(folder -> Path.of(folder, command))
+                .filter(Files::isExecutable);
+    }
+
+    private static boolean isInstalled(String command) { return path(command).findFirst().isPresent(); }
+
+    /** Makes a script that is found before a command of the PATH. Its line is made from that command's path. */
+    private void putBeforePath(String command, UnaryOperator<String> line) throws IOException {
+        String found = path(command).findFirst().orElseThrow().toString();
+        Path script = home.resolve("bin").resolve(command);
+        Files.createDirectories(script.getParent());
+        Files.writeString(script, "#!/bin/sh\n" + line.apply(found) + "\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+    }
+
+    /**
+     * A local repository as after {@code mvn install}: the one that this build uses, and in it what the build has made.
+     */
+    private Path repository() throws IOException, URISyntaxException {
+        Path assertj = Path.of(Assertions.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path used = assertj;
+        while (!used.getFileName().toString().equals("org")) {
+            used = used.getParent();
+        }
+        used = used.getParent();
+        Path made = home.resolve("repository");
+        link(used, made, "io");
+        link(used.resolve("io"), made.resolve("io"), "ofi4j");
+        String version = first("<artifactId>ofi4j-parent</artifactId>\\s*<version>([^<]*)",
+                Files.readString(ROOT.resolve("pom.xml")));
+        for (String one : INSTALLED) {
+            String artifact = one.substring(0, one.indexOf('='));
+            Path pom = ROOT.resolve(one.substring(one.indexOf('=') + 1));
+            Path folder = Files.createDirectories(made.resolve("io/ofi4j").resolve(artifact).resolve(version));
+            Files.copy(pom, folder.resolve(artifact + "-" + version + ".pom"), StandardCopyOption.REPLACE_EXISTING);
+            Path jar = pom.resolveSibling("target").resolve(artifact + "-" + version + ".jar");
+            if (Files.exists(jar)) { Files.copy(jar, folder.resolve(jar.getFileName())); }
+        }
+        return made;
+    }
+
+    /** Links all that is in a folder but one entry. */
+    private static void link(Path from, Path to, String except) throws IOException {
+        Files.createDirectories(to);
+        if (!Files.isDirectory(from)) { return; }
+        List<Path> entries = new ArrayList<>();
+        try (Stream<Path> all = Files.list(from)) {
+            all.filter(one -> !one.getFileName().toString().equals(except)).forEach(entries::add);
+        }
+        for (Path entry : entries) {
+            Files.createSymbolicLink(to.resolve(entry.getFileName()), entry);
+        }
+    }
+}
