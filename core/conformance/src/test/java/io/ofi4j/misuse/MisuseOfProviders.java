@@ -4,6 +4,7 @@ import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
+import io.ofi4j.EfaOperations;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
@@ -44,7 +45,7 @@ final class MisuseOfProviders {
     private MisuseOfProviders() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(objects(), faces(), addresses(), messages(), tags(), transfers(), old(), early())
+        return Stream.of(objects(), faces(), rare(), looks(), addresses(), messages(), tags(), transfers(), old(), early())
                 .flatMap(cases -> cases);
     }
 
@@ -85,6 +86,58 @@ final class MisuseOfProviders {
                         s -> s.opened(s.pair.domain.openEndpoint()).tagged()),
                 refused("provider: transfers without the capability", NOT_OFFERED, "Capability.RMA",
                         s -> s.opened(new Pair(TestProviders.hints("shm").capabilities(Capability.MSG))).rma()));
+    }
+
+    /** Calls that few providers have. */
+    private static Stream<Misuse> rare() {
+        AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
+                .name("ofi4j-misuse-" + ProcessHandle.current().pid());
+        return Stream.of(
+                refused("rare: a domain's operations without a name", ARGUMENT, "must have a name",
+                        s -> s.pair.domain.operations("")),
+                refused("rare: a domain's operations that there are not", NOT_OFFERED, "nonesuch",
+                        s -> s.pair.domain.operations("nonesuch")),
+                refused("rare: a fabric's operations without a name", ARGUMENT, "must have a name",
+                        s -> s.pair.fabric.operations("\0")),
+                refused("rare: a fabric's operations that there are not", NOT_OFFERED, "nonesuch",
+                        s -> s.pair.fabric.operations("nonesuch")),
+                refused("rare: an endpoint's operations without a name", ARGUMENT, "must have a name",
+                        s -> s.pair.endpoint.operations("")),
+                refused("rare: an endpoint's operations that there are not", NOT_OFFERED, "nonesuch",
+                        s -> s.pair.endpoint.operations("nonesuch")),
+                refused("rare: operations of an adapter that is not there", NOT_OFFERED, "efa",
+                        s -> EfaOperations.of(s.pair.domain)),
+                refused("rare: operations of a closed domain", STATE, "closed",
+                        s -> EfaOperations.of(MisuseStage.closed(s.domain(TestProviders.hints("shm"))))),
+                refused("rare: a number for another vector's peer", ARGUMENT, "not in this address vector",
+                        s -> s.pair.vector.userId(s.other("shm").far, 1)),
+                refused("rare: numbers for peers where there are none", NOT_OFFERED, "AV_USER_ID",
+                        s -> s.pair.vector.userId(s.pair.far, 1)),
+                refused("rare: a shared peer of a vector that is not read-only", STATE, "not read-only",
+                        s -> s.pair.vector.sharedPeer(0)),
+                refused("rare: a shared peer that is not there", IndexOutOfBoundsException.class, "no address 1", s -> {
+                    Pair pair = s.other("sockets");
+                    s.opened(pair.domain.openAddressVector(shared)).insert(pair.farEndpoint.address());
+                    s.opened(pair.domain.openAddressVector(shared.readOnly())).sharedPeer(1);
+                }), refused("rare: an endpoint of a passive one that listens", STATE, "listens", s -> {
+                    Pair pair = s.other("MSG tcp");
+                    s.opened(pair.domain.openEndpoint(pair.passive));
+                }), refused("rare: an endpoint of a passive one of another fabric", ARGUMENT, "another fabric",
+                        s -> s.opened(s.other("MSG tcp").domain.openEndpoint(s.other("MSG tcp").passive))));
+    }
+
+    /** Looks for messages of one peer. */
+    private static Stream<Misuse> looks() {
+        return Stream.of(over("tcp;ofi_rxm", "a look for one peer's messages without the capability", NOT_OFFERED,
+                "DIRECTED_RECV", box -> tagged(box).tryPeek(box.back, 5, 0, 1)),
+                over("tcp;ofi_rxm", "a claim of one peer's message without the capability", NOT_OFFERED,
+                        "DIRECTED_RECV", box -> tagged(box).tryClaim(box.back, 5, 0, 1)),
+                over("tcp;ofi_rxm", "a discard of one peer's message", NOT_OFFERED, "receive the message",
+                        box -> tagged(box).tryDiscard(box.back, 5, 0, 1)),
+                over("tcp;ofi_rxm", "a discard of a claimed message", NOT_OFFERED, "receive the message",
+                        box -> tagged(box).tryDiscardClaimed(5, 0, 1)),
+                over("sockets", "a discard of what was not claimed", ARGUMENT, "claim one",
+                        box -> tagged(box).tryDiscardClaimed(5, 0, 1)));
     }
 
     private static Stream<Misuse> addresses() {

@@ -15,6 +15,7 @@ import io.ofi4j.bindings.fi_tx_attr;
 import io.ofi4j.bindings.fid_nic;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that
@@ -42,14 +43,20 @@ public final class InfoHandle {
     public long request() { return fi_info.handle(info).address(); }
 
     /**
-     * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out
-     * of requests are copied from the passive endpoint.
+     * A copy without the connection request, with which only one endpoint may be opened. The fabric is that of the
+     * passive endpoint, which some providers name differently in requests; other names are copied where they are left
+     * out.
      */
     public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, MemorySegment.NULL);
         copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.prov_name$offset());
-        copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        MemorySegment name = fi_fabric_attr.name(copy.fabric());
+        if (!Objects.equals(LibC.string(name), LibC.string(fi_fabric_attr.name(passive.fabric())))) {
+            LibC.free(name);
+            fi_fabric_attr.name(copy.fabric(), MemorySegment.NULL);
+            copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        }
         copyMissingName(copy.domain(), passive.domain(), fi_domain_attr.name$offset());
         return copy;
     }

@@ -133,9 +133,12 @@ public enum Fact {
             "receive the message"),
     /** A message that is sent with INJECT never completes. */
     INJECTED_MESSAGES_HANG("messages with INJECT", "never completes them", "use inject, or leave the flag out"),
-    /** Options can be read and set on enabled endpoints only. */
-    OPTIONS_NEED_ENABLE("options of an endpoint that is not enabled", "ends the process then",
+    /** Options can be read of enabled endpoints only. */
+    OPTIONS_NEED_ENABLE("reads of options of an endpoint that is not enabled", "ends the process then",
             "enable the endpoint first"),
+    /** The option of receives of many messages can be set on enabled endpoints only. */
+    RECEIVE_OPTIONS_NEED_ENABLE("settings of MINIMUM_MULTI_RECEIVE of an endpoint that is not enabled",
+            "ends the process then", "enable the endpoint first"),
     /** An endpoint has its address from the start and takes no other one. */
     FIXED_ADDRESSES("chosen addresses", "assigns a fixed address to each endpoint",
             "ask for one with FabricHints.source"),
@@ -155,6 +158,8 @@ public enum Fact {
     /** Of what peers do, counters count writes with data only. */
     COUNTS_DATA_WRITES_ONLY("counters of REMOTE_READ and REMOTE_WRITE", "counts only writes with data",
             "have peers send data, and count completions"),
+    /** A counter of bytes counts operations. */
+    BYTES_UNCOUNTED("counters of bytes", "counts operations instead", "add up the lengths of completions"),
     /** Each completion queue, with all that is used with it, is a domain of its own. */
     QUEUES_ARE_DOMAINS,
     /** Where each queue is a domain of its own: to ask a queue or a counter for its wait object ends the process. */
