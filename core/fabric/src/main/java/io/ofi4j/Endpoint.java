@@ -218,9 +218,14 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs completion queues for both directions,
-     * and an address vector or, if connected, an event queue. If one of them is missing, bind it and call this again.
-     * If libfabric reports an error, the endpoint is closed.
+     * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs an address vector or, if connected, an
+     * event queue, and something that tells of its operations: a completion queue for one direction or both, or
+     * counters. If one of them is missing, bind it and call this again. If libfabric reports an error, the endpoint is
+     * closed.
+     *
+     * <p>Operations of a direction without a queue complete silently: their counters count them, and a failure has no
+     * text. Reading a bound counter, or {@link Domain#progress}, frees what they occupied; without that, posts find no
+     * room once as many are in flight as a completion queue of the default size holds.
      *
      * @return this endpoint
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; where the provider makes each

@@ -134,7 +134,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         if (length > injectSize) { throw tooLong("an inject", length, injectSize); }
     }
 
-    void requireData(long data) {
+    final void requireData(long data) {
         if (completionDataSize < Long.BYTES
                 && (completionDataSize == 0 || data >>> completionDataSize * Byte.SIZE != 0)) {
             throw badData(data);

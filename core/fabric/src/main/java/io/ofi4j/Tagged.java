@@ -115,7 +115,7 @@ public final class Tagged extends TwoSided {
      * As {@link #trySend}, with data for the peer's completion; fi_tsenddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data or may lose it, or as {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {

@@ -145,11 +145,6 @@ class TaggedTest {
     void dataComesWithTheTagOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged sender = box.pair.endpoint.tagged();
-            if (has(box, Fact.MESSAGES_LOSE_DATA)) {
-                assertThatThrownBy(() -> sender.injectData(box.near, 0, 8, 1, box.pair.far, TAG))
-                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("completion data");
-                return;
-            }
             box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 1);
             box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 2);
             sender.sendData(box.near, 0, 8, 0x1234, box.pair.far, TAG, SENT);

@@ -139,6 +139,8 @@ record ShownElsewhere(String key, String test, String reason) {
                 shown("MemoryRegion.force() UncheckedIOException", NO_TEST, "it takes a disk that fails"),
                 shown("SaveService.progress() FabricException", NO_TEST,
                         "the queue of no software provider fails as a whole"),
+                shown("Tagged.trySendData(MemoryRegion, long, long, long, Peer, long, long) UnsupportedOperationException",
+                        NO_TEST, "every provider with tags that is known here carries data"),
                 shown("Waitable.tryWait() FabricException", NO_TEST, "fi_trywait of no software provider fails"));
     }
 

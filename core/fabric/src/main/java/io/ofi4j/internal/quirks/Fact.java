@@ -83,8 +83,9 @@ public enum Fact {
     /** A poll, or the post of a receive, may never return once a message is longer than its receive. */
     LONG_MESSAGES_STOP_CALLS,
     /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */
-    LONG_MESSAGES_OVERWRITE("receives of many messages",
-            "could overwrite what is behind them when a message is too long", "post a receive for each message"),
+    LONG_MESSAGES_OVERWRITE("receives of many messages whose longest message is not known",
+            "could overwrite what is behind them when a message is too long",
+            "promise a length with Messages.longestMessage, or post a receive for each message"),
     /** A message that is claimed may be cut short. */
     CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
@@ -120,9 +121,8 @@ public enum Fact {
      */
     RESPELLED_PEERS_UNRECOGNIZED("receives from a peer of this process, or from one with a chosen name",
             "does not recognize it", "receive from any peer, or let the provider choose the name"),
-    /** Some messages with completion data come without it. */
-    MESSAGES_LOSE_DATA("completion data of messages", "may lose their completion data",
-            "put the data into the message, or use another provider"),
+    /** Some messages with completion data come without the flag that says so. The data are right. */
+    MESSAGE_DATA_UNFLAGGED,
     /** A message that is matched after it has come is matched without the receive's mask. */
     MASKS_IGNORED("receives that ignore bits of the tag", "ignores none of messages that come before their receive",
             "receive the whole tag"),

@@ -42,8 +42,9 @@ final class OtherQuirks {
                 }
             },
             new Quirk("sockets-message-data", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "A message with completion data that came before its receive may be reported without the data.",
-                    "MessagesTest", Fact.MESSAGES_LOSE_DATA),
+                    "A message with completion data that came before its receive may be reported without"
+                            + " FI_REMOTE_CQ_DATA, but with the data.",
+                    "MessagesTest", Fact.MESSAGE_DATA_UNFLAGGED),
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "A receive of a shared context that is canceled gives no completion, and a look for a message"
                             + " there ends the process.",
