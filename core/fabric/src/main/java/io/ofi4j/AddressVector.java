@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
@@ -167,6 +168,42 @@ public final class AddressVector implements AutoCloseable {
         return peer;
     }
 
+    /**
+     * {@return the peer that another process has inserted into this shared, read-only vector as number
+     * {@code index}; fi_av_lookup, fi_av(3)} Peers are numbered from 0, in the order of insertion. The number of a peer
+     * is the same in all processes, so that none need exchange addresses.
+     *
+     * @param index 0 or more
+     * @throws IndexOutOfBoundsException if the vector has no such address, or not yet
+     * @throws IllegalStateException if this vector is not {@link AddressVectorAttributes#readOnly}: insert the address
+     */
+    public Peer sharedPeer(int index) {
+        return domain.queues.locked(this, () -> {
+            requireOpen();
+            if (!attributes.isReadOnly()) {
+                throw new IllegalStateException(this + " is not read-only: insert the address");
+            }
+            AvOps.Found found = index < 0 || index >= attributes.count() ? null : AvOps.fi_av_lookup(handle, index);
+            if (found == null || found.status() != 0 || isBlank(found.address())) {
+                throw new IndexOutOfBoundsException(this + " has no address " + index);
+            }
+            EndpointAddress address = EndpointAddress.of(found.address(), domain.info().addressFormat());
+            Peer.Entry entry = entries.computeIfAbsent(address, its -> new Peer.Entry(its, index, false));
+            entry.peers++;
+            Peer peer = new Peer(this, entry);
+            sources.put(entry.fabricAddress, peer);
+            return peer;
+        });
+    }
+
+    /** Whether a place of the table was never filled. */
+    private static boolean isBlank(byte[] address) {
+        for (byte one : address) {
+            if (one != 0) { return false; }
+        }
+        return true;
+    }
+
     /** Refuses to grow a shared vector: the provider would keep a stale pointer into its table. */
     private void requireRoom() {
         if (attributes.name().isPresent() && entries.size() >= attributes.count()) {
@@ -301,6 +338,28 @@ public final class AddressVector implements AutoCloseable {
                     + " bits: open the vector with more AddressVectorAttributes.receiveContextBits");
         }
         return peer.context(bits == 0 ? 0 : (long) index << Long.SIZE - bits);
+    }
+
+    /**
+     * Gives a peer a number of the application's choice, which completions then have as their source;
+     * fi_av_set_user_id, fi_av(3). {@link #peer} finds the peer by that number, too.
+     *
+     * @param peer a peer of this vector
+     * @param id any number but {@link Peer#ADDRESS_NOT_AVAILABLE}
+     * @throws IllegalArgumentException if the peer is of another vector, or was removed
+     * @throws UnsupportedOperationException if the provider does not offer it, as few do: {@link Capability#AV_USER_ID}
+     */
+    public synchronized void userId(Peer peer, long id) {
+        requireOpen();
+        requireContained(peer);
+        if (((domain.info().capabilityBits() | domain.info().domain().capabilities())
+                & Capability.AV_USER_ID.bit()) == 0) {
+            throw new UnsupportedOperationException("fi_av_set_user_id needs Capability.AV_USER_ID, which " + domain
+                    + " lacks: ask for it in FabricHints, or for another provider");
+        }
+        Status.checkOffered(AvOps.fi_av_set_user_id(handle, peer.entry.fabricAddress, id), "fi_av_set_user_id",
+                provider());
+        sources.put(id, peer);
     }
 
     private void requireContained(Peer peer) {

@@ -20,7 +20,7 @@ final class AddressVectors {
         DomainOps.OpenedVector opened = DomainOps.fi_av_open(domain.handle(),
                 new DomainOps.VectorAttributes(type.value(), domain.quirks.vectorCount(attributes.count()),
                         attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
-                        attributes.isReadOnly()));
+                        attributes.isReadOnly(), attributes.isSymmetric()));
         OpenResult out = opened.result();
         if (out.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()

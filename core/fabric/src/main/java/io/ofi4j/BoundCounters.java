@@ -71,6 +71,11 @@ final class BoundCounters {
         all().forEach(counter -> counter.enabled(queue));
     }
 
+    /** Has each counter poll a hidden queue when it is read. */
+    void poll(CompletionQueue hidden) {
+        all().forEach(counter -> counter.poll(hidden));
+    }
+
     /** Records that the endpoint is about to close. No other thread uses it meanwhile. */
     void closing() {
         all().forEach(Counter::closing);

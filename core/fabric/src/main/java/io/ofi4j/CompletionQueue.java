@@ -58,6 +58,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final CompletionReader completions;
     private final BlockingWait blocking;
     private final CompletionWait waiting;
+    /** Whether ofi4j opened it for an endpoint without one: its completions are dropped, and nobody polls it. */
+    private boolean isHidden;
 
     private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
             ThreadGuard guard, Arena arena, WaitDescriptor descriptor) {
@@ -134,6 +136,16 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             endpoints.add(endpoint);
         }
     }
+
+    /** From now on, completions are dropped: the application does not know this queue. */
+    CompletionQueue hide() {
+        isHidden = true;
+        return this;
+    }
+
+    boolean isHidden() { return isHidden; }
+
+    boolean isOpen() { return !completions.isClosed(); }
 
     /** From now on, operations may be in flight whose completions are not reported. */
     void dropSilent() {
@@ -217,12 +229,24 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     private boolean progress(boolean mustBeOpen) {
+        if (isHidden) { return drop(); }
         boolean found = false;
         try (var _ = guard.enter()) {
             if (mustBeOpen) { completions.requireOpen(); }
             if (completions.isClosed()) { return false; }
             found = completions.buffered() < contexts.capacity() && completions.readIntoBuffer();
             if (found) { blocking.wake(); }
+        }
+        completions.finishIdleRegions();
+        return found;
+    }
+
+    /** Reads and drops what is there; returns whether there was something. */
+    private boolean drop() {
+        boolean found = false;
+        try (var _ = guard.enter()) {
+            found = !completions.isClosed() && completions.readIntoBuffer();
+            completions.dropBuffered();
         }
         completions.finishIdleRegions();
         return found;

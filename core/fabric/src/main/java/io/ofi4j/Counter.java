@@ -15,9 +15,11 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.LongToIntFunction;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Counts completed and failed operations; fi_cntr(3). Opened by {@link Domain#openCounter()}. A program binds it to
@@ -60,6 +62,8 @@ public final class Counter implements AutoCloseable {
     private long addedErrors;
     /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
+    /** Hidden queues of its endpoints, whose completions free the places of operations. */
+    private volatile List<CompletionQueue> hiddenQueues = List.of();
     private final LifeCycle lifeCycle = new LifeCycle();
 
     private Counter(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
@@ -130,6 +134,17 @@ public final class Counter implements AutoCloseable {
 
     void unbind(Object child) { bound.remove(child); }
 
+    /** Has reads poll a hidden queue until that is closed; inside the guard. */
+    void poll(CompletionQueue hidden) {
+        hiddenQueues = Stream.concat(hiddenQueues.stream().filter(CompletionQueue::isOpen), Stream.of(hidden)).toList();
+    }
+
+    private void pollHidden() {
+        for (CompletionQueue hidden : hiddenQueues) {
+            hidden.progressIfOpen();
+        }
+    }
+
     /** Enters the guard, and waits until no thread blocks in libfabric. */
     ThreadGuard enterWithoutWaiters() {
         guard.enterFromAnyThread();
@@ -139,6 +154,7 @@ public final class Counter implements AutoCloseable {
 
     /** {@return the number of completed operations; fi_cntr_read, fi_cntr(3)} Makes progress. */
     public long read() {
+        pollHidden();
         try (var _ = guard.enter()) {
             requireOpen();
             return count();
@@ -208,6 +224,7 @@ public final class Counter implements AutoCloseable {
     }
 
     private boolean isReached(long threshold) {
+        pollHidden();
         try (var _ = guard.enter()) {
             requireOpen();
             if (Long.compareUnsigned(count(), threshold) >= 0) { return true; }

@@ -1,9 +1,11 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.DomainStatistics;
 import io.ofi4j.info.FabricInfo;
@@ -17,6 +19,7 @@ import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.PendingDeregistrations;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
@@ -172,6 +175,20 @@ public final class Domain implements AutoCloseable {
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
         return adopt(Endpoints.open(this, request));
+    }
+
+    /**
+     * Opens an endpoint that connects from the address of a passive endpoint, which does not listen and can then only be
+     * closed; fi_endpoint(3) with the passive endpoint as the handle of the info. Bind, enable and connect it as any
+     * endpoint of its type.
+     *
+     * @param passive a passive endpoint of the same fabric whose info is of this domain
+     * @throws IllegalArgumentException if it is of another fabric or domain
+     * @throws IllegalStateException if it listens, is closed, or its address was taken over already
+     */
+    public synchronized Endpoint openEndpoint(PassiveEndpoint passive) {
+        requireOpen();
+        return adopt(Endpoints.open(this, passive));
     }
 
     /**
@@ -382,6 +399,43 @@ public final class Domain implements AutoCloseable {
     public boolean progress() {
         requireOpen();
         return queues.progressAll();
+    }
+
+    /**
+     * {@return the provider's own operations of this domain, by the name that its man page has; fi_open_ops, fi_domain(3)}
+     * It is a table of function pointers that the provider owns, and whose struct only the provider's headers say. The
+     * segment has no length: who knows the struct gives it one with {@link MemorySegment#reinterpret(long)}, which the
+     * JVM restricts, and calls a function with a {@link java.lang.foreign.Linker}. Nothing of that is checked. The table
+     * must not be used once this is closed.
+     *
+     * @throws IllegalArgumentException if the name is empty or has a zero character
+     * @throws UnsupportedOperationException if the provider has no operations of that name
+     */
+    public synchronized MemorySegment operations(String name) {
+        requireOpen();
+        return ProviderOperations.open(handle, name);
+    }
+
+    /**
+     * {@return the largest number of elements of an {@link Atomics} {@code execute} in endpoints of this domain, as the
+     * provider says, or 0 if it does not have it; fi_query_atomic, fi_atomic(3)} {@link Atomics#valid} knows, too, what
+     * ofi4j refuses.
+     */
+    public synchronized long atomicValid(AtomicOperation operation, Datatype datatype) {
+        requireOpen();
+        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), 0);
+    }
+
+    /** As {@link #atomicValid}, of a {@code fetch}; fi_query_atomic with FI_FETCH_ATOMIC. */
+    public synchronized long fetchAtomicValid(AtomicOperation operation, Datatype datatype) {
+        requireOpen();
+        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), DomainOps.fetchAtomic());
+    }
+
+    /** As {@link #atomicValid}, of a {@code compare}; fi_query_atomic with FI_COMPARE_ATOMIC. */
+    public synchronized long compareAtomicValid(AtomicOperation operation, Datatype datatype) {
+        requireOpen();
+        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), DomainOps.compareAtomic());
     }
 
     /** {@return the open region of this domain that has this key} It searches all regions. */

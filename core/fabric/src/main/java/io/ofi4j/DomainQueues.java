@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.util.List;
@@ -91,7 +92,13 @@ final class DomainQueues {
 
     Counter open(CounterAttributes attributes) {
         requireOffered(attributes.waitObject());
-        OpenResult out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
+        if (attributes.countsBytes()) { domain.quirks.require(Fact.BYTES_UNCOUNTED); }
+        OpenResult out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value(),
+                attributes.countsBytes());
+        if (attributes.countsBytes() && (out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS)) {
+            throw new UnsupportedOperationException(
+                    "counters of bytes are not offered by the provider " + info.provider());
+        }
         WaitDescriptor.requireOffered(out.status(), "a counter", attributes.waitObject(), info.provider());
         Status.check(out.status(), "fi_cntr_open", info.provider());
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard(LockOrder.Rank.COUNTER));

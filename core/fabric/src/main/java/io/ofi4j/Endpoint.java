@@ -20,6 +20,7 @@ import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
@@ -218,9 +219,14 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs completion queues for both directions,
-     * and an address vector or, if connected, an event queue. If one of them is missing, bind it and call this again.
-     * If libfabric reports an error, the endpoint is closed.
+     * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs an address vector or, if connected, an
+     * event queue, and something that tells of its operations: a completion queue for one direction or both, or
+     * counters. If one of them is missing, bind it and call this again. If libfabric reports an error, the endpoint is
+     * closed.
+     *
+     * <p>Operations of a direction without a queue complete silently: their counters count them, and a failure has no
+     * text. Reading a bound counter, or {@link Domain#progress}, frees what they occupied; without that, posts find no
+     * room once as many are in flight as a completion queue of the default size holds.
      *
      * @return this endpoint
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; where the provider makes each
@@ -393,6 +399,20 @@ public final class Endpoint implements AutoCloseable {
     /** {@return the settings of this endpoint that can be used once it is enabled; fi_control, fi_endpoint(3)} */
     public EndpointControl control() {
         return new EndpointControl(this);
+    }
+
+    /**
+     * {@return the provider's own operations of this endpoint, by the name that its man page has; fi_open_ops, fi_domain(3)}
+     * It is a table of function pointers that the provider owns, and whose struct only the provider's headers say. The
+     * segment has no length: who knows the struct gives it one with {@link MemorySegment#reinterpret(long)}, which the
+     * JVM restricts, and calls a function with a {@link java.lang.foreign.Linker}. Nothing of that is checked. The table
+     * must not be used once this is closed.
+     *
+     * @throws IllegalArgumentException if the name is empty or has a zero character
+     * @throws UnsupportedOperationException if the provider has no operations of that name
+     */
+    public MemorySegment operations(String name) {
+        return whileOpen(false, its -> ProviderOperations.open(its, name));
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAttributes;
@@ -10,6 +11,7 @@ import io.ofi4j.internal.engine.LatencyHistogram;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -72,6 +74,7 @@ final class EndpointBindings {
     private Connection connection;
     private CompletionQueue transmitQueue;
     private CompletionQueue receiveQueue;
+    private CompletionQueue hiddenQueue;
     private boolean selective;
     /** The contexts that it shares with other endpoints, or null. */
     private Endpoint sharedReceive;
@@ -224,14 +227,50 @@ final class EndpointBindings {
 
     /** @throws IllegalStateException if a required object is not bound */
     void requireComplete() {
-        if (vector == null || transmitQueue == null || receiveQueue == null) {
+        boolean hasReports = transmitQueue != null || receiveQueue != null
+                || role == Role.WHOLE && !counters.isEmpty() && sharedReceive == null;
+        if (vector == null || !hasReports) {
             throw new IllegalStateException("bind "
                     + (vector == null
                             ? isConnectionOriented() ? "an event queue" : "an address vector"
-                            : "completion queues for transmitting and receiving")
+                            : "completion queues for transmitting and receiving, or counters,")
                     + " to " + endpoint + " before enabling it");
         }
         if (role == Role.WHOLE) { requireContexts(); }
+    }
+
+    /**
+     * Opens a hidden queue for the directions without one. Its slots hold the contexts of their operations, and its
+     * polls free them: those of counters and of the domain.
+     */
+    void openHiddenQueue() {
+        if (transmitQueue != null && receiveQueue != null) { return; }
+        Domain domain = endpoint.domain;
+        synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            hiddenQueue = domain.queues.open(CompletionQueueAttributes.defaults()).hide();
+        }
+        hiddenQueue.bind(endpoint);
+        if (transmitQueue == null) { transmitQueue = hiddenQueue; }
+        if (receiveQueue == null) { receiveQueue = hiddenQueue; }
+    }
+
+    /** Closes the hidden queue of an endpoint that could not be enabled, so that others may be bound. */
+    void dropHiddenQueue() {
+        if (hiddenQueue == null) { return; }
+        hiddenQueue.endpoints().remove(endpoint);
+        if (transmitQueue == hiddenQueue) { transmitQueue = null; }
+        if (receiveQueue == hiddenQueue) { receiveQueue = null; }
+        hiddenQueue.close();
+        hiddenQueue = null;
+    }
+
+    /** The queue that the application does not know, or null. */
+    CompletionQueue hiddenQueue() { return hiddenQueue; }
+
+    /** Closes the hidden queue, once the provider has closed the endpoint. */
+    void closeHiddenQueue() {
+        if (hiddenQueue != null) { hiddenQueue.close(); }
     }
 
     private void requireContexts() {
@@ -272,8 +311,9 @@ final class EndpointBindings {
 
     Optional<CompletionQueue> completionQueue(Direction direction) {
         boolean transmits = direction == Direction.TRANSMIT;
-        return role.directions.contains(direction)
-                ? Optional.ofNullable(transmits ? transmitQueue : receiveQueue)
+        CompletionQueue queue = transmits ? transmitQueue : receiveQueue;
+        return role.directions.contains(direction) && queue != null && !queue.isHidden()
+                ? Optional.of(queue)
                 : Optional.empty();
     }
 

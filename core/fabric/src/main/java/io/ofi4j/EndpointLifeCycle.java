@@ -220,6 +220,18 @@ final class EndpointLifeCycle implements EndpointView {
         requireNotLost();
         bindings.requireComplete();
         if (!isOpen()) { throw new IllegalStateException(endpoint + " is enabled already"); }
+        bindings.openHiddenQueue();
+        try {
+            requireServed();
+        } catch (Throwable t) {
+            bindings.dropHiddenQueue();
+            throw t;
+        }
+        become(State.ENABLING);
+    }
+
+    /** Checks that its queues and counters can serve it. */
+    private void requireServed() {
         CompletionQueue receiveQueue = bindings.receiveQueue();
         if (domain.queues.areDomains()) {
             if (bindings.transmitQueue() != receiveQueue) {
@@ -230,7 +242,6 @@ final class EndpointLifeCycle implements EndpointView {
         }
         receiveQueue.requireRoomForDataReceives(endpoint, dataReceiveCount);
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
-        become(State.ENABLING);
     }
 
     /** Binds everything to the native endpoint, and enables it. If that throws, it must be closed. */
@@ -287,6 +298,7 @@ final class EndpointLifeCycle implements EndpointView {
         if (hasPeers()) { address = nativeAddress(); }
         bindings.queues().forEach(queue -> queue.enabled(endpoint));
         bindings.counters.enabled(bindings.transmitQueue());
+        if (bindings.hiddenQueue() != null) { bindings.counters.poll(bindings.hiddenQueue()); }
         if (dataReceiveCount > 0) {
             bindings.receiveQueue().dataReceives().post(endpoint, handle, dataReceiveCount,
                     domain.queues.hasCriticalReceives());
@@ -417,6 +429,7 @@ final class EndpointLifeCycle implements EndpointView {
             throw t;
         }
         if (state == State.DEFERRED) { domain.closes.runDue(); } // closes that had to wait until this thread had left
+        if (state == State.CLOSED && original == this && closeStatus == 0) { bindings.closeHiddenQueue(); }
         Status.check(closeStatus, "fi_close(endpoint)", info.provider());
     }
 
@@ -551,6 +564,7 @@ final class EndpointLifeCycle implements EndpointView {
             synchronized (endpoint) {
                 if (state == State.DEFERRED) { become(State.CLOSED); }
             }
+            bindings.closeHiddenQueue();
         } finally {
             nativeClose.unlock();
         }

@@ -10,11 +10,11 @@ import java.util.Objects;
 
 /**
  * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Returned by {@link Endpoint#options}. Providers
- * want most options to be set before the endpoint is enabled; some have options only after that.
+ * want most options to be set before the endpoint is enabled; some have or tell options only after that.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
  * {@link WrongThreadException}. Both methods throw {@link IllegalStateException} if the endpoint is closed, or if it is
- * not enabled and the provider has options only after that, {@link UnsupportedOperationException} if the provider does
+ * not enabled and the provider has or tells the option only after that, {@link UnsupportedOperationException} if the provider does
  * not offer the option or the endpoint is a transmit context, and {@link FabricException} if libfabric reports an
  * error.
  */
@@ -30,7 +30,7 @@ public final class EndpointOptions {
      * @param option the option
      */
     public <T> T get(EndpointOption<T> option) {
-        requireOptions();
+        requireOptions(Fact.OPTIONS_NEED_ENABLE);
         EndpointOps.Number found = endpoint.whileOpen(false,
                 handle -> EndpointOps.fi_getopt(handle, option.number(), option.size()));
         check(found.status(), "fi_getopt", option);
@@ -45,19 +45,20 @@ public final class EndpointOptions {
      * @param value its value; a size of 0 or more
      */
     public <T> void set(EndpointOption<T> option, T value) {
-        requireOptions();
+        boolean isOfReceives = option == EndpointOption.MINIMUM_MULTI_RECEIVE;
+        requireOptions(isOfReceives ? Fact.RECEIVE_OPTIONS_NEED_ENABLE : null);
         long number = option.toNumber(Objects.requireNonNull(value));
         check(endpoint.whileOpen(false,
                 handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
     }
 
     /** Refuses options of transmit contexts: a provider may treat one as a receive context, and write into it. */
-    private void requireOptions() {
+    private void requireOptions(Fact needsEnable) {
         if (!endpoint.bindings.role.canReceive()) {
             throw new UnsupportedOperationException(endpoint + " has no options: use those of its receive contexts");
         }
         endpoint.requireOpen();
-        String refusal = endpoint.quirks.refusal(Fact.OPTIONS_NEED_ENABLE);
+        String refusal = needsEnable == null ? null : endpoint.quirks.refusal(needsEnable);
         if (refusal != null && endpoint.lifeCycle.isOpen()) { throw new IllegalStateException(refusal); }
     }
 

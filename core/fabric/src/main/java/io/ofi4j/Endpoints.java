@@ -28,11 +28,15 @@ final class Endpoints {
             throw new UnsupportedOperationException("this release does not know the endpoint type in this info of the"
                     + " provider " + info.provider() + ": request EndpointType.RDM, MSG or DGRAM");
         }
-        String destinations = found.chosenQuirks().refusal(Fact.ONE_DESTINATION);
+        requireDestination(found);
+        return open(domain, info, found.handle(), null);
+    }
+
+    private static void requireDestination(NativeFabricInfo info) {
+        String destinations = info.chosenQuirks().refusal(Fact.ONE_DESTINATION);
         if (destinations != null && info.destinationAddress().isEmpty()) {
             throw new IllegalArgumentException(destinations);
         }
-        return open(domain, info, found.handle(), null);
     }
 
     static Endpoint open(Domain domain, ConnectionRequest request) {
@@ -48,6 +52,16 @@ final class Endpoints {
                 throw t;
             }
         });
+    }
+
+    static Endpoint open(Domain domain, PassiveEndpoint passive) {
+        if (passive.fabric != domain.fabric()) {
+            throw new IllegalArgumentException(passive + " is of another fabric");
+        }
+        NativeFabricInfo found = NativeFabricInfo.requireSameDomain(passive.info(), domain.info());
+        requireDestination(found);
+        return passive.lock.locked(() -> passive
+                .handOver(handle -> open(domain, passive.info(), found.handle().withHandle(handle), null)));
     }
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {

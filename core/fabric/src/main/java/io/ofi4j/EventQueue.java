@@ -96,6 +96,17 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
+     * {@return the next event, if there is one, which stays for the next {@link #read()}; fi_eq_read with FI_PEEK} It
+     * never waits.
+     */
+    public Optional<Event> peek() {
+        return lock.locked(() -> {
+            progressUntil(() -> !buffered.isEmpty());
+            return Optional.ofNullable(buffered.peek());
+        });
+    }
+
+    /**
      * As {@link #read()}, but waits for an event: it reads again and again, and sleeps between reads, a millisecond at
      * most. It does not call fi_eq_sread, which would block the fabric's other connections for the whole wait.
      *

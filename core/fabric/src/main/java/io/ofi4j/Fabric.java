@@ -19,6 +19,7 @@ import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
+import java.lang.foreign.MemorySegment;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
@@ -136,6 +137,21 @@ public final class Fabric implements AutoCloseable {
         PassiveEndpoint endpoint = PassiveEndpoint.open(this, endpointInfo);
         children.add(endpoint);
         return endpoint;
+    }
+
+    /**
+     * {@return the provider's own operations of this fabric, by the name that its man page has; fi_open_ops, fi_domain(3)}
+     * It is a table of function pointers that the provider owns, and whose struct only the provider's headers say. The
+     * segment has no length: who knows the struct gives it one with {@link MemorySegment#reinterpret(long)}, which the
+     * JVM restricts, and calls a function with a {@link java.lang.foreign.Linker}. Nothing of that is checked. The table
+     * must not be used once this is closed.
+     *
+     * @throws IllegalArgumentException if the name is empty or has a zero character
+     * @throws UnsupportedOperationException if the provider has no operations of that name
+     */
+    public synchronized MemorySegment operations(String name) {
+        requireOpen();
+        return ProviderOperations.open(handle, name);
     }
 
     /**

@@ -1,7 +1,10 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Hook;
@@ -13,9 +16,11 @@ import io.ofi4j.info.Version;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Hints;
+import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.NativeLibrary;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LeakReport;
@@ -24,6 +29,7 @@ import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.TestedVersions;
 import io.ofi4j.internal.quirks.Status;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -204,16 +210,55 @@ public final class Libfabric {
     }
 
     private FabricCalls.Found find(FabricHints hints, long modes, int memoryRegionModes) {
-        for (Capability capability : hints.capabilities()) {
+        AttributeHints attributes = hints.attributes();
+        for (Capability capability : Stream
+                .of(hints.capabilities(), attributes.transmitCapabilities(), attributes.receiveCapabilities())
+                .flatMap(Set::stream).toList()) {
             if (!capability.isKnownTo(version)) {
                 throw new UnsupportedOperationException(
                         "capability " + capability + " needs libfabric 2.0 or newer; this is " + version + ".");
             }
         }
-        boolean addressed = hints.node().isPresent() || hints.service().isPresent();
-        return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
-                addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0,
-                Hints.of(hints, modes, memoryRegionModes));
+        if (hints.isRescan() && !FabricCalls.supportsRescan()) {
+            throw new UnsupportedOperationException(
+                    "FabricHints.rescan needs libfabric 2.2 or newer; this is " + version + ".");
+        }
+        InfoHandle its = Hints.of(hints, modes, memoryRegionModes);
+        boolean hasSource = hints.sourceNode().isPresent() || hints.sourceService().isPresent();
+        if (hints.destinationNode().isEmpty()) {
+            return hasSource ? findSource(hints, its) : getInfo(hints, Optional.empty(), Optional.empty(), 0, its);
+        }
+        return hasSource ? findBoth(hints, its) : findDestination(hints, its);
+    }
+
+    private FabricCalls.Found findSource(FabricHints hints, InfoHandle its) {
+        return getInfo(hints, hints.sourceNode(), hints.sourceService(), FabricConstants.FI_SOURCE, its);
+    }
+
+    private FabricCalls.Found findDestination(FabricHints hints, InfoHandle its) {
+        return getInfo(hints, hints.destinationNode(), hints.destinationService(), 0, its);
+    }
+
+    /** fi_getinfo looks up one of two addresses: the source is looked up before, and then a hint. */
+    private FabricCalls.Found findBoth(FabricHints hints, InfoHandle its) {
+        FabricCalls.Found sources = findSource(hints, its);
+        List<InfoHandle> infos = new ArrayList<>();
+        int status = sources.infos().isEmpty() ? sources.status() : -Errno.ENODATA;
+        for (EndpointAddress source : sources.infos().stream().filter(one -> one.sourceAddress().length > 0)
+                .map(one -> EndpointAddress.of(one.sourceAddress(), one.addressFormat())).distinct().toList()) {
+            FabricCalls.Found found = findDestination(hints, its.withSource(source.toBytes(), source.format()));
+            infos.addAll(found.infos());
+            status = infos.isEmpty() ? found.status() : 0;
+        }
+        return new FabricCalls.Found(status, infos);
+    }
+
+    private FabricCalls.Found getInfo(FabricHints hints, Optional<String> node, Optional<String> service, long flags,
+            InfoHandle its) {
+        long options = (hints.isNumericHost() && node.isPresent() ? FabricConstants.FI_NUMERICHOST : 0)
+                | (hints.isRescan() ? FabricConstants.FI_RESCAN : 0);
+        return FabricCalls.fi_getinfo(apiVersion().packed(), node.orElse(null), service.orElse(null), flags | options,
+                its);
     }
 
     /** Includes HMEM only if the hints ask for it: it may make transfers of other memory slower. */
@@ -229,6 +274,18 @@ public final class Libfabric {
     public List<String> providers() {
         FabricHints any = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
         return infoOrNothing(any).stream().map(FabricInfo::provider).distinct().toList();
+    }
+
+    /**
+     * {@return the providers that this libfabric was built with, and those beside it, whether this machine can use them
+     * or not; FI_PROV_ATTR_ONLY, fi_getinfo(3)} The attributes have no name of a fabric.
+     */
+    public List<FabricAttributes> installedProviders() {
+        FabricCalls.Found found = FabricCalls.fi_getinfo(apiVersion().packed(), null, null,
+                FabricConstants.FI_PROV_ATTR_ONLY,
+                Hints.of(FabricHints.any().threading(ThreadingModel.UNSPECIFIED), 0, 0));
+        Status.check(found.status(), "fi_getinfo", "(any)");
+        return found.infos().stream().map(Attributes::fabric).distinct().toList();
     }
 
     /** {@return the environment variables that libfabric and its providers read; fi_getparams, fi_provider(7)} */

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Registered off-heap memory that providers read and write; fi_mr(3). Made by {@link Domain#allocate},
@@ -328,6 +329,14 @@ public final class MemoryRegion implements AutoCloseable {
             range.force(); // may take long, therefore not under the monitor
         }
         requireOpen(); // a close meanwhile may have dropped pages before they were written
+    }
+
+    /** Runs a call on the native region, which stays registered meanwhile. */
+    <T> T whileRegistered(Function<Handle, T> call) {
+        synchronized (domain) {
+            requireOpen();
+            return call.apply(handle);
+        }
     }
 
     private void requireOpen() {

@@ -50,6 +50,10 @@ public final class Messages extends TwoSided {
     private final MessageStruct multiReceiveStruct = new MessageStruct(false, 1);
     /** Why receives of many messages are refused, or null. */
     private final String multiReceiveRefusal;
+    /** Why they are refused where the longest message is not known, or null. */
+    private final String unlimitedReceiveRefusal;
+    /** The longest message that peers send, or 0 if it is not known; used inside the guard of receives. */
+    private long longestMessage;
     private final boolean reportsBuffers;
 
     Messages(Endpoint endpoint) {
@@ -57,6 +61,7 @@ public final class Messages extends TwoSided {
         this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
         this.multiReceiveRefusal = multiReceiveRefusal(endpoint);
+        this.unlimitedReceiveRefusal = endpoint.quirks.refusal(Fact.LONG_MESSAGES_OVERWRITE);
         this.reportsBuffers = endpoint.bindings.receiveQueue().reportsBuffers;
         multiReceiveStruct.peer(ANY);
     }
@@ -66,7 +71,31 @@ public final class Messages extends TwoSided {
             return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
                     + " lacks: ask for it in FabricHints, or post a receive for each message";
         }
-        return endpoint.quirks.refusal(Fact.LONG_MESSAGES_OVERWRITE);
+        return null;
+    }
+
+    /**
+     * Says how long the longest message is that peers send to this endpoint; fi_setopt with FI_OPT_MIN_MULTI_RECV,
+     * fi_endpoint(3). A receive of many messages posted after this ends as soon as it has less room than such a message,
+     * so that each finds room. Some providers write a longer message beyond the end of the receive: with them,
+     * {@link #tryReceiveMany} is refused until this was called. <b>It is a promise</b>: a peer that sends a longer
+     * message overwrites memory of this process there. Have senders keep to it with {@link #maximumMessageSize(Peer,
+     * long)}.
+     *
+     * @param bytes 1 or more
+     * @throws IllegalArgumentException if it is less than 1
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}
+     */
+    public void longestMessage(long bytes) {
+        if (bytes < 1) { throw new IllegalArgumentException("the longest message has at least 1 byte, not " + bytes); }
+        Quirks.require(multiReceiveRefusal);
+        endpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, bytes);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
+        try {
+            longestMessage = bytes;
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
     }
 
     /**
@@ -128,7 +157,7 @@ public final class Messages extends TwoSided {
      * As {@link #trySend}, with data for the peer's completion; fi_senddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data or may lose it, or as {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         requireData(data);
@@ -233,7 +262,8 @@ public final class Messages extends TwoSided {
     /**
      * Posts a region for many messages if there is room; fi_recvmsg with FI_MULTI_RECV, fi_msg(3). The provider puts
      * the messages next to each other, until fewer bytes are left than {@link EndpointOption#MINIMUM_MULTI_RECEIVE}.
-     * Set that option to the length of the longest message: a message that does not fit waits, or is an error. Each
+     * {@link #longestMessage} sets it to the length of the longest message: a message that does not fit waits, or is an
+     * error. Each
      * message gives a completion with this token and the message's length; a {@link DetailedCompletionHandler} also
      * gets the address of its first byte. The completion whose flags have {@link CompletionFlags#MULTI_RECV} is the
      * last one. Then the region is the application's again.
@@ -244,7 +274,8 @@ public final class Messages extends TwoSided {
      * @param token comes back with every message
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or the provider would
-     *         write a long message beyond the end of the region
+     *         write a long message beyond the end of the region and {@link #longestMessage} is not known
+     * @throws IllegalArgumentException if the receive is shorter than the longest message
      * @throws IllegalStateException if the receive queue's {@link CompletionFormat} has no addresses
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
@@ -252,7 +283,11 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            if (length == 0) { throw new IllegalArgumentException("a receive of many messages needs at least 1 byte"); }
+            if (longestMessage == 0) { Quirks.require(unlimitedReceiveRefusal); }
+            if (length == 0 || length < longestMessage) {
+                throw new IllegalArgumentException("a receive of many messages needs at least "
+                        + Math.max(1, longestMessage) + " bytes, not " + length);
+            }
             long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MULTI_RECEIVE, local.number);
             if (context == ContextSlab.NONE) { return false; }
             multiReceiveStruct.local.set(0, local.address + offset, length, local.descriptor);

@@ -22,6 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * An endpoint that listens for connections; fi_passive_ep, fi_endpoint(3). Opened by
@@ -31,7 +32,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class PassiveEndpoint implements AutoCloseable {
     private enum State {
-        OPEN, LISTENING, CLOSED
+        OPEN,
+        LISTENING,
+        /** An active endpoint has taken over its address. */
+        TAKEN_OVER,
+        CLOSED
     }
 
     /** Keeps infos reachable: threads of a provider may read them as long as the endpoint is open. */
@@ -161,6 +166,7 @@ public final class PassiveEndpoint implements AutoCloseable {
                         ? "bind an event queue to " + this + " before it listens"
                         : this + " listens already");
             }
+            requireNotTaken();
             chosen.apply(handle);
             Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
             state = State.LISTENING;
@@ -198,6 +204,22 @@ public final class PassiveEndpoint implements AutoCloseable {
         return !isClosed();
     }
 
+    /**
+     * Opens an active endpoint that takes over the address of this one, which can then only be closed; inside the lock.
+     */
+    <R> R handOver(Function<Handle, R> open) {
+        requireOpen();
+        if (state != State.OPEN) {
+            throw new IllegalStateException(isListening()
+                    ? this + " listens: open another endpoint to connect"
+                    : this + " was taken over already");
+        }
+        chosen.apply(handle);
+        R taken = open.apply(handle);
+        state = State.TAKEN_OVER;
+        return taken;
+    }
+
     void forget(ConnectionRequest request) { requests.remove(request); }
 
     /** Rejects a finished request. */
@@ -230,6 +252,12 @@ public final class PassiveEndpoint implements AutoCloseable {
     private boolean isClosed() { return state == State.CLOSED; }
 
     private void requireOpen() { if (isClosed()) { throw new IllegalStateException(this + " is closed"); } }
+
+    private void requireNotTaken() {
+        if (state == State.TAKEN_OVER) {
+            throw new IllegalStateException("an active endpoint has taken over the address of " + this);
+        }
+    }
 
     /**
      * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close, fi_endpoint(3).

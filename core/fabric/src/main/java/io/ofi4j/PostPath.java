@@ -134,7 +134,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         if (length > injectSize) { throw tooLong("an inject", length, injectSize); }
     }
 
-    void requireData(long data) {
+    final void requireData(long data) {
         if (completionDataSize < Long.BYTES
                 && (completionDataSize == 0 || data >>> completionDataSize * Byte.SIZE != 0)) {
             throw badData(data);
@@ -191,6 +191,10 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
                     + " lacks: ask for it in FabricHints, or for another provider");
         }
         if (flag == OperationFlag.REMOTE_CQ_DATA) { requireData(0); }
+        if (flag == OperationFlag.MATCH_COMPLETE && (defaultFlags & flag.bit()) == 0) {
+            throw new UnsupportedOperationException("MATCH_COMPLETE is not a default flag of " + endpoint
+                    + ": ask for it with FabricHints.operationFlags, to learn whether the provider has it");
+        }
     }
 
     final RuntimeException unreachable(Peer peer) {

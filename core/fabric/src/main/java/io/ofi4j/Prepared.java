@@ -65,7 +65,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
      * Sets the data of the peer's completion, for {@link OperationFlag#REMOTE_CQ_DATA}.
      *
      * @param data up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data, or may lose it
+     * @throws UnsupportedOperationException if the provider does not carry data
      */
     public final P data(long data) {
         requireOwner();

@@ -11,6 +11,7 @@ import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.ffi.TaggedOps;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
+import java.util.Objects;
 
 /**
  * Messages with tags, which are matched with posted receives by their tag; fi_tagged(3). Returned by
@@ -46,7 +47,6 @@ public final class Tagged extends TwoSided {
                 : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
         this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
         this.discardRefusal = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG);
-        peekStruct.peer(ANY);
     }
 
     /** {@return the bits of a tag that the provider matches} */
@@ -115,7 +115,7 @@ public final class Tagged extends TwoSided {
      * As {@link #trySend}, with data for the peer's completion; fi_tsenddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data or may lose it, or as {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {
@@ -241,47 +241,103 @@ public final class Tagged extends TwoSided {
      * @throws UnsupportedOperationException if the provider would receive the message, or end the process
      */
     public boolean tryPeek(long tag, long ignore, long token) {
-        return tryLook(tag, ignore, token, FabricConstants.FI_PEEK);
+        return tryLook(null, tag, ignore, token, FabricConstants.FI_PEEK);
     }
 
-    /** As {@link #tryPeek}, but waits for room. */
+    /**
+     * As {@link #tryPeek(long, long, long)}, for a message of one peer.
+     *
+     * @param peer the sender
+     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or as a receive of messages of one
+     *         peer
+     */
+    public boolean tryPeek(Peer peer, long tag, long ignore, long token) {
+        return tryLook(requirePeer(peer), tag, ignore, token, FabricConstants.FI_PEEK);
+    }
+
+    /** As {@link #tryPeek(Peer, long, long, long)}, but waits for room. */
+    public void peek(Peer peer, long tag, long ignore, long token) {
+        if (!tryPeek(peer, tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(peer, tag, ignore, token));
+        }
+    }
+
+    /** As {@link #tryPeek(long, long, long)}, but waits for room. */
     public void peek(long tag, long ignore, long token) {
         if (!tryPeek(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(tag, ignore, token)); }
     }
 
     /**
-     * As {@link #tryPeek}, but drops the message; FI_PEEK with FI_DISCARD.
+     * As {@link #tryPeek(long, long, long)}, but drops the message; FI_PEEK with FI_DISCARD.
      *
-     * @throws UnsupportedOperationException as {@link #tryPeek}, or if the sender of a long message would wait for ever
+     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the sender of a long message would wait for ever
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
         Quirks.require(discardRefusal);
-        return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
+        return tryLook(null, tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
     }
 
-    /** As {@link #tryDiscard}, but waits for room. */
+    /**
+     * As {@link #tryDiscard(long, long, long)}, for a message of one peer.
+     *
+     * @param peer the sender
+     * @throws UnsupportedOperationException as {@link #tryDiscard(long, long, long)}, or as a receive of messages of
+     *         one peer
+     */
+    public boolean tryDiscard(Peer peer, long tag, long ignore, long token) {
+        Quirks.require(discardRefusal);
+        return tryLook(requirePeer(peer), tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
+    }
+
+    /** As {@link #tryDiscard(Peer, long, long, long)}, but waits for room. */
+    public void discard(Peer peer, long tag, long ignore, long token) {
+        if (!tryDiscard(peer, tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg", () -> tryDiscard(peer, tag, ignore, token));
+        }
+    }
+
+    /** As {@link #tryDiscard(long, long, long)}, but waits for room. */
     public void discard(long tag, long ignore, long token) {
         if (!tryDiscard(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryDiscard(tag, ignore, token)); }
     }
 
     /**
-     * As {@link #tryPeek}, but keeps the message for {@link #tryReceiveClaimed} with this token; FI_PEEK with FI_CLAIM.
+     * As {@link #tryPeek(long, long, long)}, but keeps the message for {@link #tryReceiveClaimed} with this token; FI_PEEK with FI_CLAIM.
      * No other receive takes it. It occupies a slot of the queue until it is received.
      *
-     * @throws UnsupportedOperationException as {@link #tryPeek}, or if the provider would cut long messages short
+     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the provider would cut long messages short
      */
     public boolean tryClaim(long tag, long ignore, long token) {
         Quirks.require(claimRefusal);
-        return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
+        return tryLook(null, tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
     }
 
-    /** As {@link #tryClaim}, but waits for room. */
+    /**
+     * As {@link #tryClaim(long, long, long)}, for a message of one peer.
+     *
+     * @param peer the sender
+     * @throws UnsupportedOperationException as {@link #tryClaim(long, long, long)}, or as a receive of messages of one
+     *         peer
+     */
+    public boolean tryClaim(Peer peer, long tag, long ignore, long token) {
+        Quirks.require(claimRefusal);
+        return tryLook(requirePeer(peer), tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
+    }
+
+    /** As {@link #tryClaim(Peer, long, long, long)}, but waits for room. */
+    public void claim(Peer peer, long tag, long ignore, long token) {
+        if (!tryClaim(peer, tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg", () -> tryClaim(peer, tag, ignore, token));
+        }
+    }
+
+    /** As {@link #tryClaim(long, long, long)}, but waits for room. */
     public void claim(long tag, long ignore, long token) {
         if (!tryClaim(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryClaim(tag, ignore, token)); }
     }
 
     /**
-     * Receives the message that {@link #tryClaim} has kept; fi_trecvmsg with FI_CLAIM. As {@link #tryReceive}, but the
+     * Receives the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM. As {@link #tryReceive}, but the
      * tag, its ignored bits and the token are those of the claim. Poll the completion of the claim first.
      *
      * @throws IllegalArgumentException if no message is kept with this token
@@ -290,21 +346,58 @@ public final class Tagged extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            long context = receiveContexts.claimed(endpoint.number, token);
-            if (context == ContextSlab.NONE) {
-                throw new IllegalArgumentException("no claimed message has token " + token + " on " + endpoint
-                        + ": claim one, and poll its completion");
-            }
+            long context = requireClaimed(token);
             peekStruct.local.set(0, local.address + offset, length, local.descriptor);
             peekStruct.count(1, length);
-            peekStruct.tag(tag, ignore);
-            peekStruct.context(context);
-            receiveContexts.beginReceive(context, receiveNumber, local.number);
-            long status = ops.fi_trecvmsg(peekStruct, FabricConstants.FI_CLAIM | FabricConstants.FI_COMPLETION);
-            if (status != 0) { receiveContexts.undoReceive(context, receiveNumber); }
-            return accepted(status, "fi_trecvmsg", null);
+            return takeClaimed(context, tag, ignore, local.number, FabricConstants.FI_CLAIM);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    private long requireClaimed(long token) {
+        long context = receiveContexts.claimed(endpoint.number, token);
+        if (context == ContextSlab.NONE) {
+            throw new IllegalArgumentException("no claimed message has token " + token + " on " + endpoint
+                    + ": claim one, and poll its completion");
+        }
+        return context;
+    }
+
+    private boolean takeClaimed(long context, long tag, long ignore, int region, long flags) {
+        peekStruct.peer(ANY);
+        peekStruct.tag(tag, ignore);
+        peekStruct.context(context);
+        receiveContexts.beginReceive(context, receiveNumber, region);
+        long status = ops.fi_trecvmsg(peekStruct, flags | FabricConstants.FI_COMPLETION);
+        if (status != 0) { receiveContexts.undoReceive(context, receiveNumber); }
+        return accepted(status, "fi_trecvmsg", null);
+    }
+
+    /**
+     * Drops the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM and FI_DISCARD. It completes with
+     * the token of the claim. As {@link #tryReceiveClaimed}, but without a region.
+     *
+     * @throws IllegalArgumentException if no message is kept with this token
+     * @throws UnsupportedOperationException as {@link #tryDiscard(long, long, long)}
+     */
+    public boolean tryDiscardClaimed(long tag, long ignore, long token) {
+        Quirks.require(discardRefusal);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
+        try {
+            requireReceiving();
+            long context = requireClaimed(token);
+            peekStruct.count(0, 0);
+            return takeClaimed(context, tag, ignore, 0, FabricConstants.FI_CLAIM | FabricConstants.FI_DISCARD);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryDiscardClaimed}, but waits for room. */
+    public void discardClaimed(long tag, long ignore, long token) {
+        if (!tryDiscardClaimed(tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg", () -> tryDiscardClaimed(tag, ignore, token));
         }
     }
 
@@ -315,17 +408,22 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    private boolean tryLook(long tag, long ignore, long token, long flags) {
+    private static Peer requirePeer(Peer peer) { return Objects.requireNonNull(peer, "peer"); }
+
+    /** The peer is null for any. */
+    private boolean tryLook(Peer peer, long tag, long ignore, long token, long flags) {
         Quirks.require(peekRefusal);
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireTag(tag);
             requireMask(ignore);
             requireReceiving();
+            long source = peer == null ? ANY : source(peer);
             long claimMark = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.PEEK_TO_CLAIM;
             long context = receiveContexts.acquire(token, receiveNumber | claimMark, 0);
             if (context == ContextSlab.NONE) { return false; }
             peekStruct.count(0, 0);
+            peekStruct.peer(source);
             peekStruct.tag(tag, ignore);
             peekStruct.context(context);
             return acceptedReceive(context, ops.fi_trecvmsg(peekStruct, flags | FabricConstants.FI_COMPLETION),

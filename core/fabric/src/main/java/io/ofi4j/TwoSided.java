@@ -36,7 +36,6 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** Why calls are refused, or null; the same holds for the strings below. */
     private final String directedReceiveRefusal;
     private final String respelledPeerRefusal;
-    private final String completionDataRefusal;
     private final String injectRefusal;
     private final String cancelRefusal;
 
@@ -59,7 +58,6 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
                 ? endpoint + " takes the messages of any peer: receive from any"
                 : quirks.refusal(undirected);
         this.respelledPeerRefusal = quirks.refusal(Fact.RESPELLED_PEERS_UNRECOGNIZED);
-        this.completionDataRefusal = quirks.refusal(Fact.MESSAGES_LOSE_DATA);
         this.injectRefusal = quirks.refusal(Fact.INJECTED_MESSAGES_HANG);
         this.cancelRefusal = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
@@ -190,12 +188,6 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         requireReachable(peer);
         if (peer.entry.isRespelled) { Quirks.require(respelledPeerRefusal); }
         return peer.fabricAddress;
-    }
-
-    @Override
-    final void requireData(long data) {
-        super.requireData(data);
-        Quirks.require(completionDataRefusal);
     }
 
     final void requireInjectCompletes(long flags) {

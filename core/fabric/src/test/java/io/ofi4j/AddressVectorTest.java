@@ -372,6 +372,15 @@ class AddressVectorTest {
             try (AddressVector writer = pair.domain.openAddressVector(shared)) {
                 Peer peer = writer.insert(far);
                 try (AddressVector reader = pair.domain.openAddressVector(shared.readOnly())) {
+                    Peer first = reader.sharedPeer(0);
+                    assertThat(first.fabricAddress()).isEqualTo(peer.fabricAddress());
+                    assertThat(reader.address(first)).isEqualTo(far);
+                    for (int index : new int[]{-1, 1, 2, Integer.MAX_VALUE}) {
+                        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                                .isThrownBy(() -> reader.sharedPeer(index)).withMessageContaining("no address");
+                    }
+                    assertThatIllegalStateException().isThrownBy(() -> writer.sharedPeer(0))
+                            .withMessageContaining("not read-only");
                     Peer same = reader.insert(far);
                     assertThat(same.fabricAddress()).isEqualTo(peer.fabricAddress());
                     assertThatExceptionOfType(FabricException.class)

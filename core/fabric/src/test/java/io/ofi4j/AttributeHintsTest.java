@@ -11,6 +11,7 @@ import io.ofi4j.info.CompletionOrder;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.Protocol;
 import io.ofi4j.info.ResourceManagement;
 import io.ofi4j.info.TrafficClass;
 import io.ofi4j.support.ForEachProvider;
@@ -35,8 +36,52 @@ class AttributeHintsTest {
     }
 
     private static Stream<Hint> hints() {
-        return Stream.of(vectorTypes(), managements(), trafficClasses(), messageOrders(), completionOrders(), sizes(),
-                completionDataSizes()).flatMap(all -> all);
+        return Stream
+                .of(vectorTypes(), managements(), trafficClasses(), messageOrders(), completionOrders(), sizes(),
+                        completionDataSizes(), limits(), wishes(), protocols(), codePoints(), directions())
+                .flatMap(all -> all);
+    }
+
+    /** Limits that providers check. */
+    private static Stream<Hint> limits() {
+        return Stream.of(1L, 2L, HUGE).flatMap(limit -> Stream.of(
+                new Hint(NONE.transmitIovLimit(limit), info -> info.transmit().iovLimit() >= limit),
+                new Hint(NONE.rmaIovLimit(limit), info -> info.transmit().rmaIovLimit() >= limit),
+                new Hint(NONE.receiveIovLimit(limit), info -> info.receive().iovLimit() >= limit),
+                new Hint(NONE.maximumMessageSize(limit), info -> info.endpoint().maximumMessageSize() >= limit)));
+    }
+
+    /** What a provider may check, or take as a wish: HintCodecTest shows that it arrives. */
+    private static Stream<Hint> wishes() {
+        return Stream.of(NONE.memoryRegionIovLimit(HUGE), NONE.maximumOrderReadAfterWrite(HUGE),
+                NONE.maximumOrderWriteAfterRead(HUGE), NONE.maximumOrderWriteAfterWrite(HUGE),
+                NONE.bufferedReceiveSize(HUGE), NONE.keySize(HUGE), NONE.errorDataSize(HUGE),
+                NONE.completionQueues(HUGE), NONE.endpoints(HUGE), NONE.counters(HUGE), NONE.memoryRegions(HUGE),
+                NONE.domainTransmitContexts(HUGE), NONE.domainReceiveContexts(HUGE),
+                NONE.transmitContextsPerEndpoint(HUGE), NONE.receiveContextsPerEndpoint(HUGE),
+                NONE.sharedTransmitContexts(HUGE), NONE.sharedReceiveContexts(HUGE),
+                NONE.authorizationKeysPerEndpoint(HUGE), NONE.maximumGroupId(1000), NONE.authorizationKey(new byte[16]))
+                .map(hints -> new Hint(hints, info -> true));
+    }
+
+    private static Stream<Hint> protocols() {
+        return Stream.concat(Stream.of(new Hint(NONE.protocolVersion(1), info -> true)),
+                Stream.of(Protocol.SHM, Protocol.RXM, Protocol.SOCK_TCP, Protocol.CXI)
+                        .map(protocol -> new Hint(NONE.protocol(protocol),
+                                info -> Protocol.of(info.endpoint().protocol()) == protocol)));
+    }
+
+    /** As {@link #trafficClasses}. */
+    private static Stream<Hint> codePoints() {
+        return Stream.of(0, 46, 63).map(point -> new Hint(NONE.differentiatedServices(point), info -> true));
+    }
+
+    private static Stream<Hint> directions() {
+        return Stream.of(
+                new Hint(NONE.transmitCapabilities(Capability.RMA, Capability.WRITE),
+                        info -> (info.transmit().capabilities() & Capability.RMA.bit()) != 0),
+                new Hint(NONE.receiveCapabilities(Capability.RMA, Capability.REMOTE_WRITE),
+                        info -> (info.receive().capabilities() & Capability.RMA.bit()) != 0));
     }
 
     private static Stream<Hint> vectorTypes() {

@@ -11,10 +11,13 @@ import io.ofi4j.info.EndpointOption;
 import io.ofi4j.support.ForEachProvider;
 import java.util.stream.Stream;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,6 +68,60 @@ class ConnectionTest {
             assertThat(client.connection().peerAddress()).isEqualTo(listener.passive.address());
             assertThat(listener.events.read()).as("events that the waiting form has taken").isEmpty();
             assertThat(listener.farEvents.read()).isEmpty();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aServerOpensItsDomainWithTheInfoOfTheRequest(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+            client.connection().connect(listener.passive.address());
+            ConnectionRequest request = listener.request();
+            try (Domain domain = listener.fabric.openDomain(request.info());
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    Endpoint server = domain.openEndpoint(request).bind(queue).bind(listener.events).enable()) {
+                server.connection().accept(Pair.DEADLINE);
+                client.connection().awaitConnected(Pair.DEADLINE);
+
+                assertThat(request.info().fabric().name()).isEqualTo(listener.fabric.info().fabric().name());
+                assertThat(server.connection().state()).isEqualTo(Connection.State.CONNECTED);
+                client.close(); // before the queue of the server's domain
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aClientConnectsFromTheAddressOfItsPassiveEndpoint(String provider) {
+        EndpointAddress own = EndpointAddress
+                .of(new InetSocketAddress(TestProviders.address("MSG " + provider), FreePort.find()));
+        try (Listener listener = new Listener(provider)) {
+            FabricInfo info = TestProviders.info(TestProviders.connectedHints(provider).source(own))
+                    .withDestination(listener.passive.address());
+            Domain domain = listener.domain; // one event queue's read makes progress on those of its fabric
+            try (PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(info).bind(listener.farEvents);
+                    Endpoint client = domain.openEndpoint(passive).bind(listener.farQueue).bind(listener.farEvents)
+                            .enable()) {
+                assertThatIllegalStateException().isThrownBy(() -> domain.openEndpoint(passive))
+                        .withMessageContaining("taken over");
+                assertThatIllegalStateException().isThrownBy(passive::listen).withMessageContaining("taken over");
+                client.connection().connect(listener.passive.address());
+                Endpoint server = listener.server(listener.request());
+                server.connection().accept(Pair.DEADLINE);
+                client.connection().awaitConnected(Pair.DEADLINE);
+
+                assertThat(client.address()).isEqualTo(own);
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void anEndpointThatListensGivesItsAddressToNobody(String provider) {
+        try (Listener listener = new Listener(provider); Domain domain = listener.fabric.openDomain()) {
+            assertThatIllegalStateException().isThrownBy(() -> domain.openEndpoint(listener.passive))
+                    .withMessageContaining("listens");
         }
     }
 

@@ -36,6 +36,23 @@ class EventQueueTest {
                         .map(object -> Arguments.of(provider, object)));
     }
 
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void anEventThatIsPeekedStays(String provider) {
+        try (Fabric fabric = fabric(provider);
+                EventQueue queue = fabric.openEventQueue(EventQueueAttributes.defaults().size(16).writable())) {
+            assertThat(queue.peek()).isEmpty();
+            queue.write(1, 2);
+            queue.write(3, 4);
+
+            assertThat(queue.peek()).contains(new Event.Notification(1, 2));
+            assertThat(queue.peek()).contains(new Event.Notification(1, 2));
+            assertThat(queue.read()).contains(new Event.Notification(1, 2));
+            assertThat(queue.read()).contains(new Event.Notification(3, 4));
+            assertThat(queue.peek()).isEmpty();
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("waitObjects")
     void theApplicationsOwnEventsComeBackInTheirOrder(String provider, WaitObject object) {

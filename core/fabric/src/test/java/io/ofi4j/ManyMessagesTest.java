@@ -16,12 +16,15 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import io.ofi4j.support.TestSeed;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** One receive for many messages, and limits of messages to a peer. */
@@ -170,6 +173,52 @@ class ManyMessagesTest {
             assertThatThrownBy(() -> pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("could overwrite");
             assertThat(pair.farQueue.operationsInFlight()).isZero();
+        }
+    }
+
+    static Stream<Arguments> knownLengths() {
+        return claiming()
+                .flatMap(provider -> Stream.of(1, 64, 1000, 20_000).map(longest -> Arguments.of(provider, longest)));
+    }
+
+    /** Messages of all lengths up to the promised one, and room after room. */
+    @ForEachProvider
+    @MethodSource("knownLengths")
+    void whereTheLongestMessageIsKnownNothingIsOverwritten(String provider, int longest) {
+        Random random = TestSeed.random(provider + longest);
+        try (Pair pair = new Pair(hints(provider));
+                MemoryRegion near = pair.domain.allocate(longest, Access.SEND);
+                MemoryRegion room = pair.domain.allocate(ROOM + GUARD, Access.RECEIVE)) {
+            Messages receiver = pair.farEndpoint.messages();
+            receiver.longestMessage(longest);
+            assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveMany(room, 0, longest - 1, TOKEN))
+                    .withMessageContaining("at least " + longest);
+            int[] rooms = new int[1];
+            for (int number = 1; number <= 400; number++) {
+                int length = 1 + random.nextInt(longest);
+                near.segment().fill((byte) number);
+                int count = number;
+                Runnable post = () -> { // the last completion of a room may come late, or alone
+                    if (last() == rooms[0]) {
+                        receiver.receiveMany(room, 0, Math.max(longest, ROOM / 2 + count), TOKEN);
+                        rooms[0]++;
+                    }
+                };
+                post.run();
+                pair.endpoint.messages().send(near, 0, length, pair.far, number);
+                Waiting.YIELD.until(() -> {
+                    poll(pair);
+                    post.run();
+                    return messages().size() >= count && pair.completed.size() >= count;
+                }, Pair.DEADLINE);
+                Arrived one = messages().getLast();
+                assertThat(one.length).isEqualTo(length);
+                MemorySegment bytes = room.segment().asSlice(one.address - room.segment().address(), length);
+                byte value = (byte) number;
+                assertThat(bytes.elements(JAVA_BYTE).allMatch(cell -> cell.get(JAVA_BYTE, 0) == value)).isTrue();
+            }
+            assertThat(errors).isEmpty();
+            assertThat(room.segment().asSlice(ROOM).mismatch(MemorySegment.ofArray(new byte[GUARD]))).isEqualTo(-1);
         }
     }
 

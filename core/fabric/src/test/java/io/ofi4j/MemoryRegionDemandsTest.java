@@ -91,7 +91,8 @@ class MemoryRegionDemandsTest {
         TransmitAttributes its = limited.transmit();
         FabricInfo info = new NativeFabricInfo(limited.handle(), limited.runtime(),
                 new TransmitAttributes(its.capabilities(), its.operationFlags(), its.messageOrder(),
-                        its.completionOrder(), its.injectSize(), its.size(), Long.MAX_VALUE, Long.MAX_VALUE),
+                        its.completionOrder(), its.injectSize(), its.size(), Long.MAX_VALUE, Long.MAX_VALUE,
+                        its.trafficClass()),
                 limited.receive(), limited.endpoint(), limited.domain(), limited.fabric());
         try (Fabric fabric = Libfabric.load().openFabric(info);
                 Domain domain = fabric.openDomain();

@@ -145,11 +145,6 @@ class TaggedTest {
     void dataComesWithTheTagOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged sender = box.pair.endpoint.tagged();
-            if (has(box, Fact.MESSAGES_LOSE_DATA)) {
-                assertThatThrownBy(() -> sender.injectData(box.near, 0, 8, 1, box.pair.far, TAG))
-                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("completion data");
-                return;
-            }
             box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 1);
             box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 2);
             sender.sendData(box.near, 0, 8, 0x1234, box.pair.far, TAG, SENT);
@@ -212,6 +207,85 @@ class TaggedTest {
             receiver.peek(TAG, 0, 2);
             box.await(1, 2);
             assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
+        }
+    }
+
+    /** Needs a provider that looks, and that tells peers apart. */
+    @ForEachProvider
+    @MethodSource(EVERY)
+    void aLookForAMessageOfOnePeerPassesThoseOfOthers(String provider) {
+        try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA, Capability.DIRECTED_RECV)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            Peer self = box.pair.far; // of the receiver itself
+            if (has(box, Fact.PEEK_RECEIVES) || has(box, Fact.RESPELLED_PEERS_UNRECOGNIZED)) {
+                assertThatThrownBy(() -> receiver.peek(self, TAG, 0, 1))
+                        .isInstanceOf(UnsupportedOperationException.class);
+                return;
+            }
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            awaitLook(box, () -> receiver.peek(box.back, TAG, 0, 2));
+            assertThat(box.farDone.done.getLast().length()).isEqualTo(100);
+            box.farDone.errors.clear();
+            receiver.peek(self, TAG, 0, 3);
+            box.await(0, box.farDone.done.size() + 1);
+            assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
+            box.farDone.errors.clear();
+            if (!has(box, Fact.CLAIMS_TRUNCATE)) {
+                receiver.claim(self, TAG, 0, 4);
+                box.await(0, box.farDone.done.size() + 1);
+                assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
+                box.farDone.errors.clear();
+            }
+            if (!has(box, Fact.DISCARDED_SENDS_HANG)) {
+                receiver.discard(self, TAG, 0, 5);
+                box.await(0, box.farDone.done.size() + 1);
+                assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
+                box.farDone.errors.clear();
+            }
+            receiver.receive(box.far, 0, 100, TAG, 0, RECEIVED);
+            box.await(1, box.farDone.done.size() + 1);
+            assertThat(box.farDone.tokens()).contains((long) RECEIVED);
+        } catch (NoProviderException e) {
+            assertThat(e).hasMessageContaining("DIRECTED_RECV");
+        }
+    }
+
+    /** Looks again and again, until a message is there. */
+    private static void awaitLook(Mailbox box, Runnable look) {
+        int before = box.farDone.done.size();
+        while (box.farDone.done.size() == before) {
+            box.farDone.errors.clear();
+            look.run();
+            box.await(0, before + 1);
+        }
+        box.farDone.errors.clear();
+    }
+
+    @ForEachProvider
+    @MethodSource(EVERY)
+    void aClaimedMessageIsDiscarded(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (cannotClaim(box) || has(box, Fact.DISCARDED_SENDS_HANG)) {
+                assertThatThrownBy(() -> receiver.discardClaimed(TAG, 0, 1))
+                        .isInstanceOfAny(UnsupportedOperationException.class, IllegalArgumentException.class);
+                return;
+            }
+            box.write(100, 8);
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            claim(box, 2);
+            receiver.discardClaimed(TAG, 0, 2);
+            box.await(1, 2);
+            assertThat(box.farDone.errors).isEmpty();
+            assertThat(box.farDone.done.getLast().token()).isEqualTo(2);
+            assertThat(box.pair.farQueue.operationsInFlight()).isZero();
+            assertThatIllegalArgumentException().isThrownBy(() -> receiver.discardClaimed(TAG, 0, 2))
+                    .withMessageContaining("claim one");
+
+            receiver.receive(box.far, 0, 100, TAG, 0, RECEIVED);
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT + 1);
+            box.await(2, 3);
+            assertThat(box.hasArrived(100)).isTrue();
         }
     }
 

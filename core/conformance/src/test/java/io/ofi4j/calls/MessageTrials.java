@@ -70,6 +70,7 @@ final class MessageTrials {
             require(box, 1);
         }, Capability.DIRECTED_RECV));
         all.put("fi_recvmsg, MULTI_RECV", messages(box -> {
+            receiver(box).longestMessage(LENGTH);
             receiver(box).receiveMany(box.far, 0, 2 * ROOM, TOKEN);
             sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
             require(box, 1);

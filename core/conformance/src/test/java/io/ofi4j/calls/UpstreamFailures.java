@@ -66,9 +66,6 @@ final class UpstreamFailures {
     private static final VersionRange FROM_2_1 = VersionRange.from(2, 1);
     private static final VersionRange FROM_2_5 = VersionRange.from(2, 5);
 
-    private static final Failure LOST_DATA = like(
-            "A message that comes before its receive may lose its data; ofi4j refuses it.", Symptom.REFUSED,
-            "lose their completion data");
     private static final Failure OVERWRITES_QUEUE = like(
             "Beside a receive from any peer, or when it is canceled, it ends the process; ofi4j refuses it.",
             Symptom.REFUSED, "may end the process");
@@ -82,9 +79,6 @@ final class UpstreamFailures {
             "ignore bits");
     private static final Failure RECEIVES = like("It receives the message; ofi4j refuses it.", Symptom.REFUSED,
             "receives it");
-    private static final Failure OVERWRITES = like(
-            "A message longer than what is left is written beyond the memory; ofi4j refuses it.", Symptom.REFUSED,
-            "could overwrite");
     private static final Failure CUT_SHORT = like("It cuts messages of several packets short; ofi4j refuses it.",
             Symptom.REFUSED, "cut short");
     private static final Failure SENDER_WAITS = like(
@@ -138,7 +132,6 @@ final class UpstreamFailures {
     private static final String AUTO = "data progress AUTO";
 
     private static final String DISCARD = "fi_trecvmsg, DISCARD";
-    private static final String MANY = "fi_recvmsg, MULTI_RECV";
 
     private static final List<Failure> ATOMIC = Stream.concat(
             CallTrials.ALL.keySet().stream().filter(call -> call.contains("atomic"))
@@ -151,27 +144,12 @@ final class UpstreamFailures {
                     new Failure("fi_atomicmsg, REMOTE_CQ_DATA", "shm", ALL_VERSIONS, SPOILED_TARGET)))
             .toList();
 
-    private static final List<Failure> ALL = List.of(new Failure("fi_senddata", "sockets", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_injectdata", "sockets", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_senddata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_injectdata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_tsenddata", "sockets", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_tinjectdata", "sockets", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_tsenddata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_tinjectdata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_senddata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_injectdata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_tsenddata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
-            new Failure("fi_tinjectdata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
+    private static final List<Failure> ALL = List.of(
             new Failure("fi_recv, directed", "net, tcp", ALL_VERSIONS, ANY_PEER),
             new Failure("fi_recv, directed", "shm", FROM_1_19, OVERWRITES_QUEUE),
             new Failure("fi_recv, directed", "tcp;ofi_rxm", FROM_2_1, OVERWRITES_QUEUE),
             new Failure("fi_recv, directed", "verbs;ofi_rxm", FROM_2_1, OVERWRITES_QUEUE),
             new Failure("fi_trecv, directed", "shm", FROM_2_5, UNRECOGNIZED),
-            new Failure(MANY, "shm", ALL_VERSIONS, OVERWRITES),
-            new Failure(MANY, "udp;ofi_rxd", ALL_VERSIONS, OVERWRITES),
-            new Failure(MANY, "tcp;ofi_rxm", FROM_2_1, OVERWRITES),
-            new Failure(MANY, "verbs;ofi_rxm", FROM_2_1, OVERWRITES),
             new Failure("fi_trecvmsg, CLAIM", "shm", UP_TO_1_18, RECEIVES),
             new Failure("fi_trecvmsg, CLAIM", "udp;ofi_rxd", ALL_VERSIONS, CUT_SHORT),
             new Failure("fi_trecv, mask", "shm", VersionRange.from(1, 17).to(1, 18), NO_MASK),

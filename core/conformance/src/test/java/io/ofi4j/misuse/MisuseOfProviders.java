@@ -4,6 +4,7 @@ import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
+import io.ofi4j.EfaOperations;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
@@ -44,7 +45,8 @@ final class MisuseOfProviders {
     private MisuseOfProviders() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(objects(), faces(), addresses(), messages(), tags(), transfers(), old(), early())
+        return Stream
+                .of(objects(), faces(), rare(), looks(), addresses(), messages(), tags(), transfers(), old(), early())
                 .flatMap(cases -> cases);
     }
 
@@ -87,6 +89,59 @@ final class MisuseOfProviders {
                         s -> s.opened(new Pair(TestProviders.hints("shm").capabilities(Capability.MSG))).rma()));
     }
 
+    /** Calls that few providers have. */
+    private static Stream<Misuse> rare() {
+        AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
+                .name("ofi4j-misuse-" + ProcessHandle.current().pid());
+        return Stream.of(
+                refused("rare: a domain's operations without a name", ARGUMENT, "must have a name",
+                        s -> s.pair.domain.operations("")),
+                refused("rare: a domain's operations that there are not", NOT_OFFERED, "nonesuch",
+                        s -> s.pair.domain.operations("nonesuch")),
+                refused("rare: a fabric's operations without a name", ARGUMENT, "must have a name",
+                        s -> s.pair.fabric.operations("\0")),
+                refused("rare: a fabric's operations that there are not", NOT_OFFERED, "nonesuch",
+                        s -> s.pair.fabric.operations("nonesuch")),
+                refused("rare: an endpoint's operations without a name", ARGUMENT, "must have a name",
+                        s -> s.pair.endpoint.operations("")),
+                refused("rare: an endpoint's operations that there are not", NOT_OFFERED, "nonesuch",
+                        s -> s.pair.endpoint.operations("nonesuch")),
+                refused("rare: operations of an adapter that is not there", NOT_OFFERED, "efa",
+                        s -> EfaOperations.of(s.pair.domain)),
+                refused("rare: operations of a closed domain", STATE, "closed",
+                        s -> EfaOperations.of(MisuseStage.closed(s.domain(TestProviders.hints("shm"))))),
+                refused("rare: a number for another vector's peer", ARGUMENT, "not in this address vector",
+                        s -> s.pair.vector.userId(s.other("shm").far, 1)),
+                refused("rare: numbers for peers where there are none", NOT_OFFERED, "AV_USER_ID",
+                        s -> s.pair.vector.userId(s.pair.far, 1)),
+                refused("rare: a shared peer of a vector that is not read-only", STATE, "not read-only",
+                        s -> s.pair.vector.sharedPeer(0)),
+                refused("rare: a shared peer that is not there", IndexOutOfBoundsException.class, "no address 1", s -> {
+                    Pair pair = s.other("sockets");
+                    s.opened(pair.domain.openAddressVector(shared)).insert(pair.farEndpoint.address());
+                    s.opened(pair.domain.openAddressVector(shared.readOnly())).sharedPeer(1);
+                }), refused("rare: an endpoint of a passive one that listens", STATE, "listens", s -> {
+                    Pair pair = s.other("MSG tcp");
+                    s.opened(pair.domain.openEndpoint(pair.passive));
+                }), refused("rare: an endpoint of a passive one of another fabric", ARGUMENT, "another fabric",
+                        s -> s.opened(s.other("MSG tcp").domain.openEndpoint(s.other("MSG tcp").passive))));
+    }
+
+    /** Looks for messages of one peer. */
+    private static Stream<Misuse> looks() {
+        return Stream.of(
+                over("tcp;ofi_rxm", "a look for one peer's messages without the capability", NOT_OFFERED,
+                        "DIRECTED_RECV", box -> tagged(box).tryPeek(box.back, 5, 0, 1)),
+                over("tcp;ofi_rxm", "a claim of one peer's message without the capability", NOT_OFFERED,
+                        "DIRECTED_RECV", box -> tagged(box).tryClaim(box.back, 5, 0, 1)),
+                over("tcp;ofi_rxm", "a discard of one peer's message", NOT_OFFERED, "receive the message",
+                        box -> tagged(box).tryDiscard(box.back, 5, 0, 1)),
+                over("tcp;ofi_rxm", "a discard of a claimed message", NOT_OFFERED, "receive the message",
+                        box -> tagged(box).tryDiscardClaimed(5, 0, 1)),
+                over("sockets", "a discard of what was not claimed", ARGUMENT, "claim one",
+                        box -> tagged(box).tryDiscardClaimed(5, 0, 1)));
+    }
+
     private static Stream<Misuse> addresses() {
         return Stream.of(
                 refused("address: of another kind", ARGUMENT, "same provider",
@@ -119,17 +174,26 @@ final class MisuseOfProviders {
     private static Tagged tagged(Mailbox box) { return box.pair.endpoint.tagged(); }
 
     private static Stream<Misuse> messages() {
-        return Stream.of(
-                over("sockets", "data of a message", NOT_OFFERED, "lose",
-                        box -> messages(box).trySendData(box.near, 0, 8, 1, box.pair.far, 1)),
-                over("sockets", "data of a message with a tag", NOT_OFFERED, "lose",
-                        box -> tagged(box).trySendData(box.near, 0, 8, 1, box.pair.far, 5, 1)),
-                over("sockets", "data of a prepared message", NOT_OFFERED, "lose",
-                        box -> messages(box).message().data(1)),
-                over("shm", "a receive of many messages", NOT_OFFERED, "overwrite",
+        return Stream.of(refused("udp: data of a message", NOT_OFFERED, "completion data is not offered", s -> {
+            Pair pair = s.other("DGRAM udp");
+            pair.endpoint.messages().trySendData(s.region(pair, Access.SEND), 0, 8, 1, pair.far, 1);
+        }), refused("udp: data of a prepared message", NOT_OFFERED, "completion data is not offered",
+                s -> s.other("DGRAM udp").endpoint.messages().message().data(1)),
+                over("shm", "a receive of many messages", NOT_OFFERED, "MULTI_RECV",
                         box -> messages(box).tryReceiveMany(box.near, 0, 64, 1)),
-                refused("sockets: a receive of many messages that says no addresses", STATE, "CompletionFormat.DATA",
-                        s -> {
+                over("shm", "a longest message of no bytes", ARGUMENT, "at least 1 byte",
+                        box -> messages(box).longestMessage(0)),
+                over("shm", "a longest message without the capability", NOT_OFFERED, "MULTI_RECV",
+                        box -> messages(box).longestMessage(64)),
+                refused("shm: a receive of many messages of any length", NOT_OFFERED, "overwrite",
+                        s -> many(s).tryReceiveMany(s.region(s.pair, Access.RECEIVE), 0, 64, 1)),
+                refused("sockets: a receive of many messages shorter than one", ARGUMENT, "at least 100 bytes", s -> {
+                    Pair pair = s.opened(new Pair(
+                            TestProviders.hints("sockets").capabilities(Capability.MSG, Capability.MULTI_RECV)));
+                    pair.endpoint.messages().longestMessage(100);
+                    pair.endpoint.messages().tryReceiveMany(s.region(pair, Access.RECEIVE), 0, 64, 1);
+                }), refused("sockets: a receive of many messages that says no addresses", STATE,
+                        "CompletionFormat.DATA", s -> {
                             Pair pair = s.opened(new Pair(
                                     TestProviders.hints("sockets").capabilities(Capability.MSG, Capability.MULTI_RECV),
                                     CompletionQueueAttributes.defaults().format(CompletionFormat.CONTEXT)));
@@ -139,6 +203,13 @@ final class MisuseOfProviders {
                         box -> messages(box).message().peer(box.pair.far).segment(box.near, 0, 8).tryReceive(1)),
                 over("udp;ofi_rxd", "a prepared message with INJECT", NOT_OFFERED, "use inject", box -> messages(box)
                         .message().peer(box.pair.far).segment(box.near, 0, 8).flags(OperationFlag.INJECT).trySend(1)));
+    }
+
+    /** The messages of an endpoint that takes many with one receive. */
+    private static Messages many(MisuseStage s) {
+        return s.opened(
+                new Pair(TestProviders.hints("shm").capabilities(Capability.MSG, Capability.MULTI_RECV))).endpoint
+                .messages();
     }
 
     private static Stream<Misuse> tags() {

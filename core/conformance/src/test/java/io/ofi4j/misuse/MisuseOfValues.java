@@ -13,6 +13,7 @@ import io.ofi4j.RawKey;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
@@ -24,7 +25,9 @@ import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.Hook;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.Protocol;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TrafficClass;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Pair;
@@ -82,6 +85,15 @@ final class MisuseOfValues {
                 value("a transmit size below 0", "0 or more, not -1", () -> hints.transmitSize(-1)),
                 value("a receive size below 0", "0 or more, not -1", () -> hints.receiveSize(-1)),
                 value("an inject size below 0", "0 or more, not -", () -> hints.injectSize(Long.MIN_VALUE)),
+                value("a protocol of no name", "OTHER cannot be asked for", () -> hints.protocol(Protocol.OTHER)),
+                value("a code point above all", "0 to 63, not 64", () -> hints.differentiatedServices(64)),
+                value("a code point below 0", "0 to 63, not -1", () -> TrafficClass.ofCodePoint(-1)),
+                value("a number of a group with 33 bits", "32 bits", () -> hints.maximumGroupId(1L << 32)),
+                value("a number of endpoints below 0", "0 or more, not -1", () -> hints.endpoints(-1)),
+                value("an address format of no name", "OTHER cannot be asked for",
+                        () -> FabricHints.any().addressFormat(AddressFormat.OTHER)),
+                value("a default flag of sends for receives", "cannot be a default of receives",
+                        () -> FabricHints.any().receiveOperationFlags(OperationFlag.DELIVERY_COMPLETE)),
                 value("a provider without a name", "must be a name", () -> FabricHints.any().provider("")),
                 value("a provider's name with a zero", "must be a name", () -> FabricHints.any().provider("shm\0tcp")),
                 value("a domain without a name", "must be a name", () -> FabricHints.any().domain("")),

@@ -29,6 +29,8 @@ record ShownElsewhere(String key, String test, String reason) {
         String job = "a rank must die; ranks are processes that a launcher has started";
         String answers = "no provider of Debian demands it: the test answers in its place";
         String stuck = "it takes as long as the close waits";
+        String table = "only an adapter has such operations: the test has a table of its own";
+        String interconnects = "io.ofi4j.ProviderOperationsTest#regionsOfOtherDomainsAndClosedOnesAreRefused";
         return Stream.of(shown("Job.check() JobException", "io.ofi4j.job.JobTest#theOthersLearnWhichRankHasDied", job),
                 shown("Job.close() JobException",
                         "io.ofi4j.job.JobDeadlineTest#closeEndsThoughTheLauncherDoesNotAnswer",
@@ -36,6 +38,10 @@ record ShownElsewhere(String key, String test, String reason) {
                 shown("InsertResult.peer() RuntimeException",
                         "io.ofi4j.AddressVectorTest#manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace",
                         "the exception is older than the call, and its stack trace does not have it"),
+                shown("EfaOperations.interconnects(MemoryRegion) IllegalArgumentException", interconnects, table),
+                shown("EfaOperations.interconnects(MemoryRegion) IllegalStateException", interconnects, table),
+                shown("EfaOperations.interconnects(MemoryRegion) FabricException",
+                        "io.ofi4j.ProviderOperationsTest#theInterconnectsOfARegionAreThoseThatAreValid", table),
                 shown("ProgressThread.close() RuntimeException",
                         "io.ofi4j.ProgressThreadTest#aFailureIsKeptAndThrownOnce",
                         "the exception is older than the call, and its stack trace does not have it"),
@@ -136,6 +142,8 @@ record ShownElsewhere(String key, String test, String reason) {
                 shown("MemoryRegion.force() UncheckedIOException", NO_TEST, "it takes a disk that fails"),
                 shown("SaveService.progress() FabricException", NO_TEST,
                         "the queue of no software provider fails as a whole"),
+                shown("Tagged.trySendData(MemoryRegion, long, long, long, Peer, long, long) UnsupportedOperationException",
+                        NO_TEST, "every provider with tags that is known here carries data"),
                 shown("Waitable.tryWait() FabricException", NO_TEST, "fi_trywait of no software provider fails"));
     }
 

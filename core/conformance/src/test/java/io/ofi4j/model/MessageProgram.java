@@ -86,7 +86,7 @@ final class MessageProgram {
                 && (world.endpoint().info().transmit().messageOrder() & MessageOrder.SAS.bit()) != 0;
         this.masks = !has(Fact.MASKS_IGNORED);
         this.looks = hasTags && setting.shape == Shape.PLAIN && !has(Fact.PEEK_RECEIVES) && !has(Fact.CLAIMS_TRUNCATE);
-        this.carriesData = !has(Fact.MESSAGES_LOSE_DATA);
+        this.carriesData = !has(Fact.MESSAGE_DATA_UNFLAGGED); // the model compares flags
         this.cancels = setting.shape != Shape.SHARED_RECEIVE || !provider.contains(SCALABLE);
         this.far = world.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);
         this.near = world.domain.allocate(64 * 64, Access.READ, Access.WRITE);

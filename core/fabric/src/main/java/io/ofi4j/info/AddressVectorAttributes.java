@@ -23,6 +23,7 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
     private int receiveContextBits;
     private String name;
     private boolean readOnly;
+    private boolean symmetric;
 
     private AddressVectorAttributes() {}
 
@@ -83,6 +84,12 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
      */
     public AddressVectorAttributes readOnly() { return with(copy -> copy.readOnly = true); }
 
+    /**
+     * {@return a copy for peers of which each node has as many as the others, with the same addresses of the node's
+     * own; FI_SYMMETRIC} It is a hint, with which some providers need less memory.
+     */
+    public AddressVectorAttributes symmetric() { return with(copy -> copy.symmetric = true); }
+
     private static long requireCount(long count, String what) {
         if (count < 0 || count > MAXIMUM_COUNT) {
             throw new IllegalArgumentException(
@@ -111,6 +118,9 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
     public Optional<String> name() {
         return Optional.ofNullable(name);
     }
+
+    /** {@return whether each node has as many peers as the others} */
+    public boolean isSymmetric() { return symmetric; }
 
     /** {@return whether it only looks up what another process inserted} */
     public boolean isReadOnly() {

@@ -35,10 +35,7 @@ public enum Capability {
     TRIGGER(20),
     /** Operations that wait for earlier ones to the same peer. */
     FENCE(21),
-    /**
-     * Address vectors whose entries carry a number chosen by the application. ofi4j does not expose that number;
-     * {@link AddressVector#peer} finds the peer of a source.
-     */
+    /** Address vectors whose entries carry a number chosen by the application: {@link AddressVector#userId}. */
     AV_USER_ID(41),
     /** Serving as a peer provider. */
     PEER(43),

@@ -2,13 +2,19 @@ package io.ofi4j.info;
 
 /** How a counter is opened; {@code struct fi_cntr_attr}, fi_cntr(3). Immutable: each method returns a changed copy. */
 public final class CounterAttributes {
-    private final WaitObject waitObject;
+    private static final CounterAttributes DEFAULTS = new CounterAttributes(WaitObject.NONE, false);
 
-    private CounterAttributes(WaitObject waitObject) { this.waitObject = waitObject; }
+    private final WaitObject waitObject;
+    private final boolean countsBytes;
+
+    private CounterAttributes(WaitObject waitObject, boolean countsBytes) {
+        this.waitObject = waitObject;
+        this.countsBytes = countsBytes;
+    }
 
     /** {@return a counter of completions without a wait object} */
     public static CounterAttributes defaults() {
-        return new CounterAttributes(WaitObject.NONE);
+        return DEFAULTS;
     }
 
     /**
@@ -16,8 +22,19 @@ public final class CounterAttributes {
      *
      * @throws UnsupportedOperationException if it is {@code SET}, {@code MUTEX_COND} or {@code POLLFD}
      */
-    public CounterAttributes waitObject(WaitObject wanted) { return new CounterAttributes(wanted.requireOffered()); }
+    public CounterAttributes waitObject(WaitObject wanted) {
+        return new CounterAttributes(wanted.requireOffered(), countsBytes);
+    }
+
+    /**
+     * {@return a copy whose counter adds up the bytes of operations, and not their number; FI_CNTR_EVENTS_BYTES} Few
+     * providers have it.
+     */
+    public CounterAttributes bytes() { return new CounterAttributes(waitObject, true); }
 
     /** {@return the object that threads block on} */
     public WaitObject waitObject() { return waitObject; }
+
+    /** {@return whether it adds up bytes, and not operations} */
+    public boolean countsBytes() { return countsBytes; }
 }

@@ -27,9 +27,16 @@ public final class FabricHints extends Changeable<FabricHints> {
     private String provider;
     private String fabric;
     private String domain;
-    private String node;
-    private String service;
-    private boolean source;
+    private Set<OperationFlag> receiveOperationFlags = Set.of();
+    private AddressFormat addressFormat = AddressFormat.UNSPECIFIED;
+    private String sourceNode;
+    private String sourceService;
+    private EndpointAddress sourceAddress;
+    private String destinationNode;
+    private String destinationService;
+    private EndpointAddress destinationAddress;
+    private boolean numericHost;
+    private boolean rescan;
     private AttributeHints attributes = AttributeHints.none();
 
     private FabricHints() {}
@@ -82,9 +89,15 @@ public final class FabricHints extends Changeable<FabricHints> {
         return with(copy -> copy.endpointType = Objects.requireNonNull(type));
     }
 
-    /** {@return a copy that asks for exactly these capabilities} */
+    /** {@return a copy that asks for exactly these capabilities, in place of those that it has asked for} */
     public FabricHints capabilities(Capability... wanted) {
         return with(copy -> copy.capabilities = Constants.subset(Capability.class, List.of(wanted)::contains));
+    }
+
+    /** {@return a copy that asks for these capabilities, too} */
+    public FabricHints addCapabilities(Capability... more) {
+        return with(copy -> copy.capabilities = Constants.subset(Capability.class,
+                one -> capabilities.contains(one) || List.of(more).contains(one)));
     }
 
     /**
@@ -103,6 +116,24 @@ public final class FabricHints extends Changeable<FabricHints> {
             }
         }
         return with(copy -> copy.operationFlags = Constants.subset(OperationFlag.class, List.of(everyOne)::contains));
+    }
+
+    /**
+     * {@return a copy with exactly these flags as the default of every receive; the op_flags of struct fi_rx_attr,
+     * fi_endpoint(3)}
+     *
+     * @param everyOne only {@link OperationFlag#COMPLETION}, or none
+     * @throws IllegalArgumentException if there is another flag: no other one says something of a receive
+     */
+    public FabricHints receiveOperationFlags(OperationFlag... everyOne) {
+        for (OperationFlag flag : everyOne) {
+            if (flag != OperationFlag.COMPLETION) {
+                throw new IllegalArgumentException(
+                        flag + " cannot be a default of receives: only OperationFlag.COMPLETION can");
+            }
+        }
+        return with(copy -> copy.receiveOperationFlags = Constants.subset(OperationFlag.class,
+                List.of(everyOne)::contains));
     }
 
     /** {@return a copy that asks for the provider of this name, one of {@link Libfabric#providers}} */
@@ -137,34 +168,84 @@ public final class FabricHints extends Changeable<FabricHints> {
     }
 
     /**
-     * {@return a copy whose endpoints have this local address; FI_SOURCE of fi_getinfo(3)}
+     * {@return a copy whose endpoints have this local address; FI_SOURCE of fi_getinfo(3)} A {@link #destination} stays.
      *
      * @param node a host name or address of this machine, or null for any; an IPv6 address may be in brackets
      * @param service a port or service name, or null for any
      */
-    public FabricHints source(String node, String service) { return address(node, service, true); }
+    public FabricHints source(String node, String service) {
+        return with(copy -> {
+            copy.sourceNode = node == null ? null : withoutBrackets(requireText(node, "node"));
+            copy.sourceService = service == null ? null : requireText(service, "service");
+            copy.sourceAddress = null;
+        });
+    }
 
     /**
-     * {@return a copy whose endpoints can reach this address; fi_getinfo(3)}
+     * {@return a copy whose endpoints have this local address; the src_addr of fi_getinfo(3)} It looks nothing up, and
+     * asks for the address's format too. A {@link #destination} stays.
+     */
+    public FabricHints source(EndpointAddress address) {
+        return with(copy -> {
+            copy.sourceAddress = Objects.requireNonNull(address);
+            copy.sourceNode = null;
+            copy.sourceService = null;
+        });
+    }
+
+    /**
+     * {@return a copy whose endpoints can reach this address; fi_getinfo(3)} A {@link #source} stays.
      *
      * @param node a host name or address; an IPv6 address may be in brackets
      * @param service a port or service name, or null for any
      */
     public FabricHints destination(String node, String service) {
-        return address(requireText(node, "node"), service, false);
+        return with(copy -> {
+            copy.destinationNode = withoutBrackets(requireText(node, "node"));
+            copy.destinationService = service == null ? null : requireText(service, "service");
+            copy.destinationAddress = null;
+        });
     }
+
+    /**
+     * {@return a copy whose endpoints can reach this address; the dest_addr of fi_getinfo(3)} It looks nothing up, and
+     * asks for the address's format too. A {@link #source} stays.
+     */
+    public FabricHints destination(EndpointAddress address) {
+        return with(copy -> {
+            copy.destinationAddress = Objects.requireNonNull(address);
+            copy.destinationNode = null;
+            copy.destinationService = null;
+        });
+    }
+
+    /**
+     * {@return a copy that asks for this format of addresses; the addr_format of fi_getinfo(3)} It must not be
+     * {@link AddressFormat#OTHER}.
+     *
+     * @throws IllegalArgumentException if it is
+     */
+    public FabricHints addressFormat(AddressFormat format) {
+        if (format == AddressFormat.OTHER) {
+            throw new IllegalArgumentException("OTHER cannot be asked for: choose a format, or UNSPECIFIED");
+        }
+        return with(copy -> copy.addressFormat = Objects.requireNonNull(format));
+    }
+
+    /** {@return a copy whose nodes are numeric addresses, of which none is looked up; FI_NUMERICHOST, fi_getinfo(3)} */
+    public FabricHints numericHost() {
+        return with(copy -> copy.numericHost = true);
+    }
+
+    /**
+     * {@return a copy for which providers look again which devices there are, which may take long; FI_RESCAN,
+     * fi_getinfo(3)} It needs libfabric 2.2 or newer.
+     */
+    public FabricHints rescan() { return with(copy -> copy.rescan = true); }
 
     /** An address of IPv6 may be in brackets, as in front of a port. */
     private static String withoutBrackets(String text) {
         return text.startsWith("[") && text.endsWith("]") ? text.substring(1, text.length() - 1) : text;
-    }
-
-    private FabricHints address(String newNode, String newService, boolean isSource) {
-        return with(copy -> {
-            copy.node = newNode == null ? null : withoutBrackets(requireText(newNode, "node"));
-            copy.service = newService == null ? null : requireText(newService, "service");
-            copy.source = isSource;
-        });
     }
 
     /** {@return a copy that asks for these attributes of domain and endpoints} */
@@ -212,18 +293,49 @@ public final class FabricHints extends Changeable<FabricHints> {
     /** {@return the requested domain} */
     public Optional<String> domain() { return Optional.ofNullable(domain); }
 
-    /** {@return the requested host, local or remote} */
-    public Optional<String> node() {
-        return Optional.ofNullable(node);
+    /** {@return the default flags of every receive} */
+    public Set<OperationFlag> receiveOperationFlags() {
+        return receiveOperationFlags;
     }
 
-    /** {@return the requested port or service, local or remote} */
-    public Optional<String> service() {
-        return Optional.ofNullable(service);
+    /** {@return the requested format of addresses} */
+    public AddressFormat addressFormat() { return addressFormat; }
+
+    /** {@return the requested host of this machine} */
+    public Optional<String> sourceNode() {
+        return Optional.ofNullable(sourceNode);
     }
 
-    /** {@return whether node and service are local} */
-    public boolean isSource() { return source; }
+    /** {@return the requested port or service of this machine} */
+    public Optional<String> sourceService() {
+        return Optional.ofNullable(sourceService);
+    }
+
+    /** {@return the requested local address} */
+    public Optional<EndpointAddress> sourceAddress() {
+        return Optional.ofNullable(sourceAddress);
+    }
+
+    /** {@return the requested remote host} */
+    public Optional<String> destinationNode() {
+        return Optional.ofNullable(destinationNode);
+    }
+
+    /** {@return the requested remote port or service} */
+    public Optional<String> destinationService() {
+        return Optional.ofNullable(destinationService);
+    }
+
+    /** {@return the requested remote address} */
+    public Optional<EndpointAddress> destinationAddress() {
+        return Optional.ofNullable(destinationAddress);
+    }
+
+    /** {@return whether nodes are numeric addresses} */
+    public boolean isNumericHost() { return numericHost; }
+
+    /** {@return whether providers look again which devices there are} */
+    public boolean isRescan() { return rescan; }
 
     @Override
     public String toString() {
@@ -234,15 +346,26 @@ public final class FabricHints extends Changeable<FabricHints> {
         AttributeHints.add(parts, endpointType != EndpointType.UNSPECIFIED, "endpoint type " + endpointType);
         AttributeHints.add(parts, !capabilities.isEmpty(), "capabilities " + capabilities);
         AttributeHints.add(parts, !operationFlags.isEmpty(), "operation flags " + operationFlags);
+        AttributeHints.add(parts, !receiveOperationFlags.isEmpty(), "receive operation flags " + receiveOperationFlags);
         parts.add("threading " + threading);
         AttributeHints.add(parts, controlProgress != ProgressModel.UNSPECIFIED, "control progress " + controlProgress);
         AttributeHints.add(parts, dataProgress != ProgressModel.UNSPECIFIED, "data progress " + dataProgress);
         AttributeHints.add(parts, !attributes.toString().isEmpty(), attributes.toString());
-        if (node != null || service != null) {
-            parts.add((source ? "source " : "destination ") + (node == null ? "" : node)
-                    + (service == null ? "" : ":" + service));
-        }
+        AttributeHints.add(parts, addressFormat != AddressFormat.UNSPECIFIED, "address format " + addressFormat);
+        addAddress(parts, "source ", sourceNode, sourceService, sourceAddress);
+        addAddress(parts, "destination ", destinationNode, destinationService, destinationAddress);
+        AttributeHints.add(parts, numericHost, "numeric host");
+        AttributeHints.add(parts, rescan, "rescan");
         return String.join(", ", parts);
+    }
+
+    private static void addAddress(List<String> parts, String what, String node, String service,
+            EndpointAddress address) {
+        if (address != null) {
+            parts.add(what + address);
+        } else if (node != null || service != null) {
+            parts.add(what + (node == null ? "" : node) + (service == null ? "" : ":" + service));
+        }
     }
 
     private static String requireText(String text, String what) {

@@ -75,6 +75,9 @@ public sealed interface FabricInfo permits NativeFabricInfo {
     /** {@return the attributes of its fabric} */
     FabricAttributes fabric();
 
+    /** {@return the device behind it; empty if the provider says nothing of one; fi_nic(3)} */
+    Optional<NetworkDevice> device();
+
     /** {@return libfabric's description of it, several lines; fi_tostr, fi_fabric(3)} */
     String details();
 

@@ -35,10 +35,16 @@ public enum OperationFlag {
      */
     DELIVERY_COMPLETE(28),
     /** The completion says that the bytes are persistent at the peer; needs {@link Capability#RMA_PMEM}. */
-    COMMIT_COMPLETE(30);
+    COMMIT_COMPLETE(30),
+    /**
+     * The completion says that the peer has matched the message with a receive (libfabric 1.22 and newer). Few
+     * providers have it, and others ignore it: a single operation can have it only if it is a default flag of the
+     * endpoint, for which {@link FabricHints#operationFlags} finds only providers that have it.
+     */
+    MATCH_COMPLETE(31);
 
     private static final Set<OperationFlag> DEFAULTS = EnumSet.of(COMPLETION, INJECT_COMPLETE, TRANSMIT_COMPLETE,
-            DELIVERY_COMPLETE, COMMIT_COMPLETE);
+            DELIVERY_COMPLETE, COMMIT_COMPLETE, MATCH_COMPLETE);
 
     private final long bit;
 

@@ -11,6 +11,7 @@ package io.ofi4j.info;
  * @param size the largest number of operations in flight
  * @param iovLimit the largest number of local segments of one operation
  * @param rmaIovLimit the largest number of remote segments of one operation
+ * @param trafficClass the default of operations, an FI_TC_* value
  */
 public record TransmitAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
-        long injectSize, long size, long iovLimit, long rmaIovLimit) {}
+        long injectSize, long size, long iovLimit, long rmaIovLimit, int trafficClass) {}

@@ -227,6 +227,15 @@ public final class CompletionReader {
         return buffered.size() + errors.size();
     }
 
+    /** Drops the completions and errors that wait for a poll; inside the guard. */
+    public void dropBuffered() {
+        while (buffered.size() > 0) {
+            buffered.remove();
+        }
+        errors.clear();
+        noteBuffered();
+    }
+
     public CompletionQueueStatistics statistics() {
         return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(), buffered(),
                 contexts.inFlight());

@@ -1,6 +1,7 @@
 package io.ofi4j.internal.engine;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
@@ -16,6 +17,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Finds the hint that nothing matches, by asking for one more at a time. */
 public final class MismatchReport {
@@ -47,6 +49,9 @@ public final class MismatchReport {
                 .or(() -> ask(tried.operationFlags(hints.operationFlags().toArray(OperationFlag[]::new)),
                         "Operations that have the flags " + hints.operationFlags() + " by default are",
                         "ask for others, or set them on single operations"))
+                .or(() -> ask(tried.receiveOperationFlags(hints.receiveOperationFlags().toArray(OperationFlag[]::new)),
+                        "Receives that have the flags " + hints.receiveOperationFlags() + " by default are",
+                        "ask for none"))
                 .or(() -> ask(tried.threading(hints.threading()), "Threading model " + hints.threading() + " is",
                         "ask for another"))
                 .or(() -> ask(tried.controlProgress(hints.controlProgress()).dataProgress(hints.dataProgress()),
@@ -55,7 +60,7 @@ public final class MismatchReport {
                         "leave one UNSPECIFIED"))
                 .or(() -> ask(tried.attributes(hints.attributes()),
                         "The attributes " + hints.attributes() + " together are", "ask for less"))
-                .or(this::address).orElseGet(() -> "Nothing matches: " + hints
+                .or(this::addressFormat).or(this::address).orElseGet(() -> "Nothing matches: " + hints
                         + ". Ask for less, or list what there is with Libfabric.providers().");
     }
 
@@ -106,15 +111,41 @@ public final class MismatchReport {
                         + "; it has " + offered + ".");
     }
 
-    private Optional<String> address() {
-        if (hints.node().isEmpty() && hints.service().isEmpty()) { return Optional.empty(); }
-        if (hints.node().filter(MismatchReport::isUnknownHost).isPresent()) {
-            return Optional.of("The host '" + hints.node().get() + "' is not known: is its name right?");
-        }
-        return Optional.of("Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "
-                + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + providerText
-                + ": is it an address of " + (hints.isSource() ? "this" : "a reachable") + " machine?");
+    private Optional<String> addressFormat() {
+        return ask(tried.addressFormat(hints.addressFormat()),
+                "Addresses of the format " + hints.addressFormat() + " are not offered by " + providerText + ".");
     }
+
+    private Optional<String> address() {
+        boolean hasDestination = hints.destinationNode().isPresent() || hints.destinationAddress().isPresent();
+        boolean hasSource = hints.sourceNode().isPresent() || hints.sourceService().isPresent()
+                || hints.sourceAddress().isPresent();
+        if (!hasSource && !hasDestination) { return Optional.empty(); }
+        Optional<String> unknown = Stream.of(hints.sourceNode(), hints.destinationNode()).flatMap(Optional::stream)
+                .filter(node -> hints.isNumericHost() ? !isNumeric(node) : isUnknownHost(node)).findFirst();
+        if (unknown.isPresent()) {
+            return Optional.of(hints.isNumericHost()
+                    ? "The host '" + unknown.get()
+                            + "' is no numeric address, and FabricHints.numericHost asks for one."
+                    : "The host '" + unknown.get() + "' is not known: is its name right?");
+        }
+        String source = text(hints.sourceAddress(), hints.sourceNode(), hints.sourceService());
+        String destination = text(hints.destinationAddress(), hints.destinationNode(), hints.destinationService());
+        if (hasSource && hasDestination) {
+            return Optional.of("Nothing matches the source address " + source
+                    + " together with the destination address " + destination + " with " + providerText
+                    + ": is one of this machine, and does it reach the other?");
+        }
+        return Optional.of("Nothing matches the " + (hasSource ? "source" : "destination") + " address "
+                + (hasSource ? source : destination) + " with " + providerText + ": is it an address of "
+                + (hasSource ? "this" : "a reachable") + " machine?");
+    }
+
+    private static String text(Optional<EndpointAddress> address, Optional<String> node, Optional<String> service) {
+        return address.map(EndpointAddress::toString).orElse(node.orElse("*") + ":" + service.orElse("*"));
+    }
+
+    private static boolean isNumeric(String node) { return node.contains(":") || node.matches("[0-9.]+"); }
 
     private static boolean isUnknownHost(String node) {
         try {

@@ -6,6 +6,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TransmitAttributes;
@@ -137,6 +138,9 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
 
     @Override
     public String protocolName() { return Attributes.protocolName(endpoint.protocol()); }
+
+    @Override
+    public Optional<NetworkDevice> device() { return Attributes.networkDevice(handle); }
 
     @Override
     public String details() { return handle.text(); }

@@ -6,18 +6,26 @@ import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.Version;
 import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_bus_attr;
+import io.ofi4j.bindings.fi_device_attr;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_link_attr;
+import io.ofi4j.bindings.fi_pci_attr;
 import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
+import io.ofi4j.bindings.fid_nic;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Optional;
 
 /** Copies the attribute structs of an {@code fi_info} into values. */
 public final class Attributes {
@@ -44,13 +52,14 @@ public final class Attributes {
         MemorySegment at = info.transmit();
         return new TransmitAttributes(fi_tx_attr.caps(at), fi_tx_attr.op_flags(at), fi_tx_attr.msg_order(at),
                 fi_tx_attr.comp_order(at), size(fi_tx_attr.inject_size(at)), size(fi_tx_attr.size(at)),
-                size(fi_tx_attr.iov_limit(at)), size(fi_tx_attr.rma_iov_limit(at)));
+                size(fi_tx_attr.iov_limit(at)), size(fi_tx_attr.rma_iov_limit(at)), fi_tx_attr.tclass(at));
     }
 
     public static ReceiveAttributes receive(InfoHandle info) {
         MemorySegment at = info.receive();
         return new ReceiveAttributes(fi_rx_attr.caps(at), fi_rx_attr.op_flags(at), fi_rx_attr.msg_order(at),
-                fi_rx_attr.comp_order(at), size(fi_rx_attr.size(at)), size(fi_rx_attr.iov_limit(at)));
+                fi_rx_attr.comp_order(at), size(fi_rx_attr.size(at)), size(fi_rx_attr.iov_limit(at)),
+                size(fi_rx_attr.total_buffered_recv(at)));
     }
 
     public static EndpointAttributes endpoint(InfoHandle info) {
@@ -86,4 +95,40 @@ public final class Attributes {
         return new FabricAttributes(LibC.string(fi_fabric_attr.name(at)), LibC.string(fi_fabric_attr.prov_name(at)),
                 Version.of(fi_fabric_attr.prov_version(at)), Version.of(fi_fabric_attr.api_version(at)));
     }
+
+    /** Empty where the provider says nothing of a device. */
+    public static Optional<NetworkDevice> networkDevice(InfoHandle info) {
+        MemorySegment nic = info.nic();
+        if (nic.address() == 0) { return Optional.empty(); }
+        return Optional.of(new NetworkDevice(device(fid_nic.device_attr(nic)), pci(fid_nic.bus_attr(nic)),
+                link(fid_nic.link_attr(nic))));
+    }
+
+    private static Optional<NetworkDevice.Device> device(MemorySegment pointer) {
+        if (pointer.address() == 0) { return Optional.empty(); }
+        MemorySegment at = LibC.bytes(pointer, fi_device_attr.sizeof());
+        return Optional.of(new NetworkDevice.Device(text(fi_device_attr.name(at)), text(fi_device_attr.device_id(at)),
+                text(fi_device_attr.device_version(at)), text(fi_device_attr.vendor_id(at)),
+                text(fi_device_attr.driver(at)), text(fi_device_attr.firmware(at))));
+    }
+
+    private static Optional<NetworkDevice.PciAddress> pci(MemorySegment pointer) {
+        if (pointer.address() == 0) { return Optional.empty(); }
+        MemorySegment at = LibC.bytes(pointer, fi_bus_attr.sizeof());
+        if (fi_bus_attr.bus_type(at) != fabric_h.FI_BUS_PCI()) { return Optional.empty(); }
+        MemorySegment pci = fi_bus_attr.attr.pci(fi_bus_attr.attr(at));
+        return Optional.of(new NetworkDevice.PciAddress(Short.toUnsignedInt(fi_pci_attr.domain_id(pci)),
+                Byte.toUnsignedInt(fi_pci_attr.bus_id(pci)), Byte.toUnsignedInt(fi_pci_attr.device_id(pci)),
+                Byte.toUnsignedInt(fi_pci_attr.function_id(pci))));
+    }
+
+    private static Optional<NetworkDevice.Link> link(MemorySegment pointer) {
+        if (pointer.address() == 0) { return Optional.empty(); }
+        MemorySegment at = LibC.bytes(pointer, fi_link_attr.sizeof());
+        return Optional.of(new NetworkDevice.Link(text(fi_link_attr.address(at)), size(fi_link_attr.mtu(at)),
+                size(fi_link_attr.speed(at)), NetworkDevice.LinkState.of(fi_link_attr.state(at)),
+                text(fi_link_attr.network_type(at))));
+    }
+
+    private static String text(MemorySegment pointer) { return Objects.requireNonNullElse(LibC.string(pointer), ""); }
 }

@@ -84,6 +84,14 @@ public final class AvOps {
         }
     }
 
+    /** The status; -FI_ENOSYS where the provider lacks the function. */
+    public static int fi_av_set_user_id(Handle vector, long address, long id) {
+        MemorySegment function = fi_av_set_user_id.find(vector);
+        return function == null
+                ? -Errno.ENOSYS
+                : fi_ops_av.set_user_id.invoke(function, vector.pointer(), address, id, 0);
+    }
+
     /** The status, and the address if it is 0. */
     public record Found(int status, byte[] address) {}
 

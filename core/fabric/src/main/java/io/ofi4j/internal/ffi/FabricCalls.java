@@ -43,6 +43,11 @@ public final class FabricCalls {
         return isVersion2();
     }
 
+    /** Whether fi_getinfo knows FI_RESCAN, which is of 2.2. */
+    public static boolean supportsRescan() {
+        return fi_version() >= (2 << 16 | 2);
+    }
+
     public static String fi_strerror(int errno) { return LibC.string(fabric_h.fi_strerror(errno)); }
 
     public static String fi_tostr(int value, int type) {

@@ -7,16 +7,20 @@ import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
 import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionOrder;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TrafficClass;
 import io.ofi4j.internal.os.LibC;
 import java.lang.foreign.MemorySegment;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 
@@ -45,8 +49,15 @@ public final class Hints {
         fi_domain_attr.name(info.domain(), LibC.strdup(hints.domain().orElse(null)));
         fi_fabric_attr.name(info.fabric(), LibC.strdup(hints.fabric().orElse(null)));
         fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(hints.provider().orElse(null)));
+        fi_rx_attr.op_flags(info.receive(), bits(hints.receiveOperationFlags(), OperationFlag::bit));
+        int format = hints.sourceAddress().or(hints::destinationAddress).map(EndpointAddress::format).orElse(0);
+        boolean isNamed = hints.addressFormat() != AddressFormat.UNSPECIFIED;
+        fi_info.addr_format(info.pointer(), isNamed ? hints.addressFormat().value() : format);
         applyAttributes(info, hints.attributes());
-        return info;
+        applyLimits(info, hints.attributes());
+        return info.withBytes(hints.sourceAddress().map(EndpointAddress::toBytes).orElse(null),
+                hints.destinationAddress().map(EndpointAddress::toBytes).orElse(null),
+                hints.attributes().authorizationKey());
     }
 
     private static void applyAttributes(InfoHandle info, AttributeHints attributes) {
@@ -54,8 +65,14 @@ public final class Hints {
         long completionOrder = bits(attributes.completionOrder(), CompletionOrder::bits);
         fi_domain_attr.av_type(info.domain(), attributes.addressVectorType().value());
         fi_domain_attr.resource_mgmt(info.domain(), attributes.resourceManagement().value());
-        fi_domain_attr.tclass(info.domain(), attributes.trafficClass().value());
-        fi_tx_attr.tclass(info.transmit(), attributes.trafficClass().value());
+        OptionalInt point = attributes.differentiatedServices();
+        int traffic = point.isPresent()
+                ? TrafficClass.ofCodePoint(point.getAsInt())
+                : attributes.trafficClass().value();
+        fi_domain_attr.tclass(info.domain(), traffic);
+        fi_tx_attr.tclass(info.transmit(), traffic);
+        fi_tx_attr.caps(info.transmit(), bits(attributes.transmitCapabilities(), Capability::bit));
+        fi_rx_attr.caps(info.receive(), bits(attributes.receiveCapabilities(), Capability::bit));
         fi_tx_attr.msg_order(info.transmit(), messageOrder);
         fi_rx_attr.msg_order(info.receive(), messageOrder);
         fi_tx_attr.comp_order(info.transmit(), completionOrder);
@@ -67,6 +84,40 @@ public final class Hints {
         fi_ep_attr.mem_tag_format(info.endpoint(), attributes.tagFormat());
         fi_ep_attr.tx_ctx_cnt(info.endpoint(), attributes.transmitContexts());
         fi_ep_attr.rx_ctx_cnt(info.endpoint(), attributes.receiveContexts());
+    }
+
+    private static void applyLimits(InfoHandle info, AttributeHints attributes) {
+        MemorySegment transmit = info.transmit();
+        fi_tx_attr.iov_limit(transmit, attributes.transmitIovLimit());
+        fi_tx_attr.rma_iov_limit(transmit, attributes.rmaIovLimit());
+        MemorySegment receive = info.receive();
+        fi_rx_attr.iov_limit(receive, attributes.receiveIovLimit());
+        fi_rx_attr.total_buffered_recv(receive, attributes.bufferedReceiveSize());
+        MemorySegment endpoint = info.endpoint();
+        fi_ep_attr.protocol(endpoint, attributes.protocol().value());
+        fi_ep_attr.protocol_version(endpoint, attributes.protocolVersion());
+        fi_ep_attr.max_msg_size(endpoint, attributes.maximumMessageSize());
+        fi_ep_attr.max_order_raw_size(endpoint, attributes.maximumOrderReadAfterWrite());
+        fi_ep_attr.max_order_war_size(endpoint, attributes.maximumOrderWriteAfterRead());
+        fi_ep_attr.max_order_waw_size(endpoint, attributes.maximumOrderWriteAfterWrite());
+        MemorySegment domain = info.domain();
+        fi_domain_attr.mr_key_size(domain, attributes.keySize());
+        fi_domain_attr.cq_cnt(domain, attributes.completionQueues());
+        fi_domain_attr.ep_cnt(domain, attributes.endpoints());
+        fi_domain_attr.cntr_cnt(domain, attributes.counters());
+        fi_domain_attr.mr_cnt(domain, attributes.memoryRegions());
+        fi_domain_attr.mr_iov_limit(domain, attributes.memoryRegionIovLimit());
+        fi_domain_attr.max_err_data(domain, attributes.errorDataSize());
+        fi_domain_attr.tx_ctx_cnt(domain, attributes.domainTransmitContexts());
+        fi_domain_attr.rx_ctx_cnt(domain, attributes.domainReceiveContexts());
+        fi_domain_attr.max_ep_tx_ctx(domain, attributes.transmitContextsPerEndpoint());
+        fi_domain_attr.max_ep_rx_ctx(domain, attributes.receiveContextsPerEndpoint());
+        fi_domain_attr.max_ep_stx_ctx(domain, attributes.sharedTransmitContexts());
+        fi_domain_attr.max_ep_srx_ctx(domain, attributes.sharedReceiveContexts());
+        if (FabricCalls.isVersion2()) {
+            fi_domain_attr.max_ep_auth_key(domain, attributes.authorizationKeysPerEndpoint());
+            fi_domain_attr.max_group_id(domain, (int) attributes.maximumGroupId());
+        }
     }
 
     /** {@return the bits of some constants, which do not overlap} */

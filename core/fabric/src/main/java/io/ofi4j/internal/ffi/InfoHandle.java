@@ -3,9 +3,9 @@ package io.ofi4j.internal.ffi;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fabric_h;
-import io.ofi4j.bindings.fi_device_attr;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
@@ -15,6 +15,7 @@ import io.ofi4j.bindings.fi_tx_attr;
 import io.ofi4j.bindings.fid_nic;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that
@@ -42,14 +43,20 @@ public final class InfoHandle {
     public long request() { return fi_info.handle(info).address(); }
 
     /**
-     * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out
-     * of requests are copied from the passive endpoint.
+     * A copy without the connection request, with which only one endpoint may be opened. The fabric is that of the
+     * passive endpoint, which some providers name differently in requests; other names are copied where they are left
+     * out.
      */
     public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, MemorySegment.NULL);
         copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.prov_name$offset());
-        copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        MemorySegment name = fi_fabric_attr.name(copy.fabric());
+        if (!Objects.equals(LibC.string(name), LibC.string(fi_fabric_attr.name(passive.fabric())))) {
+            LibC.free(name);
+            fi_fabric_attr.name(copy.fabric(), MemorySegment.NULL);
+            copyMissingName(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        }
         copyMissingName(copy.domain(), passive.domain(), fi_domain_attr.name$offset());
         return copy;
     }
@@ -100,15 +107,47 @@ public final class InfoHandle {
         return copy;
     }
 
-    public InfoHandle withDestination(byte[] address) {
-        InfoHandle copy = copyOf(info); // by libfabric, which also copies fields that the bindings lack
-        MemorySegment its = fi_info.dest_addr(copy.info);
+    public InfoHandle withDestination(byte[] address) { return withBytes(null, address, new byte[0]); }
+
+    public InfoHandle withSource(byte[] address, int format) {
+        InfoHandle copy = withBytes(address, null, new byte[0]);
+        fi_info.addr_format(copy.info, format);
+        return copy;
+    }
+
+    /**
+     * A copy with other addresses, where they are not null, and another authorization key, where it is not empty; this
+     * info itself where there are none.
+     */
+    InfoHandle withBytes(byte[] source, byte[] destination, byte[] key) {
+        if (source == null && destination == null && key.length == 0) { return this; }
+        InfoHandle shell = copyOf(info); // by libfabric, which also copies fields that the bindings lack
+        MemorySegment itsSource = fi_info.src_addr(shell.info);
+        MemorySegment itsDestination = fi_info.dest_addr(shell.info);
+        MemorySegment itsDomainKey = fi_domain_attr.auth_key(shell.domain());
+        MemorySegment itsEndpointKey = fi_ep_attr.auth_key(shell.endpoint());
         try (Arena arena = Arena.ofConfined()) {
-            fi_info.dest_addr(copy.info, arena.allocateFrom(JAVA_BYTE, address));
-            fi_info.dest_addrlen(copy.info, address.length);
-            return copyOf(copy.info);
-        } finally {
-            fi_info.dest_addr(copy.info, its); // the copy owns it
+            if (source != null) {
+                fi_info.src_addr(shell.info, arena.allocateFrom(JAVA_BYTE, source));
+                fi_info.src_addrlen(shell.info, source.length);
+            }
+            if (destination != null) {
+                fi_info.dest_addr(shell.info, arena.allocateFrom(JAVA_BYTE, destination));
+                fi_info.dest_addrlen(shell.info, destination.length);
+            }
+            if (key.length > 0) {
+                MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, key);
+                fi_domain_attr.auth_key(shell.domain(), bytes);
+                fi_domain_attr.auth_key_size(shell.domain(), key.length);
+                fi_ep_attr.auth_key(shell.endpoint(), bytes);
+                fi_ep_attr.auth_key_size(shell.endpoint(), key.length);
+            }
+            return copyOf(shell.info);
+        } finally { // the shell owns them
+            fi_info.src_addr(shell.info, itsSource);
+            fi_info.dest_addr(shell.info, itsDestination);
+            fi_domain_attr.auth_key(shell.domain(), itsDomainKey);
+            fi_ep_attr.auth_key(shell.endpoint(), itsEndpointKey);
         }
     }
 
@@ -130,12 +169,14 @@ public final class InfoHandle {
 
     /** The vendor of the device, or no text. */
     public String deviceVendor() {
+        return Attributes.networkDevice(this).flatMap(NetworkDevice::device).map(NetworkDevice.Device::vendor)
+                .orElse("");
+    }
+
+    /** The struct fid_nic, or NULL. */
+    MemorySegment nic() {
         MemorySegment nic = fi_info.nic(info);
-        if (nic.address() == 0) { return ""; }
-        MemorySegment device = fid_nic.device_attr(nic.reinterpret(fid_nic.sizeof()));
-        if (device.address() == 0) { return ""; }
-        MemorySegment vendor = fi_device_attr.vendor_id(device.reinterpret(fi_device_attr.sizeof()));
-        return vendor.address() == 0 ? "" : LibC.string(vendor);
+        return nic.address() == 0 ? nic : nic.reinterpret(fid_nic.sizeof());
     }
 
     /** Empty if there is none. */

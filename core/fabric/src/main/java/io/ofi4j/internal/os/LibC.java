@@ -16,6 +16,7 @@ public final class LibC {
             FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
     private static final MethodHandle STRERROR = handle("strerror",
             FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+    private static final MethodHandle FREE = handle("free", FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
     private static final MethodHandle GETEUID = handle("geteuid");
     private static final int RTLD_NOW = 2;
 
@@ -57,6 +58,14 @@ public final class LibC {
             if (copy.address() == 0) { throw new OutOfMemoryError("strdup"); }
             return copy;
         }
+    }
+
+    /** free(3); nothing at NULL. */
+    public static void free(MemorySegment pointer) {
+        call(() -> {
+            FREE.invokeExact(pointer);
+            return 0;
+        });
     }
 
     /** strerror(3): the text for an error number. */

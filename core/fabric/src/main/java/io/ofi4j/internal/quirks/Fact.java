@@ -83,8 +83,9 @@ public enum Fact {
     /** A poll, or the post of a receive, may never return once a message is longer than its receive. */
     LONG_MESSAGES_STOP_CALLS,
     /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */
-    LONG_MESSAGES_OVERWRITE("receives of many messages",
-            "could overwrite what is behind them when a message is too long", "post a receive for each message"),
+    LONG_MESSAGES_OVERWRITE("receives of many messages whose longest message is not known",
+            "could overwrite what is behind them when a message is too long",
+            "promise a length with Messages.longestMessage, or post a receive for each message"),
     /** A message that is claimed may be cut short. */
     CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
@@ -120,9 +121,8 @@ public enum Fact {
      */
     RESPELLED_PEERS_UNRECOGNIZED("receives from a peer of this process, or from one with a chosen name",
             "does not recognize it", "receive from any peer, or let the provider choose the name"),
-    /** Some messages with completion data come without it. */
-    MESSAGES_LOSE_DATA("completion data of messages", "may lose their completion data",
-            "put the data into the message, or use another provider"),
+    /** Some messages with completion data come without the flag that says so. The data are right. */
+    MESSAGE_DATA_UNFLAGGED,
     /** A message that is matched after it has come is matched without the receive's mask. */
     MASKS_IGNORED("receives that ignore bits of the tag", "ignores none of messages that come before their receive",
             "receive the whole tag"),
@@ -133,9 +133,12 @@ public enum Fact {
             "receive the message"),
     /** A message that is sent with INJECT never completes. */
     INJECTED_MESSAGES_HANG("messages with INJECT", "never completes them", "use inject, or leave the flag out"),
-    /** Options can be read and set on enabled endpoints only. */
-    OPTIONS_NEED_ENABLE("options of an endpoint that is not enabled", "ends the process then",
+    /** Options can be read of enabled endpoints only. */
+    OPTIONS_NEED_ENABLE("reads of options of an endpoint that is not enabled", "ends the process then",
             "enable the endpoint first"),
+    /** The option of receives of many messages can be set on enabled endpoints only. */
+    RECEIVE_OPTIONS_NEED_ENABLE("settings of MINIMUM_MULTI_RECEIVE of an endpoint that is not enabled",
+            "ends the process then", "enable the endpoint first"),
     /** An endpoint has its address from the start and takes no other one. */
     FIXED_ADDRESSES("chosen addresses", "assigns a fixed address to each endpoint",
             "ask for one with FabricHints.source"),
@@ -155,6 +158,8 @@ public enum Fact {
     /** Of what peers do, counters count writes with data only. */
     COUNTS_DATA_WRITES_ONLY("counters of REMOTE_READ and REMOTE_WRITE", "counts only writes with data",
             "have peers send data, and count completions"),
+    /** A counter of bytes counts operations. */
+    BYTES_UNCOUNTED("counters of bytes", "counts operations instead", "add up the lengths of completions"),
     /** Each completion queue, with all that is used with it, is a domain of its own. */
     QUEUES_ARE_DOMAINS,
     /** Where each queue is a domain of its own: to ask a queue or a counter for its wait object ends the process. */

@@ -20,6 +20,10 @@ final class OtherQuirks {
             new Quirk("sockets-shutdown", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "fi_shutdown leaves the number of a closed file, which fi_close closes again.", "ConnectionTest",
                     Fact.SHUTDOWN_CLOSES),
+            // what these share never looks at the events of a counter; no other software provider opens one
+            new Quirk("util-counters", provider -> provider.hasCore("shm", "tcp", "net", "udp", "verbs", "sm2"),
+                    VersionRange.from(1, 15), "A counter of bytes (FI_CNTR_EVENTS_BYTES) counts operations.",
+                    "RareCallsTest", Fact.BYTES_UNCOUNTED),
             new Quirk("sockets-counters", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
             new Quirk("sockets-symmetric", provider -> provider.is("sockets"), VersionRange.from(1, 15),
@@ -38,8 +42,9 @@ final class OtherQuirks {
                 }
             },
             new Quirk("sockets-message-data", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "A message with completion data that came before its receive may be reported without the data.",
-                    "MessagesTest", Fact.MESSAGES_LOSE_DATA),
+                    "A message with completion data that came before its receive may be reported without"
+                            + " FI_REMOTE_CQ_DATA, but with the data.",
+                    "MessagesTest", Fact.MESSAGE_DATA_UNFLAGGED),
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "A receive of a shared context that is canceled gives no completion, and a look for a message"
                             + " there ends the process.",

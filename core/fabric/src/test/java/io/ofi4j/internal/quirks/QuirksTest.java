@@ -66,6 +66,7 @@ class QuirksTest {
             shm-files 1.17 2.1 2.6
             shm-removed-peers 1.17 2.1 2.6
             shm-options 1.17 2.1 2.6
+            shm-receive-options 1.17
             shm-empty-deliveries 1.17
             shm-order 1.17 2.1 2.6
             shm-long-messages 1.17 2.1 2.6
@@ -110,6 +111,7 @@ class QuirksTest {
             variable-limits 1.17 2.1 2.6
             sockets-places 1.17 2.1 2.6
             sockets-shutdown 1.17 2.1 2.6
+            util-counters 1.17 2.1 2.6
             sockets-counters 1.17 2.1 2.6
             sockets-symmetric 1.17 2.1 2.6
             sockets-unconnected-peers 2.6

@@ -50,8 +50,12 @@ public final class ShmQuirks {
                         "AddressVectorTest", Fact.REMOVED_PEERS_STAY, Fact.LOOKUP_INEXACT),
                 // 9cf1cb7fb brought it
                 new Quirk("shm-options", provider -> provider.is("shm"), VersionRange.from(1, 17),
-                        "An option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
+                        "Reading an option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
                         Fact.OPTIONS_NEED_ENABLE),
+                // 9cf1cb7fb brought it; the source of 2.0 keeps the value until the endpoint is enabled
+                new Quirk("shm-receive-options", provider -> provider.is("shm"), VersionRange.from(1, 17).to(1, 22),
+                        "Setting FI_OPT_MIN_MULTI_RECV of an endpoint that is not enabled ends the process.",
+                        "EndpointOptionsTest", Fact.RECEIVE_OPTIONS_NEED_ENABLE),
                 // 896fbab0d (1.19.0) mended it
                 new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 18),
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",

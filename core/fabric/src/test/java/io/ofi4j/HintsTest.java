@@ -1,0 +1,169 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.info.AddressFormat;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricAttributes;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.NetworkDevice;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.TrafficClass;
+import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.TestProviders;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a program can ask fi_getinfo for beside attributes, and what an info says of its device. */
+class HintsTest {
+    private static final Libfabric LIBFABRIC = Libfabric.load();
+
+    static Stream<String> networks() { return TestProviders.transfers().filter(provider -> !provider.equals("shm")); }
+
+    @ForEachProvider
+    @MethodSource("networks")
+    void anInfoHasASourceAndADestination(String provider) {
+        String host = TestProviders.address(provider);
+        FabricHints hints = TestProviders.hints(provider).source(host, null).destination(host, "7471");
+
+        FabricInfo info = TestProviders.info(hints);
+
+        assertThat(info.sourceAddress().orElseThrow().toString()).startsWith(host + ":");
+        assertThat(info.destinationAddress().orElseThrow()).hasToString(host + ":7471");
+    }
+
+    @ForEachProvider
+    @MethodSource("networks")
+    void addressesAreGivenAsBytes(String provider) {
+        String host = TestProviders.address(provider);
+        EndpointAddress source = EndpointAddress.of(new InetSocketAddress(host, 0));
+        EndpointAddress destination = EndpointAddress.of(new InetSocketAddress(host, 7471));
+
+        FabricInfo info = TestProviders.info(TestProviders.hints(provider).source(source).destination(destination));
+
+        assertThat(info.destinationAddress()).contains(destination);
+        assertThat(info.sourceAddress().orElseThrow().toString()).startsWith(host + ":");
+        assertThat(info.addressFormat()).isEqualTo(source.format());
+    }
+
+    @ForEachProvider
+    @MethodSource("networks")
+    void anAddressFormatIsMetOrRefusedByName(String provider) {
+        for (AddressFormat format : List.of(AddressFormat.SOCKADDR_IN, AddressFormat.PSMX3)) {
+            try {
+                assertThat(LIBFABRIC.info(TestProviders.hints(provider).addressFormat(format))).isNotEmpty()
+                        .allMatch(info -> AddressFormat.of(info.addressFormat()) == format);
+            } catch (NoProviderException e) {
+                assertThat(e).hasMessageContaining(format.name());
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("networks")
+    void aNumericHostIsFound(String provider) {
+        assertThat(LIBFABRIC.info(TestProviders.hints(provider).numericHost())).isNotEmpty();
+    }
+
+    @ForEachProvider
+    @MethodSource("networks")
+    void aSourceThatIsNotHereIsNamedBesideTheDestination(String provider) {
+        FabricHints hints = TestProviders.hints(provider).source("192.0.2.1", null).destination("192.0.2.2", "1");
+        try {
+            assertThat(LIBFABRIC.info(hints)).isNotEmpty(); // some providers check neither
+        } catch (NoProviderException e) {
+            assertThat(e).hasMessageContaining("192.0.2.1").hasMessageContaining("192.0.2.2");
+        }
+    }
+
+    @Test
+    void capabilitiesReplaceAndAreAdded() {
+        FabricHints hints = FabricHints.rma();
+
+        assertThat(hints.capabilities(Capability.MSG).capabilities()).isEqualTo(Set.of(Capability.MSG));
+        assertThat(hints.addCapabilities(Capability.MSG).capabilities())
+                .isEqualTo(Set.of(Capability.MSG, Capability.RMA));
+        assertThat(hints.capabilities()).isEqualTo(Set.of(Capability.RMA));
+    }
+
+    @Test
+    void aSourceAndADestinationStayBesideEachOther() {
+        FabricHints hints = FabricHints.any().source("a", "1").destination("[::1]", null);
+
+        assertThat(hints.sourceNode()).contains("a");
+        assertThat(hints.sourceService()).contains("1");
+        assertThat(hints.destinationNode()).contains("::1");
+        assertThat(hints.destinationService()).isEmpty();
+        assertThat(hints).hasToString("threading SAFE, source a:1, destination ::1");
+        EndpointAddress raw = EndpointAddress.of(new byte[]{1});
+        assertThat(hints.source(raw).sourceNode()).isEmpty();
+        assertThat(hints.source(raw).source("b", null).sourceAddress()).isEmpty();
+    }
+
+    @Test
+    void aRescanIsDoneOrRefusedByVersion() {
+        FabricHints hints = FabricHints.any().rescan();
+        if (TestProviders.isBefore(2, 2)) {
+            assertThatThrownBy(() -> LIBFABRIC.info(hints)).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("needs libfabric 2.2");
+        } else {
+            assertThat(LIBFABRIC.info(hints)).isNotEmpty();
+        }
+    }
+
+    @Test
+    void installedProvidersAreMoreThanThoseThatCanBeUsed() {
+        List<String> names = LIBFABRIC.installedProviders().stream().map(FabricAttributes::provider).toList();
+
+        assertThat(names).contains("shm", "tcp", "sockets").doesNotHaveDuplicates();
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void receivesCompleteByDefault(String provider) {
+        FabricHints hints = TestProviders.hints(provider).addCapabilities(Capability.MSG)
+                .receiveOperationFlags(OperationFlag.COMPLETION);
+        try {
+            assertThat(LIBFABRIC.info(hints)).isNotEmpty();
+        } catch (NoProviderException e) {
+            assertThat(e).hasMessageContaining("COMPLETION");
+        }
+    }
+
+    @Test
+    void aTrafficClassIsACodePointOrAName() {
+        AttributeHints named = AttributeHints.none().trafficClass(TrafficClass.BULK_DATA);
+        AttributeHints point = named.differentiatedServices(46);
+
+        assertThat(point.trafficClass()).isEqualTo(TrafficClass.UNSPECIFIED);
+        assertThat(point.differentiatedServices()).hasValue(46);
+        assertThat(point.trafficClass(TrafficClass.SCAVENGER).differentiatedServices()).isEmpty();
+        assertThat(TrafficClass.ofCodePoint(46)).isEqualTo(0x12e);
+        assertThat(TrafficClass.codePoint(0x12e)).hasValue(46);
+        assertThat(TrafficClass.codePoint(TrafficClass.BULK_DATA.value())).isEmpty();
+    }
+
+    @Test
+    void aKeyIsCopied() {
+        byte[] key = {1, 2};
+        AttributeHints hints = AttributeHints.none().authorizationKey(key);
+        key[0] = 9;
+        hints.authorizationKey()[1] = 9;
+
+        assertThat(hints.authorizationKey()).isEqualTo(new byte[]{1, 2});
+        assertThat(hints).hasToString("authorization key of 2 bytes");
+    }
+
+    @Test
+    void aPlaceOnTheBusIsWrittenAsItsToolsDo() {
+        assertThat(new NetworkDevice.PciAddress(0, 0xaf, 3, 1)).hasToString("0000:af:03.1");
+    }
+}

@@ -1,0 +1,84 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Calls and flags that few providers have: where they have them, and the refusal by name elsewhere. */
+class RareCallsTest {
+    private static final String TRANSFERS = "io.ofi4j.support.TestProviders#transfers";
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void aDomainSaysOfAtomicOperationsWhatItsEndpointsSay(String provider) {
+        try (Pair pair = new Pair(TestProviders.atomicHints(provider))) {
+            Atomics atomics = pair.endpoint.atomics();
+            long sum = 0;
+            for (AtomicOperation operation : AtomicOperation.values()) {
+                for (Datatype datatype : Datatype.values()) {
+                    if (datatype == Datatype.INT128 || datatype == Datatype.UINT128) { continue; } // some are refused
+                    String what = operation + " of " + datatype;
+                    assertThat(pair.domain.atomicValid(operation, datatype)).as(what)
+                            .isEqualTo(atomics.valid(operation, datatype));
+                    assertThat(pair.domain.fetchAtomicValid(operation, datatype)).as(what)
+                            .isEqualTo(atomics.fetchValid(operation, datatype));
+                    assertThat(pair.domain.compareAtomicValid(operation, datatype)).as(what)
+                            .isEqualTo(atomics.compareValid(operation, datatype));
+                    sum += pair.domain.atomicValid(operation, datatype);
+                }
+            }
+            assertThat(sum).isPositive();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource(TRANSFERS)
+    void noSoftwareProviderCountsBytes(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            assertThatThrownBy(() -> pair.domain.openCounter(CounterAttributes.defaults().bytes()))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("counters of bytes");
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource(TRANSFERS)
+    void noSoftwareProviderTellsOfMatches(String provider) {
+        assertThatThrownBy(
+                () -> Libfabric.load().info(TestProviders.hints(provider).operationFlags(OperationFlag.MATCH_COMPLETE)))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("MATCH_COMPLETE");
+        try (Pair pair = new Pair(provider)) {
+            assertThatThrownBy(() -> pair.rma().message().flags(OperationFlag.MATCH_COMPLETE))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("not a default flag");
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aSymmetricVectorTakesPeersOrIsRefused(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            try (AddressVector vector = pair.domain.openAddressVector(AddressVectorAttributes.defaults().symmetric())) {
+                assertThat(vector.attributes().isSymmetric()).isTrue();
+            } catch (FabricException e) {
+                assertThat(e).hasMessageContaining("fi_av_open");
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void noSoftwareProviderTakesNumbersOfPeers(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            assertThatThrownBy(() -> pair.vector.userId(pair.far, 7)).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("fi_av_set_user_id");
+        }
+    }
+}
