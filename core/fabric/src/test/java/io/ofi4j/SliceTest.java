@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.MessageOrder;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
@@ -76,8 +75,7 @@ class SliceTest {
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void messagesTakeSlices(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.RMA)) {
-            boolean hasData = !box.pair.endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
-            int count = hasData ? 4 : 2;
+            int count = 4;
             for (int i = 0; i < count; i++) {
                 box.pair.farEndpoint.messages().receive(box.far.slice(8L * i, 8), i);
             }
@@ -85,14 +83,12 @@ class SliceTest {
             box.write(8L * count, 3);
             messages.send(box.near.slice(0, 8), box.pair.far, 1);
             messages.inject(box.near.slice(8, 8), box.pair.far);
-            if (hasData) {
-                messages.sendData(box.near.slice(16, 8), 77, box.pair.far, 2);
-                messages.injectData(box.near.slice(24, 8), 78, box.pair.far);
-            }
+            messages.sendData(box.near.slice(16, 8), 77, box.pair.far, 2);
+            messages.injectData(box.near.slice(24, 8), 78, box.pair.far);
             box.await(count / 2, count);
 
             assertThat(box.hasArrived(8L * count)).isTrue();
-            if (hasData) { assertThat(box.farDone.done).extracting(Mailbox.Done::data).contains(77L, 78L); }
+            assertThat(box.farDone.done).extracting(Mailbox.Done::data).contains(77L, 78L);
         }
     }
 
@@ -100,23 +96,20 @@ class SliceTest {
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void taggedMessagesTakeSlices(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA)) {
-            boolean hasData = !box.pair.endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
-            int count = hasData ? 4 : 2;
+            int count = 4;
             for (int i = 0; i < count; i++) {
                 box.pair.farEndpoint.tagged().receive(box.far.slice(8L * i, 8), i, 0, i);
             }
             Tagged tagged = box.pair.endpoint.tagged();
             box.write(8L * count, 4);
-            if (hasData) {
-                tagged.injectData(box.near.slice(24, 8), 78, box.pair.far, 3);
-                tagged.sendData(box.near.slice(16, 8), 77, box.pair.far, 2, 2);
-            }
+            tagged.injectData(box.near.slice(24, 8), 78, box.pair.far, 3);
+            tagged.sendData(box.near.slice(16, 8), 77, box.pair.far, 2, 2);
             tagged.inject(box.near.slice(8, 8), box.pair.far, 1);
             tagged.send(box.near.slice(0, 8), box.pair.far, 0, 1);
             box.await(count / 2, count);
 
             assertThat(box.hasArrived(8L * count)).isTrue();
-            if (hasData) { assertThat(box.farDone.done).extracting(Mailbox.Done::data).contains(77L, 78L); }
+            assertThat(box.farDone.done).extracting(Mailbox.Done::data).contains(77L, 78L);
         }
     }
 
