@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class QuickStartTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path README = Path.of("README.md");
-    private static final String FENCE = "```\n";
+    /** The language of a block, which commands do not have, and its text. */
+    private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
     private static final long MINUTES = 5;
     private static final List<String> INSTALLED = List.of("ofi4j-parent=pom.xml", "ofi4j-bindings=bindings/pom.xml",
             "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml");
@@ -45,14 +47,9 @@ class QuickStartTest {
         String text = Files.readString(README);
         int start = text.indexOf("# " + heading + "\n");
         assertThat(start).as("a section %s", heading).isPositive();
-        int end = text.indexOf("\n##", start);
-        StringBuilder commands = new StringBuilder();
-        for (int at = text.indexOf(FENCE, start); at >= 0 && at < end;) {
-            int close = text.indexOf(FENCE, at + FENCE.length());
-            commands.append(text, at + FENCE.length(), close);
-            at = text.indexOf(FENCE, close + FENCE.length());
-        }
-        return commands.toString();
+        String section = text.substring(start, text.indexOf("\n##", start));
+        return BLOCK.matcher(section).results().filter(block -> block.group(1).isEmpty()).map(block -> block.group(2))
+                .collect(Collectors.joining());
     }
 
     private String type(String heading) throws Exception {
