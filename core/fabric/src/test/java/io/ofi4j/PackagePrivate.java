@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /** Gives tests of other packages what the public API has no words for. */
@@ -24,6 +25,11 @@ public final class PackagePrivate {
     /** {@return a raw key that no provider has given} */
     public static RawKey rawKey(long length, long rights, byte[] key) {
         return new RawKey(0, length, rights, key);
+    }
+
+    /** {@return the operations of an adapter that is not here: their functions must not be called} */
+    public static EfaOperations efaOperations(Domain domain) {
+        return EfaOperations.ofTable(domain, MemorySegment.NULL);
     }
 
     /** {@return what the provider has of a counter} */

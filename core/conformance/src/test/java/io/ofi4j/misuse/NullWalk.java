@@ -9,6 +9,7 @@ import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Counter;
 import io.ofi4j.DeferredWork;
 import io.ofi4j.Domain;
+import io.ofi4j.EfaOperations;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
 import io.ofi4j.EventError;
@@ -39,6 +40,7 @@ import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricAttributes;
+import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
@@ -78,6 +80,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Optional;
 import java.util.Set;
@@ -103,7 +106,8 @@ final class NullWalk {
     private static final Set<Class<?>> MADE_BY_THE_LIBRARY = Set.of(CompletionError.class, EventError.class,
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
             DomainAttributes.class, EndpointAttributes.class, EndpointStatistics.class, FabricAttributes.class,
-            Parameter.class);
+            Parameter.class, EfaOperations.Interconnects.class, NetworkDevice.class, NetworkDevice.Device.class,
+            NetworkDevice.Link.class);
 
     private static final List<Class<? extends Throwable>> NAMED = List.of(NullPointerException.class,
             IllegalArgumentException.class, IllegalStateException.class, UnsupportedOperationException.class,
@@ -153,7 +157,8 @@ final class NullWalk {
                 ScalableEndpoint scalable = domain.openScalableEndpoint();
                 Scope scope = Libfabric.load().openScope();
                 Arena arena = Arena.ofShared()) {
-            walk.add(scope, shared, scalable, EndpointStatistics.Latencies.NONE);
+            walk.add(scope, shared, scalable, PackagePrivate.efaOperations(pair.domain),
+                    EndpointStatistics.Latencies.NONE);
             DeferredWork.When when = domain.deferredWork().when(first, 0);
             walk.add(domain.deferredWork(), when, when.add(second, 1));
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
@@ -221,6 +226,7 @@ final class NullWalk {
 
     private void addValues() {
         samples.put(OptionalLong.class, OptionalLong.of(1));
+        samples.put(OptionalInt.class, OptionalInt.of(1));
         samples.put(Object.class, "object");
         samples.put(Waiting.class, Waiting.YIELD);
         samples.put(String.class, "lo");
