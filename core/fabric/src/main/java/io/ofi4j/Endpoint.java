@@ -219,6 +219,31 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
+     * Says how long the longest message is that peers send to this endpoint; fi_setopt with FI_OPT_MIN_MULTI_RECV,
+     * fi_endpoint(3). It takes effect in {@link #enable}. A receive of many messages then ends as soon as it has less
+     * room than such a message, so that each finds room. Some providers write a longer message beyond the end of the
+     * receive: with them, {@link Messages#tryReceiveMany} is refused without this. <b>It is a promise</b>: a peer that
+     * sends a longer message overwrites memory of this process there. Have senders keep to it with
+     * {@link Messages#maximumMessageSize(Peer, long)}.
+     *
+     * @param bytes 1 or more
+     * @return this endpoint
+     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalStateException if this endpoint is enabled
+     * @throws UnsupportedOperationException if this endpoint lacks {@link Capability#MULTI_RECV}
+     */
+    public synchronized Endpoint longestMessage(long bytes) {
+        requireOpen();
+        if (bytes < 1) { throw new IllegalArgumentException("the longest message has at least 1 byte, not " + bytes); }
+        if (!info.capabilities().contains(Capability.MULTI_RECV)) {
+            throw new UnsupportedOperationException("a receive of many messages needs Capability.MULTI_RECV, which "
+                    + this + " lacks: ask for it in FabricHints");
+        }
+        lifeCycle.longestMessage(bytes);
+        return this;
+    }
+
+    /**
      * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs an address vector or, if connected, an
      * event queue, and something that tells of its operations: a completion queue for one direction or both, or
      * counters. If one of them is missing, bind it and call this again. If libfabric reports an error, the endpoint is

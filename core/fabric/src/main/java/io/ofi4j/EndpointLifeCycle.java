@@ -6,6 +6,7 @@ import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ChosenAddress;
@@ -13,6 +14,7 @@ import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.UnboundEndpoint;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
@@ -108,6 +110,8 @@ final class EndpointLifeCycle implements EndpointView {
     /** The result of fi_close. */
     private int closeStatus;
     private volatile EndpointAddress address;
+    /** The longest message that peers send, or 0 if it is not known. Set before the endpoint is enabled. */
+    private long longestMessage;
     /** The event queue that reports joins, or null. */
     private Handle joinEvents;
 
@@ -210,6 +214,22 @@ final class EndpointLifeCycle implements EndpointView {
         chosen.choose(wanted);
     }
 
+    void longestMessage(long bytes) {
+        bindings.requireWhole("longest message");
+        if (!isOpen()) { throw new IllegalStateException(endpoint + " is enabled: say this before"); }
+        longestMessage = bytes;
+    }
+
+    long longestMessage() { return original.longestMessage; }
+
+    /** Providers differ in when they take the option, and some take it too late without a word. */
+    private void applyLongestMessage() {
+        if (longestMessage == 0) { return; }
+        EndpointOption<Long> option = EndpointOption.MINIMUM_MULTI_RECEIVE;
+        Status.check(EndpointOps.fi_setopt(handle, option.number(), option.size(), longestMessage),
+                "fi_setopt(" + option + ")", info.provider());
+    }
+
     /**
      * Checks that everything is bound and that the endpoint may be enabled; under the endpoint's monitor, as
      * {@link #enable}.
@@ -288,12 +308,15 @@ final class EndpointLifeCycle implements EndpointView {
 
     private void enableBound() {
         bindQueues();
+        boolean isLate = endpoint.quirks.has(Fact.RECEIVE_OPTIONS_NEED_ENABLE);
+        if (!isLate) { applyLongestMessage(); }
         Status.check(switch (bindings.role) {
             case WHOLE -> endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
                     () -> FidOps.fi_enable(handle));
             case TRANSMIT, RECEIVE -> FidOps.fi_enable(handle);
             case SHARED_RECEIVE -> 0; // it takes receives from the start
         }, "fi_enable", info.provider());
+        if (isLate) { applyLongestMessage(); }
         // other endpoints get an address with their connection, or have none
         if (hasPeers()) { address = nativeAddress(); }
         bindings.queues().forEach(queue -> queue.enabled(endpoint));

@@ -48,6 +48,10 @@ public final class EndpointOptions {
         boolean isOfReceives = option == EndpointOption.MINIMUM_MULTI_RECEIVE;
         requireOptions(isOfReceives ? Fact.RECEIVE_OPTIONS_NEED_ENABLE : null);
         long number = option.toNumber(Objects.requireNonNull(value));
+        if (isOfReceives && number < endpoint.lifeCycle.longestMessage()) {
+            throw new IllegalArgumentException(option + " must not be less than the longest message, "
+                    + endpoint.lifeCycle.longestMessage() + " bytes: see Endpoint.longestMessage");
+        }
         check(endpoint.whileOpen(false,
                 handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
     }

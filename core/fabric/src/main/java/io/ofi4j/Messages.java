@@ -50,10 +50,8 @@ public final class Messages extends TwoSided {
     private final MessageStruct multiReceiveStruct = new MessageStruct(false, 1);
     /** Why receives of many messages are refused, or null. */
     private final String multiReceiveRefusal;
-    /** Why they are refused where the longest message is not known, or null. */
-    private final String unlimitedReceiveRefusal;
-    /** The longest message that peers send, or 0 if it is not known; used inside the guard of receives. */
-    private long longestMessage;
+    /** The longest message that peers send, or 0 if it is not known. */
+    private final long longestMessage;
     private final boolean reportsBuffers;
 
     Messages(Endpoint endpoint) {
@@ -61,7 +59,7 @@ public final class Messages extends TwoSided {
         this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
         this.multiReceiveRefusal = multiReceiveRefusal(endpoint);
-        this.unlimitedReceiveRefusal = endpoint.quirks.refusal(Fact.LONG_MESSAGES_OVERWRITE);
+        this.longestMessage = endpoint.lifeCycle.longestMessage();
         this.reportsBuffers = endpoint.bindings.receiveQueue().reportsBuffers;
         multiReceiveStruct.peer(ANY);
     }
@@ -71,31 +69,7 @@ public final class Messages extends TwoSided {
             return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
                     + " lacks: ask for it in FabricHints, or post a receive for each message";
         }
-        return null;
-    }
-
-    /**
-     * Says how long the longest message is that peers send to this endpoint; fi_setopt with FI_OPT_MIN_MULTI_RECV,
-     * fi_endpoint(3). A receive of many messages posted after this ends as soon as it has less room than such a message,
-     * so that each finds room. Some providers write a longer message beyond the end of the receive: with them,
-     * {@link #tryReceiveMany} is refused until this was called. <b>It is a promise</b>: a peer that sends a longer
-     * message overwrites memory of this process there. Have senders keep to it with {@link #maximumMessageSize(Peer,
-     * long)}.
-     *
-     * @param bytes 1 or more
-     * @throws IllegalArgumentException if it is less than 1
-     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}
-     */
-    public void longestMessage(long bytes) {
-        if (bytes < 1) { throw new IllegalArgumentException("the longest message has at least 1 byte, not " + bytes); }
-        Quirks.require(multiReceiveRefusal);
-        endpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, bytes);
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
-        try {
-            longestMessage = bytes;
-        } finally {
-            ThreadGuard.exit(receiveGuard, entered);
-        }
+        return endpoint.lifeCycle.longestMessage() > 0 ? null : endpoint.quirks.refusal(Fact.LONG_MESSAGES_OVERWRITE);
     }
 
     /**
@@ -262,7 +236,7 @@ public final class Messages extends TwoSided {
     /**
      * Posts a region for many messages if there is room; fi_recvmsg with FI_MULTI_RECV, fi_msg(3). The provider puts
      * the messages next to each other, until fewer bytes are left than {@link EndpointOption#MINIMUM_MULTI_RECEIVE}.
-     * {@link #longestMessage} sets it to the length of the longest message: a message that does not fit waits, or is an
+     * {@link Endpoint#longestMessage} sets it to the length of the longest message: a message that does not fit waits, or is an
      * error. Each
      * message gives a completion with this token and the message's length; a {@link DetailedCompletionHandler} also
      * gets the address of its first byte. The completion whose flags have {@link CompletionFlags#MULTI_RECV} is the
@@ -274,7 +248,7 @@ public final class Messages extends TwoSided {
      * @param token comes back with every message
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or the provider would
-     *         write a long message beyond the end of the region and {@link #longestMessage} is not known
+     *         write a long message beyond the end of the region and {@link Endpoint#longestMessage} is not known
      * @throws IllegalArgumentException if the receive is shorter than the longest message
      * @throws IllegalStateException if the receive queue's {@link CompletionFormat} has no addresses
      */
@@ -283,7 +257,6 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            if (longestMessage == 0) { Quirks.require(unlimitedReceiveRefusal); }
             if (length == 0 || length < longestMessage) {
                 throw new IllegalArgumentException("a receive of many messages needs at least "
                         + Math.max(1, longestMessage) + " bytes, not " + length);

@@ -186,11 +186,18 @@ class ManyMessagesTest {
     @MethodSource("knownLengths")
     void whereTheLongestMessageIsKnownNothingIsOverwritten(String provider, int longest) {
         Random random = TestSeed.random(provider + longest);
-        try (Pair pair = new Pair(hints(provider));
+        Pair.Wiring knowing = new Pair.Wiring() {
+            @Override
+            public Endpoint bindFar(Pair pair, Endpoint endpoint) {
+                return endpoint.bind(pair.farQueue).longestMessage(longest);
+            }
+        };
+        try (Pair pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), knowing);
                 MemoryRegion near = pair.domain.allocate(longest, Access.SEND);
                 MemoryRegion room = pair.domain.allocate(ROOM + GUARD, Access.RECEIVE)) {
             Messages receiver = pair.farEndpoint.messages();
-            receiver.longestMessage(longest);
+            assertThatIllegalArgumentException().isThrownBy(
+                    () -> pair.farEndpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, longest - 1L));
             assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveMany(room, 0, longest - 1, TOKEN))
                     .withMessageContaining("at least " + longest);
             int[] rooms = new int[1];

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.Messages;
 import io.ofi4j.PreparedMessage;
 import io.ofi4j.Tagged;
+import io.ofi4j.Endpoint;
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Mailbox;
+import io.ofi4j.support.Pair;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +26,17 @@ final class MessageTrials {
     /** What is tried on two endpoints with messages. */
     private interface Body {
         void run(Mailbox box) throws Exception;
+    }
+
+    /** Receives of many messages need to know the longest. */
+    private static final class Knowing implements Pair.Wiring {
+        @Override
+        public Endpoint bindFar(Pair pair, Endpoint endpoint) {
+            Endpoint bound = endpoint.bind(pair.farQueue);
+            return endpoint.info().capabilities().contains(Capability.MULTI_RECV)
+                    ? bound.longestMessage(LENGTH)
+                    : bound;
+        }
     }
 
     private MessageTrials() {}
@@ -70,7 +83,6 @@ final class MessageTrials {
             require(box, 1);
         }, Capability.DIRECTED_RECV));
         all.put("fi_recvmsg, MULTI_RECV", messages(box -> {
-            receiver(box).longestMessage(LENGTH);
             receiver(box).receiveMany(box.far, 0, 2 * ROOM, TOKEN);
             sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
             require(box, 1);
@@ -165,7 +177,7 @@ final class MessageTrials {
             Set<Capability> wanted = EnumSet.of(family, more);
             if (!CallColumn.isOfDatagrams(column.label())) { wanted.add(Capability.RMA); }
             Capability[] all = wanted.toArray(Capability[]::new);
-            try (Mailbox box = new Mailbox(column.hints().capabilities(all))) {
+            try (Mailbox box = new Mailbox(column.hints().capabilities(all), new Knowing())) {
                 box.write(LENGTH, TAG);
                 body.run(box);
             }

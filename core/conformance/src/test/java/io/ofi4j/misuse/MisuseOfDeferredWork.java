@@ -118,8 +118,6 @@ final class MisuseOfDeferredWork {
         return Stream.of(
                 on("another domain's message", ARGUMENT, "another domain",
                         p -> p.when().write(Parts.open(p.stage).rma().message(), p.done, 1)),
-                on("data of a message", UNSUPPORTED, "lose",
-                        p -> p.when().send(p.send().flags(OperationFlag.REMOTE_CQ_DATA), p.done, 1)),
                 on("a message without a peer", STATE, "peer", p -> p.when().send(p.send().anyPeer(), p.done, 1)),
                 on("an empty write", STATE, "segments", p -> p.when().write(p.write().clear(), p.done, 1)),
                 on("a region without the right", ARGUMENT, "lacks", p -> {

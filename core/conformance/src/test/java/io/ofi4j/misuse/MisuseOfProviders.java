@@ -179,19 +179,19 @@ final class MisuseOfProviders {
             pair.endpoint.messages().trySendData(s.region(pair, Access.SEND), 0, 8, 1, pair.far, 1);
         }), refused("udp: data of a prepared message", NOT_OFFERED, "completion data is not offered",
                 s -> s.other("DGRAM udp").endpoint.messages().message().data(1)),
-                over("shm", "a receive of many messages", NOT_OFFERED, "MULTI_RECV",
+                over("shm", "a receive of many messages", NOT_OFFERED, "overwrite",
                         box -> messages(box).tryReceiveMany(box.near, 0, 64, 1)),
                 over("shm", "a longest message of no bytes", ARGUMENT, "at least 1 byte",
-                        box -> messages(box).longestMessage(0)),
-                over("shm", "a longest message without the capability", NOT_OFFERED, "MULTI_RECV",
-                        box -> messages(box).longestMessage(64)),
-                refused("shm: a receive of many messages of any length", NOT_OFFERED, "overwrite",
-                        s -> many(s).tryReceiveMany(s.region(s.pair, Access.RECEIVE), 0, 64, 1)),
+                        box -> box.pair.endpoint.longestMessage(0)),
+                over("shm", "a longest message of an endpoint that is enabled", STATE, "say this before",
+                        box -> box.pair.endpoint.longestMessage(64)),
+                refused("tcp: a longest message where none is received beside others", NOT_OFFERED, "MULTI_RECV",
+                        s -> s.opened(s.other("MSG tcp").domain.openEndpoint()).longestMessage(64)),
                 refused("sockets: a receive of many messages shorter than one", ARGUMENT, "at least 100 bytes", s -> {
                     Pair pair = s.opened(new Pair(
                             TestProviders.hints("sockets").capabilities(Capability.MSG, Capability.MULTI_RECV)));
-                    pair.endpoint.messages().longestMessage(100);
-                    pair.endpoint.messages().tryReceiveMany(s.region(pair, Access.RECEIVE), 0, 64, 1);
+                    s.opened(pair.domain.openEndpoint()).bind(pair.vector).bind(pair.queue).longestMessage(100).enable()
+                            .messages().tryReceiveMany(s.region(pair, Access.RECEIVE), 0, 64, 1);
                 }), refused("sockets: a receive of many messages that says no addresses", STATE,
                         "CompletionFormat.DATA", s -> {
                             Pair pair = s.opened(new Pair(
@@ -203,13 +203,6 @@ final class MisuseOfProviders {
                         box -> messages(box).message().peer(box.pair.far).segment(box.near, 0, 8).tryReceive(1)),
                 over("udp;ofi_rxd", "a prepared message with INJECT", NOT_OFFERED, "use inject", box -> messages(box)
                         .message().peer(box.pair.far).segment(box.near, 0, 8).flags(OperationFlag.INJECT).trySend(1)));
-    }
-
-    /** The messages of an endpoint that takes many with one receive. */
-    private static Messages many(MisuseStage s) {
-        return s.opened(
-                new Pair(TestProviders.hints("shm").capabilities(Capability.MSG, Capability.MULTI_RECV))).endpoint
-                .messages();
     }
 
     private static Stream<Misuse> tags() {

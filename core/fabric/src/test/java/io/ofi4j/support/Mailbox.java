@@ -54,10 +54,15 @@ public final class Mailbox implements AutoCloseable {
     }
 
     public Mailbox(FabricHints hints) {
+        this(hints, new Pair.Wiring() {
+        });
+    }
+
+    public Mailbox(FabricHints hints, Pair.Wiring wiring) {
         boolean tagged = TestProviders.info(hints).capabilities().contains(Capability.TAGGED);
         // verbs has no other without tags
         CompletionFormat format = tagged ? CompletionFormat.TAGGED : CompletionFormat.DATA;
-        pair = new Pair(hints, CompletionQueueAttributes.defaults().format(format).size(2048));
+        pair = new Pair(hints, CompletionQueueAttributes.defaults().format(format).size(2048), wiring);
         near = pair.domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
         far = pair.domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
         back = pair.vector == null ? pair.farEndpoint.connection().peer() : pair.vector.insert(pair.endpoint.address());

@@ -85,7 +85,7 @@ public enum Fact {
     /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */
     LONG_MESSAGES_OVERWRITE("receives of many messages whose longest message is not known",
             "could overwrite what is behind them when a message is too long",
-            "promise a length with Messages.longestMessage, or post a receive for each message"),
+            "promise a length with Endpoint.longestMessage, or post a receive for each message"),
     /** A message that is claimed may be cut short. */
     CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
