@@ -55,7 +55,10 @@ final class MisuseOfJobs {
                 job("a name that is too long", ARGUMENT, "at most 200 bytes; this one has 1000",
                         job -> job.put("x".repeat(1000), SOME)),
                 job("a value that is too long", ARGUMENT, "bytes", job -> job.put("name", TOO_LONG)),
-                job("gather what is too long", ARGUMENT, "bytes", job -> job.gather(TOO_LONG)),
+                job("a name that was put already", STATE, "use another name", job -> {
+                    job.put("name", SOME);
+                    job.put("name", SOME);
+                }), job("gather what is too long", ARGUMENT, "bytes", job -> job.gather(TOO_LONG)),
                 job("the value of a rank that is not there", RANGE, "1", job -> job.get(1, "name")),
                 job("a value that nobody put", JobException.class, "was not put", job -> job.get(0, "name")),
                 job("an abort with success", ARGUMENT, "not 0", job -> job.abort(0, "why")),

@@ -24,7 +24,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -41,6 +46,7 @@ final class JobRank {
     public static void main(String[] arguments) {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
+            case "carry" -> carry();
             case "die" -> die(Path.of(arguments[1]));
             case "loseFirst" -> loseFirst(Path.of(arguments[1]));
             case "straight" -> straight(arguments[1]);
@@ -71,6 +77,79 @@ final class JobRank {
         }
     }
 
+    /** Values of all lengths arrive, also those that were put late; and no rank serves the others. */
+    private static void carry() {
+        long inherited = ListeningSockets.count(); // some launchers leave theirs open in the ranks
+        try (Job job = Job.join(SOON)) {
+            job.put("long", random(job.rank(), Rendezvous.MAX_VALUE_LENGTH));
+            requireAll(job, rank -> job.get(rank, "long"), Rendezvous.MAX_VALUE_LENGTH);
+            for (int length : new int[]{0, 1, 1000, Rendezvous.MAX_VALUE_LENGTH, 5}) {
+                List<byte[]> all = job.gather(random(job.rank(), length));
+                requireAll(job, all::get, length);
+                job.barrier();
+            }
+            if (job.rank() == 0) {
+                job.put("late", random(0, 100));
+            } else if (!Arrays.equals(job.get(0, "late"), random(0, 100))) {
+                throw new AssertionError("another value came");
+            }
+            print(job,
+                    "carried by " + job.launcher() + "; listens: " + (ListeningSockets.count() - inherited)
+                            + "; threads: " + Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                                    .filter(name -> name.startsWith("ofi4j-")).sorted().toList());
+            job.barrier();
+        }
+    }
+
+    private static byte[] random(int seed, int length) {
+        byte[] bytes = new byte[length];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static void requireAll(Job job, IntFunction<byte[]> value, int length) {
+        for (int rank = 0; rank < job.size(); rank++) {
+            if (!Arrays.equals(value.apply(rank), random(rank, length))) {
+                throw new AssertionError("the value of rank " + rank + " with " + length + " bytes is another one");
+            }
+        }
+    }
+
+    /** The sockets of this process that listen. */
+    private static final class ListeningSockets {
+        private static final int STATE = 3;
+        private static final int INODE = 9;
+        private static final String LISTENING = "0A";
+
+        static long count() {
+            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+                Set<String> own = descriptors.flatMap(ListeningSockets::target).collect(Collectors.toSet());
+                return Stream.of("tcp", "tcp6").flatMap(ListeningSockets::rows)
+                        .filter(row -> row[STATE].equals(LISTENING) && own.contains("socket:[" + row[INODE] + "]"))
+                        .count();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static Stream<String> target(Path descriptor) {
+            try {
+                return Stream.of(Files.readSymbolicLink(descriptor).toString());
+            } catch (IOException e) {
+                return Stream.empty(); // closed since
+            }
+        }
+
+        private static Stream<String[]> rows(String protocol) {
+            try {
+                return Files.readAllLines(Path.of("/proc/self/net", protocol)).stream().skip(1)
+                        .map(line -> line.strip().split(" +"));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
     /** Each rank writes its number into the memory of the next. */
     private static void write(Job job, String provider) {
         Libfabric libfabric = Libfabric.load();
@@ -96,7 +175,8 @@ final class JobRank {
 
     /** The last rank ends without a word, and the others wait for it. */
     private static void die(Path folder) {
-        Job job = Job.join(SOON);
+        Job job = Job.join(BRIEF);
+        job.barrier();
         if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(9); }
         expectFailure(job, job::barrier);
         expectNews(job);
