@@ -43,7 +43,7 @@ final class MisuseOfJobs {
     private MisuseOfJobs() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(jobs(), leavers(), ranks(), rendezvous()).flatMap(cases -> cases);
+        return Stream.of(jobs(), leavers(), ranks(), lazyRanks(), rendezvous()).flatMap(cases -> cases);
     }
 
     private static Misuse job(String name, Class<? extends Throwable> expected, String words, Consumer<Job> call) {
@@ -108,6 +108,36 @@ final class MisuseOfJobs {
     private static Misuse ranks(String name, Class<? extends Throwable> expected, String words, Consumer<Ranks> call) {
         return refused("ranks: " + name, expected, words,
                 s -> call.accept(Ranks.exchange(s.opened(Job.join()), s.pair.endpoint, s.pair.vector)));
+    }
+
+    private static Misuse lazy(String name, Class<? extends Throwable> expected, String words, Consumer<Ranks> call) {
+        return refused("ranks: " + name, expected, words, s -> call.accept(
+                Ranks.lazy(s.opened(Job.join()), s.pair.endpoint, s.other("sockets").vector, s.target.remote())));
+    }
+
+    private static Misuse closed(String name, Consumer<Ranks> call) {
+        return refused("ranks: " + name + " when the job is closed", STATE, "is closed", s -> {
+            Job job = Job.join();
+            Ranks ranks = Ranks.lazy(job, s.pair.endpoint, s.pair.vector, s.target.remote());
+            job.close();
+            call.accept(ranks);
+        });
+    }
+
+    private static Stream<Misuse> lazyRanks() {
+        return Stream.of(
+                lazy("a peer for a vector of another provider", JobException.class, "cannot be inserted",
+                        ranks -> ranks.peer(0)),
+                lazy("a region for a vector of another provider", JobException.class, "cannot be inserted",
+                        ranks -> ranks.region(0, 0)),
+                closed("a first peer", ranks -> ranks.peer(0)), closed("a first region", ranks -> ranks.region(0, 0)),
+                refused("ranks: too many regions to be fetched", ARGUMENT, "at most 1000 regions",
+                        s -> Ranks.lazy(s.opened(Job.join()), s.pair.endpoint, s.pair.vector,
+                                Stream.generate(s.target::remote).limit(1001).toArray(RemoteRegion[]::new))),
+                refused("ranks: fetched for an endpoint that is not enabled", STATE, "enable", s -> {
+                    Endpoint endpoint = s.opened(s.pair.domain.openEndpoint());
+                    Ranks.lazy(s.opened(Job.join()), endpoint, s.pair.vector);
+                }));
     }
 
     private static Stream<Misuse> ranks() {

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -44,16 +45,16 @@ import java.util.stream.Stream;
  * {@code FLUX_JOB_SIZE} says that there are more processes, {@link #join()} throws.
  * </ol>
  *
- * <p>The launcher's own engine carries what ranks tell each other: PMIx with put, fence and get, or PMI-1 with its space
- * of keys, its barrier and its names. No rank serves the others then. Without a launcher, rank 0 serves a
- * {@link Rendezvous}, for up to 512 ranks.
+ * <p>The launcher's own engine carries what ranks tell each other: PMIx with put, fence and get, or PMI-1 with its
+ * space of keys, its barrier and its names. No rank serves the others then. Without a launcher, rank 0 serves a {@link
+ * Rendezvous}, for up to 512 ranks.
  *
  * <p>If a process ends before it has closed its job, calls of the other processes that wait for it throw a
  * {@link JobException}: at once if rank 0 or the launcher tells, otherwise at the deadline. It names the rank, its
  * process and its host, except with PMI-1, which does not tell who is missing in a barrier.
  *
- * <p>Put and gather little, at the start of a program: launchers keep all values, and PMIx brings all of them again with
- * each barrier. {@link JobCollectives} is for what a program does often.
+ * <p>Put and gather little, at the start of a program: launchers keep all values, and PMIx brings all of them again
+ * with each barrier. {@link JobCollectives} is for what a program does often.
  *
  * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather} and {@link Ranks#exchange} in
  * the same order, one at a time. After {@link #close} every method but accessors throws {@link IllegalStateException}.
@@ -66,6 +67,7 @@ public final class Job implements AutoCloseable {
     private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
     private static final int MAX_NAMED = 16;
     private static final String VALUES = "value/";
+    private static final String CARDS = "card/";
 
     private final JobEngine engine;
     private final Duration deadline;
@@ -74,6 +76,7 @@ public final class Job implements AutoCloseable {
     private final int localRank;
     /** The names that were put. */
     private final Set<String> names = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger cards = new AtomicInteger();
     /** Where calls that wait make progress. The array is replaced, never changed. */
     private volatile CompletionQueue[] queues = {};
     private volatile boolean closed;
@@ -277,6 +280,24 @@ public final class Job implements AutoCloseable {
         return call(() -> engine.get(rank, kind + name, startWait()));
     }
 
+    /** Publishes a card of this rank, and returns its number. All ranks put as many, in the same order. */
+    int putCard(byte[] card) {
+        requireOpen();
+        requireLength("a card", card, Rendezvous.MAX_VALUE_LENGTH);
+        int number = cards.getAndIncrement();
+        call(() -> {
+            engine.put(CARDS + number, card, Deadline.in(deadline));
+            return null;
+        });
+        return number;
+    }
+
+    /** {@return the card of a rank with this number} It waits until there is one. */
+    byte[] card(int rank, int number) {
+        requireOpen();
+        return get(rank, CARDS, Integer.toString(number));
+    }
+
     /** Also checked in a job of one rank, so that a program that works with one rank works with several. */
     private static void requireLength(String what, byte[] bytes, int limit) {
         if (bytes.length > limit) {
@@ -312,8 +333,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Checks that no rank is known to be lost. Call it now and then in a loop that waits for other ranks. It only reads
-     * a field. Not every launcher tells of a rank that has ended: then only a call that waits for the rank finds out.
+     * Checks that no rank is known to be lost. Call it now and then in a loop that waits for other ranks. It only
+     * reads a field. Not every launcher tells of a rank that has ended: then only a call that waits for it finds out.
      *
      * @throws JobException if a rank is lost, with its number
      */
@@ -323,7 +344,7 @@ public final class Job implements AutoCloseable {
         if (lost != null) { throw broken(why(lost), null); }
     }
 
-    /** Starts the deadline of a call. A refusal by a queue, such as a wrong thread, is thrown before the call begins. */
+    /** Starts the deadline of a call. A queue's refusal, such as a wrong thread, is thrown before the call begins. */
     private Wait startWait() {
         progress();
         return new Wait(Deadline.in(deadline), queues.length == 0 ? null : this::progress);

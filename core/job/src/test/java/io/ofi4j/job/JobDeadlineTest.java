@@ -62,6 +62,10 @@ class JobDeadlineTest {
                 .hasMessageContaining("a rank has not come, or has gone");
         assertThatThrownBy(ranks.getFirst()::check).isInstanceOf(JobException.class);
         assertThatThrownBy(() -> ranks.getFirst().put("name", new byte[1])).isInstanceOf(JobException.class);
+        try (Pair pair = new Pair("tcp;ofi_rxm")) {
+            assertThatThrownBy(() -> Ranks.lazy(ranks.getFirst(), pair.endpoint, pair.vector))
+                    .isInstanceOf(JobException.class);
+        }
         ranks.getFirst().close();
     }
 

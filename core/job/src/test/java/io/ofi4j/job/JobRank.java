@@ -20,6 +20,12 @@ import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +53,8 @@ final class JobRank {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
             case "carry" -> carry();
+            case "notify" -> tellOfALoss();
+            case "lazily" -> lazily(arguments[1]);
             case "die" -> die(Path.of(arguments[1]));
             case "loseFirst" -> loseFirst(Path.of(arguments[1]));
             case "straight" -> straight(arguments[1]);
@@ -185,6 +193,64 @@ final class JobRank {
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
     }
 
+    /** The last rank has PMIx tell that it was lost, as a server does, and waits until the others know. */
+    private static void tellOfALoss() {
+        try (Job job = Job.join(SOON)) {
+            int last = job.size() - 1;
+            job.barrier();
+            if (job.rank() == last) {
+                PmixEvents.sendOwnLoss();
+                IntStream.range(0, last).forEach(rank -> job.get(rank, "told"));
+            } else {
+                expectNews(job);
+                expectFailure(job, job::barrier);
+                job.put("told", new byte[0]);
+            }
+        }
+    }
+
+    /** Calls of PMIx that only this test makes. */
+    @SuppressWarnings("restricted")
+    private static final class PmixEvents {
+        private static final int ENDED_BY_SIGNAL = -402;
+        private static final byte THIS_NODE = 2;
+        private static final short TYPE_PROC = 22;
+        private static final long PROC_LENGTH = 260;
+        private static final long INFO_LENGTH = 552;
+        private static final long INFO_VALUE = 520;
+
+        static void sendOwnLoss() {
+            Arena arena = Arena.global();
+            SymbolLookup pmix = SymbolLookup.libraryLookup("libpmix.so.2", arena);
+            MemorySegment self = arena.allocate(PROC_LENGTH, Integer.BYTES);
+            MemorySegment info = arena.allocate(INFO_LENGTH, Long.BYTES);
+            info.setString(0, "pmix.evproc");
+            info.set(ValueLayout.JAVA_SHORT, INFO_VALUE, TYPE_PROC);
+            info.set(ValueLayout.ADDRESS, INFO_VALUE + Long.BYTES, self);
+            try {
+                call(pmix, "PMIx_Init", self, MemorySegment.NULL, 0L); // counted: the process is known already
+                call(pmix, "PMIx_Finalize", MemorySegment.NULL, 0L);
+                call(pmix, "PMIx_Notify_event", ENDED_BY_SIGNAL, self, THIS_NODE, info, 1L, MemorySegment.NULL,
+                        MemorySegment.NULL);
+            } catch (Throwable t) {
+                throw new AssertionError(t);
+            }
+        }
+
+        private static void call(SymbolLookup pmix, String name, Object... arguments) throws Throwable {
+            MemoryLayout[] layouts = Stream.of(arguments).map(argument -> switch (argument) {
+                case Integer _ -> ValueLayout.JAVA_INT;
+                case Long _ -> ValueLayout.JAVA_LONG;
+                case Byte _ -> ValueLayout.JAVA_BYTE;
+                default -> ValueLayout.ADDRESS;
+            }).toArray(MemoryLayout[]::new);
+            Object status = Linker.nativeLinker()
+                    .downcallHandle(pmix.find(name).orElseThrow(), FunctionDescriptor.of(ValueLayout.JAVA_INT, layouts))
+                    .invokeWithArguments(arguments);
+            if ((int) status != 0) { throw new AssertionError(name + ": " + status); }
+        }
+    }
+
     /** Rank 0, which serves the others, ends without a word. */
     private static void loseFirst(Path folder) {
         Job job = Job.join(SOON);
@@ -223,6 +289,34 @@ final class JobRank {
             if (job.rank() % 2 == 0) { awaitOne(queue); }
             job.barrier(); // with DELIVERY_COMPLETE, all bytes are there
             print(job, "written: " + inbox.segment().get(ValueLayout.JAVA_LONG, 0));
+            job.barrier();
+        }
+    }
+
+    /** Ranks 0 and 1 write into each other's memory before the last rank has said where it is. */
+    private static void lazily(String provider) {
+        var hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
+        try (Job job = Job.join(SOON);
+                Fabric fabric = Libfabric.load().openFabric(Libfabric.load().info(hints).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion source = domain.allocate(64, Access.WRITE);
+                MemoryRegion inbox = domain.allocate(64, Access.REMOTE_WRITE);
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+            job.progressWhileWaiting(queue);
+            int last = job.size() - 1;
+            if (job.rank() == last) { IntStream.range(0, last).forEach(rank -> job.get(rank, "written")); }
+            Ranks ranks = Ranks.lazy(job, endpoint, peers, inbox.remote());
+            int to = job.rank() == last ? 0 : 1 - job.rank();
+            source.segment().set(ValueLayout.JAVA_LONG, 0, 1000 + job.rank());
+            long offset = (long) job.rank() * Long.BYTES;
+            endpoint.rma().write(source, 0, Long.BYTES, ranks.peer(to), ranks.region(to, 0), offset, 1);
+            awaitOne(queue);
+            job.put("written", new byte[0]);
+            job.barrier(); // with DELIVERY_COMPLETE, all bytes are there
+            print(job, "has " + Arrays.toString(inbox.segment().toArray(ValueLayout.JAVA_LONG)));
+            if (ranks.peer(to) != ranks.peer(to)) { throw new AssertionError("a rank was inserted twice"); }
             job.barrier();
         }
     }

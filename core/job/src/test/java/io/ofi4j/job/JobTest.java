@@ -104,6 +104,15 @@ class JobTest {
         if (starter == Starter.LAUNCH) { assertThat(result.exit()).as(result.output()).isNotZero(); }
     }
 
+    /** Open MPI's server hands the event on to the ranks of this node. */
+    @Test
+    void aLossThatPmixTellsOfIsKnownAtOnce() {
+        Forked.Result result = run(Starter.OPEN_MPI, 3, "notify");
+
+        assertThat(told(result)).as(result.output()).hasSize(4)
+                .allMatch(line -> line.matches(".*rank 2 \\(process \\d+ on .*\\) ended without leaving"));
+    }
+
     @Test
     void theOthersLearnWhoServedThemAndHasDied() {
         Forked.Result result = run(Starter.LAUNCH, 3, "loseFirst", folder.toString());
@@ -123,6 +132,15 @@ class JobTest {
             assertThat(result.output())
                     .contains("[" + rank + "/" + ranks + "] written: " + (1000 + (rank + ranks - 1) % ranks));
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"LAUNCH,shm", "LAUNCH,tcp;ofi_rxm", "OPEN_MPI,shm", "HYDRA,tcp;ofi_rxm"})
+    void ranksThatAreFetchedLazilyAreNotWaitedForBeforeTheyAreTalkedTo(Starter starter, String provider) {
+        Forked.Result result = run(starter, 3, "lazily", provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("[0/3] has [0, 1001, 1002, 0,").contains("[1/3] has [1000, 0, 0, 0,");
     }
 
     @ParameterizedTest
