@@ -43,7 +43,7 @@ final class MisuseOfJobs {
     private MisuseOfJobs() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(jobs(), leavers(), ranks(), rendezvous()).flatMap(cases -> cases);
+        return Stream.of(jobs(), leavers(), ranks(), lazyRanks(), rendezvous()).flatMap(cases -> cases);
     }
 
     private static Misuse job(String name, Class<? extends Throwable> expected, String words, Consumer<Job> call) {
@@ -55,7 +55,10 @@ final class MisuseOfJobs {
                 job("a name that is too long", ARGUMENT, "at most 200 bytes; this one has 1000",
                         job -> job.put("x".repeat(1000), SOME)),
                 job("a value that is too long", ARGUMENT, "bytes", job -> job.put("name", TOO_LONG)),
-                job("gather what is too long", ARGUMENT, "bytes", job -> job.gather(TOO_LONG)),
+                job("a name that was put already", STATE, "use another name", job -> {
+                    job.put("name", SOME);
+                    job.put("name", SOME);
+                }), job("gather what is too long", ARGUMENT, "bytes", job -> job.gather(TOO_LONG)),
                 job("the value of a rank that is not there", RANGE, "1", job -> job.get(1, "name")),
                 job("a value that nobody put", JobException.class, "was not put", job -> job.get(0, "name")),
                 job("an abort with success", ARGUMENT, "not 0", job -> job.abort(0, "why")),
@@ -105,6 +108,36 @@ final class MisuseOfJobs {
     private static Misuse ranks(String name, Class<? extends Throwable> expected, String words, Consumer<Ranks> call) {
         return refused("ranks: " + name, expected, words,
                 s -> call.accept(Ranks.exchange(s.opened(Job.join()), s.pair.endpoint, s.pair.vector)));
+    }
+
+    private static Misuse lazy(String name, Class<? extends Throwable> expected, String words, Consumer<Ranks> call) {
+        return refused("ranks: " + name, expected, words, s -> call.accept(
+                Ranks.lazy(s.opened(Job.join()), s.pair.endpoint, s.other("sockets").vector, s.target.remote())));
+    }
+
+    private static Misuse closed(String name, Consumer<Ranks> call) {
+        return refused("ranks: " + name + " when the job is closed", STATE, "is closed", s -> {
+            Job job = Job.join();
+            Ranks ranks = Ranks.lazy(job, s.pair.endpoint, s.pair.vector, s.target.remote());
+            job.close();
+            call.accept(ranks);
+        });
+    }
+
+    private static Stream<Misuse> lazyRanks() {
+        return Stream.of(
+                lazy("a peer for a vector of another provider", JobException.class, "cannot be inserted",
+                        ranks -> ranks.peer(0)),
+                lazy("a region for a vector of another provider", JobException.class, "cannot be inserted",
+                        ranks -> ranks.region(0, 0)),
+                closed("a first peer", ranks -> ranks.peer(0)), closed("a first region", ranks -> ranks.region(0, 0)),
+                refused("ranks: too many regions to be fetched", ARGUMENT, "at most 1000 regions",
+                        s -> Ranks.lazy(s.opened(Job.join()), s.pair.endpoint, s.pair.vector,
+                                Stream.generate(s.target::remote).limit(1001).toArray(RemoteRegion[]::new))),
+                refused("ranks: fetched for an endpoint that is not enabled", STATE, "enable", s -> {
+                    Endpoint endpoint = s.opened(s.pair.domain.openEndpoint());
+                    Ranks.lazy(s.opened(Job.join()), endpoint, s.pair.vector);
+                }));
     }
 
     private static Stream<Misuse> ranks() {

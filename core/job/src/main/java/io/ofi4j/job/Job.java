@@ -1,27 +1,25 @@
 package io.ofi4j.job;
 
 import io.ofi4j.CompletionQueue;
-import io.ofi4j.FabricTimeoutException;
-import io.ofi4j.Waiting;
 import io.ofi4j.job.internal.Deadline;
-import io.ofi4j.job.internal.Launcher;
+import io.ofi4j.job.internal.JobEngine;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Launchers;
-import io.ofi4j.job.internal.RendezvousPoint;
+import io.ofi4j.job.internal.ThisHost;
+import io.ofi4j.job.internal.Wait;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -47,60 +45,74 @@ import java.util.stream.Stream;
  * {@code FLUX_JOB_SIZE} says that there are more processes, {@link #join()} throws.
  * </ol>
  *
- * <p>The launcher tells each process its rank, and brings to all of them the address and a random secret of rank 0,
- * which serves a {@link Rendezvous}. Everything else goes over that rendezvous, with every launcher. If a process ends
- * before it has closed its job, waiting calls of the other processes throw a {@link JobException} with its rank: at
- * once if the connection breaks, otherwise at the deadline.
+ * <p>The launcher's own engine carries what ranks tell each other: PMIx with put, fence and get, or PMI-1 with its
+ * space of keys, its barrier and its names. No rank serves the others then. Without a launcher, rank 0 serves a {@link
+ * Rendezvous}, for up to 512 ranks.
+ *
+ * <p>If a process ends before it has closed its job, calls of the other processes that wait for it throw a
+ * {@link JobException}: at once if rank 0 or the launcher tells, otherwise at the deadline. It names the rank, its
+ * process and its host, except with PMI-1, which does not tell who is missing in a barrier.
+ *
+ * <p>Put and gather little, at the start of a program: launchers keep all values, and PMIx brings all of them again
+ * with each barrier. {@link JobCollectives} is for what a program does often.
  *
  * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather} and {@link Ranks#exchange} in
- * the same order. After {@link #close} every method but accessors throws {@link IllegalStateException}.
+ * the same order, one at a time. After {@link #close} every method but accessors throws {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
     private static final int MAX_NAME_LENGTH = 200;
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(60);
     private static final long GRACE_MILLIS = 3000;
-    /** The time that a launcher has for its answer, even if ranks that have not left have used up the deadline. */
+    /** The time to leave a job that was not joined. */
     private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
-    private static final byte[] NO_DATA = {};
+    private static final int MAX_NAMED = 16;
+    private static final String VALUES = "value/";
+    private static final String CARDS = "card/";
 
-    private final Launcher launcher;
+    private final JobEngine engine;
     private final Duration deadline;
-    private final JobMembers members;
+    private final List<RankHello> ranks;
     private final List<String> hosts;
     private final int localRank;
-    private final AtomicInteger gatherings = new AtomicInteger();
+    /** The names that were put. */
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger cards = new AtomicInteger();
     /** Where calls that wait make progress. The array is replaced, never changed. */
     private volatile CompletionQueue[] queues = {};
-    /** The values that a job of one has put. */
-    private final Map<String, byte[]> own = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    private Job(Launcher launcher, Deadline end, JobMembers members) {
-        this.launcher = launcher;
+    private Job(JobEngine engine, Deadline end) {
+        this.engine = engine;
         this.deadline = end.duration();
-        this.members = members;
-        String host = RendezvousPoint.thisHost();
-        this.hosts = gather(HostHello.encode(launcher.size(), host), end.left()).stream()
-                .map(hello -> HostHello.host(hello, this)).toList();
-        this.localRank = (int) hosts.subList(0, rank()).stream().filter(host::equals).count();
+        this.ranks = hellos(engine, end);
+        this.hosts = ranks.stream().map(RankHello::host).toList();
+        this.localRank = (int) hosts.subList(0, rank()).stream().filter(hosts.get(rank())::equals).count();
     }
 
-    /** The first message of a rank: the size of the job as its launcher gave it, and its host. */
-    private static final class HostHello {
-        static byte[] encode(int size, String host) {
+    /** The first message of a rank: the size of the job as its launcher gave it, its process, and its host. */
+    private record RankHello(int size, long process, String host) {
+        byte[] encode() {
             byte[] name = host.getBytes(StandardCharsets.UTF_8);
-            return ByteBuffer.allocate(Integer.BYTES + name.length).putInt(size).put(name).array();
+            return ByteBuffer.allocate(Integer.BYTES + Long.BYTES + name.length).putInt(size).putLong(process).put(name)
+                    .array();
         }
 
-        static String host(byte[] hello, Job job) {
+        static RankHello decode(byte[] hello) {
             ByteBuffer buffer = ByteBuffer.wrap(hello);
-            int size = buffer.getInt();
-            if (size != job.size()) {
-                throw new JobException("a rank was started in a job of " + size + " ranks, and this one in a job of "
-                        + job.size() + ": start all of them with the same size");
-            }
-            return StandardCharsets.UTF_8.decode(buffer).toString();
+            return new RankHello(buffer.getInt(), buffer.getLong(), StandardCharsets.UTF_8.decode(buffer).toString());
         }
+    }
+
+    private static List<RankHello> hellos(JobEngine engine, Deadline end) {
+        RankHello own = new RankHello(engine.size(), ProcessHandle.current().pid(), ThisHost.name());
+        List<RankHello> all = engine.gather(own.encode(), new Wait(end, null)).stream().map(RankHello::decode).toList();
+        for (RankHello other : all) {
+            if (other.size() != own.size()) {
+                throw new LauncherException("a rank was started in a job of " + other.size()
+                        + " ranks, and this one in a job of " + own.size() + ": start all of them with the same size");
+            }
+        }
+        return all;
     }
 
     /** As {@link #join(Duration)}, with a deadline of 60 seconds. */
@@ -122,68 +134,62 @@ public final class Job implements AutoCloseable {
     /** As {@link #join(Duration)}, with this environment: one process can have several ranks that way. */
     static Job join(Map<String, String> environment, Duration deadline) {
         Deadline end = Deadline.in(Deadline.requireSome(deadline));
-        return join(within(end, () -> Launchers.find(environment)), end);
-    }
-
-    static Job join(Launcher launcher, Deadline end) {
-        if (launcher.size() == 1) { return new Job(launcher, end, null); }
-        String who = "rank " + launcher.rank() + " (process " + ProcessHandle.current().pid() + " on "
-                + RendezvousPoint.thisHost() + ")";
-        JobMembers members = JobMembers.join(launcher, who, end, line -> within(end, () -> launcher.exchange(line)));
         try {
-            return new Job(launcher, end, members);
-        } catch (RuntimeException e) {
-            members.close(Duration.ZERO);
-            throw e;
-        }
-    }
-
-    /** Calls the launcher, which may never return if a rank has gone. Its thread is then abandoned. */
-    private static <T> T within(Deadline deadline, Supplier<T> call) {
-        CompletableFuture<T> result = elsewhere("ofi4j-launcher", call);
-        try {
-            return result(result, deadline.nanosLeft());
+            return join(
+                    Launchers
+                            .find(environment, end,
+                                    meeting -> RendezvousEngine.join(meeting,
+                                            name(meeting.rank(), ProcessHandle.current().pid(), ThisHost.name()), end)),
+                    end);
         } catch (LauncherException e) {
             throw new JobException(e.getMessage(), e);
-        } catch (TimeoutException e) {
-            throw new JobException(
-                    "the launcher did not answer within " + deadline + ": a rank has not started, or has gone", e);
         }
     }
 
-    private static <T> CompletableFuture<T> elsewhere(String thread, Supplier<T> call) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name(thread).start(() -> {
-            try {
-                result.complete(call.get());
-            } catch (Throwable t) {
-                result.completeExceptionally(t);
-            }
-        });
-        return result;
-    }
-
-    private static <T> T result(CompletableFuture<T> result, long nanos) throws TimeoutException {
+    static Job join(JobEngine engine, Deadline end) {
         try {
-            return result.get(nanos, TimeUnit.NANOSECONDS);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof IllegalCallerException refusal) { // its stack trace is that of another thread
-                throw new IllegalCallerException(refusal.getMessage(), refusal);
-            }
-            if (e.getCause() instanceof RuntimeException failure) { throw failure; }
-            if (e.getCause() instanceof Error error) { throw error; }
-            throw new AssertionError(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new JobException("the wait was interrupted", e);
+            return new Job(engine, end);
+        } catch (LauncherException e) {
+            leaveQuietly(engine);
+            throw new JobException("rank " + engine.rank() + " of " + engine.size() + " did not join: "
+                    + (e.ranks().isEmpty() ? "" : numbers(e.ranks()) + " ") + e.getMessage(), e);
         }
+    }
+
+    private static void leaveQuietly(JobEngine engine) {
+        try {
+            engine.leave(Deadline.in(LEAVE_TIME));
+        } catch (LauncherException e) {
+            return; // why this rank did not join is said already
+        }
+    }
+
+    private static String name(int rank, long process, String host) {
+        return "rank " + rank + " (process " + process + " on " + host + ")";
+    }
+
+    /** {@return the numbers of some ranks as text; the first of them if there are many} */
+    private static String numbers(List<Integer> some) {
+        return listed(some, other -> "rank " + other);
+    }
+
+    private static String listed(List<Integer> some, IntFunction<String> name) {
+        String first = some.stream().limit(MAX_NAMED).map(name::apply).collect(Collectors.joining(", "));
+        return first + (some.size() > MAX_NAMED ? " and " + (some.size() - MAX_NAMED) + " more" : "");
+    }
+
+    /** {@return what has failed, with the process and the host of each rank that it is about} */
+    private String why(LauncherException failure) {
+        if (failure.ranks().isEmpty()) { return failure.getMessage(); }
+        return listed(failure.ranks(), other -> name(other, ranks.get(other).process(), hosts.get(other))) + " "
+                + failure.getMessage();
     }
 
     /** {@return the rank of this process, 0 to {@link #size} - 1} */
-    public int rank() { return launcher.rank(); }
+    public int rank() { return engine.rank(); }
 
     /** {@return the number of processes} */
-    public int size() { return launcher.size(); }
+    public int size() { return engine.size(); }
 
     /** {@return the number of lower ranks on this host} */
     public int localRank() { return localRank; }
@@ -194,7 +200,7 @@ public final class Job implements AutoCloseable {
     /**
      * {@return how this process was started, as text: {@code PMIx}, {@code PMI-1}, or the address of the rendezvous}
      */
-    public String launcher() { return launcher.name(); }
+    public String launcher() { return engine.name(); }
 
     /** {@return the longest wait for other ranks} */
     public Duration deadline() { return deadline; }
@@ -235,24 +241,25 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Publishes a value of this rank, which {@link #get} returns at every rank. It replaces an earlier value of this
-     * name.
+     * Publishes a value of this rank, which {@link #get} returns at every rank. A name has one value: the engines of
+     * launchers keep what other ranks have read.
      *
      * @param name up to 200 bytes of UTF-8
      * @param value up to 65,536 bytes
      * @throws IllegalArgumentException if the name or the value is longer
-     * @throws JobException if the job is broken, or its ranks have put 64 MiB already
+     * @throws IllegalStateException if this rank has put the name already
+     * @throws JobException if the job is broken, or what carries it takes no more
      */
     public void put(String name, byte[] value) {
         requireOpen();
         requireLength("a name", Objects.requireNonNull(name, "name").getBytes(StandardCharsets.UTF_8), MAX_NAME_LENGTH);
         requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
-        if (members == null) {
-            own.put(key(0, name), value.clone());
-            return;
+        if (!names.add(name)) {
+            throw new IllegalStateException("rank " + rank() + " has put '" + name
+                    + "' already, and other ranks may have read it: use another name, such as one with a number");
         }
         call(() -> {
-            members.rendezvous().publish(key(rank(), name), value);
+            engine.put(VALUES + name, value, Deadline.in(deadline));
             return null;
         });
     }
@@ -265,11 +272,30 @@ public final class Job implements AutoCloseable {
      */
     public byte[] get(int rank, String name) {
         requireOpen();
+        return get(rank, VALUES, Objects.requireNonNull(name, "name"));
+    }
+
+    private byte[] get(int rank, String kind, String name) {
         Objects.checkIndex(rank, size());
-        if (members != null) { return call(() -> members.rendezvous().await(key(rank, name), deadline)); }
-        byte[] value = own.get(key(0, name));
-        if (value == null) { throw broken("'" + name + "' was not put, and a job of one has no other rank", null); }
-        return value.clone();
+        return call(() -> engine.get(rank, kind + name, startWait()));
+    }
+
+    /** Publishes a card of this rank, and returns its number. All ranks put as many, in the same order. */
+    int putCard(byte[] card) {
+        requireOpen();
+        requireLength("a card", card, Rendezvous.MAX_VALUE_LENGTH);
+        int number = cards.getAndIncrement();
+        call(() -> {
+            engine.put(CARDS + number, card, Deadline.in(deadline));
+            return null;
+        });
+        return number;
+    }
+
+    /** {@return the card of a rank with this number} It waits until there is one. */
+    byte[] card(int rank, int number) {
+        requireOpen();
+        return get(rank, CARDS, Integer.toString(number));
     }
 
     /** Also checked in a job of one rank, so that a program that works with one rank works with several. */
@@ -280,14 +306,18 @@ public final class Job implements AutoCloseable {
         }
     }
 
-    private static String key(int rank, String name) { return rank + "/" + Objects.requireNonNull(name, "name"); }
-
     /**
      * Waits until all ranks have called this method.
      *
      * @throws JobException if a rank has not called it in time, or the job is broken
      */
-    public void barrier() { gather(NO_DATA); }
+    public void barrier() {
+        requireOpen();
+        call(() -> {
+            engine.barrier(startWait());
+            return null;
+        });
+    }
 
     /**
      * {@return the values of all ranks, in the order of ranks} It waits until all ranks have called it.
@@ -299,49 +329,32 @@ public final class Job implements AutoCloseable {
     public List<byte[]> gather(byte[] value) {
         requireOpen();
         requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
-        return gather(value, deadline);
-    }
-
-    private List<byte[]> gather(byte[] value, Duration limit) {
-        if (members == null) { return List.of(value.clone()); }
-        String name = "gathering " + gatherings.getAndIncrement();
-        return call(() -> members.rendezvous().gather(name, rank(), size(), value, limit));
+        return call(() -> engine.gather(value, startWait()));
     }
 
     /**
-     * Checks that no rank has ended before it has closed its job. Call it now and then in a loop that waits for other
-     * ranks. It only reads a field.
+     * Checks that no rank is known to be lost. Call it now and then in a loop that waits for other ranks. It only
+     * reads a field. Not every launcher tells of a rank that has ended: then only a call that waits for it finds out.
      *
-     * @throws JobException if a rank has ended, with its number
+     * @throws JobException if a rank is lost, with its number
      */
     public void check() {
         requireOpen();
-        if (members != null && members.lost() != null) { throw broken(members.lost(), null); }
+        LauncherException lost = engine.lost();
+        if (lost != null) { throw broken(why(lost), null); }
+    }
+
+    /** Starts the deadline of a call. A queue's refusal, such as a wrong thread, is thrown before the call begins. */
+    private Wait startWait() {
+        progress();
+        return new Wait(Deadline.in(deadline), queues.length == 0 ? null : this::progress);
     }
 
     private <T> T call(Supplier<T> work) {
         try {
-            return queues.length == 0 ? work.get() : withProgress(work);
-        } catch (FabricTimeoutException e) {
-            throw broken(e.getMessage(), e);
-        } catch (RendezvousException e) {
-            throw broken(members.why(e), e);
-        }
-    }
-
-    /** Runs a call on another thread, and makes progress on this thread until the call ends. */
-    private <T> T withProgress(Supplier<T> work) {
-        progress(); // a refusal by a queue, such as a wrong thread, is thrown before the call begins
-        CompletableFuture<T> result = elsewhere("ofi4j-job-call", work);
-        for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
-            if (Thread.currentThread().isInterrupted()) { break; }
-            progress();
-            Waiting.BACKOFF.pause(turn);
-        }
-        try {
-            return result(result, Long.MAX_VALUE);
-        } catch (TimeoutException e) { // every call has a deadline of its own
-            throw new AssertionError(e);
+            return work.get();
+        } catch (LauncherException e) {
+            throw broken(why(e), e);
         }
     }
 
@@ -365,13 +378,22 @@ public final class Job implements AutoCloseable {
             throw new IllegalArgumentException("the exit code of an abort must be 1 to 255, not " + code);
         }
         if (why.isBlank()) { throw new IllegalArgumentException("the reason of an abort is blank: pass a reason"); }
-        if (members != null && !closed) {
-            members.fail(why);
-            Thread.ofPlatform().daemon().start(() -> launcher.abort(code, why));
+        if (!closed) {
+            Thread tells = Thread.ofPlatform().daemon().start(() -> engine.abort(code, why));
+            joinQuietly(tells);
         }
         Thread.ofPlatform().daemon().start(() -> System.exit(code)); // shutdown hooks remove the files of endpoints
-        pause(GRACE_MILLIS);
+        pause(GRACE_MILLIS / 2);
         Runtime.getRuntime().halt(code);
+    }
+
+    /** Gives the others the time to be told, before shutdown hooks close what they are told with. */
+    private static void joinQuietly(Thread thread) {
+        try {
+            thread.join(Duration.ofMillis(GRACE_MILLIS / 2));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void pause(long millis) {
@@ -392,13 +414,10 @@ public final class Job implements AutoCloseable {
     public void close() {
         if (closed) { return; }
         closed = true;
-        Deadline end = Deadline.in(deadline);
-        if (members != null) { members.close(end.left()); }
-        if (size() > 1) {
-            within(end.atLeast(LEAVE_TIME), () -> {
-                launcher.finish();
-                return null;
-            });
+        try {
+            engine.leave(Deadline.in(deadline));
+        } catch (LauncherException e) {
+            throw broken(why(e), e);
         }
     }
 

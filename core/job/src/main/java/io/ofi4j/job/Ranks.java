@@ -14,20 +14,37 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, including this rank's own.
- * Immutable; any thread may use it.
+ *
+ * <p>{@link #exchange} brings those of all ranks at once. {@link #lazy} brings those of a rank when they are first
+ * asked for, for programs of which each rank talks to few others.
+ *
+ * <p>A region is an entry of 40 bytes in each rank's message. Give one region, and agree on offsets in it, rather than
+ * many regions: every operation takes an offset in the remote region.
+ *
+ * <p><b>Threads.</b> Any thread may use it. The first call for a rank that {@link #lazy} brings waits for the rank and
+ * inserts its address: with a threading model other than SAFE, that is for the thread of the domain.
  */
 public final class Ranks {
-    private final int rank;
-    private final List<Peer> peers;
-    private final List<List<RemoteRegion>> regions;
+    private final Job job;
+    private final AddressVector vector;
+    private final RankHello own;
+    /** The number of the cards of all ranks, if they are fetched. */
+    private final int card;
+    private final AtomicReferenceArray<Known> known;
 
-    private Ranks(int rank, List<Peer> peers, List<List<RemoteRegion>> regions) {
-        this.rank = rank;
-        this.peers = peers;
-        this.regions = regions;
+    /** What is known of a rank. */
+    private record Known(Peer peer, List<RemoteRegion> regions) {}
+
+    private Ranks(Job job, AddressVector vector, RankHello own, int card) {
+        this.job = job;
+        this.vector = vector;
+        this.own = own;
+        this.card = card;
+        this.known = new AtomicReferenceArray<>(job.size());
     }
 
     /**
@@ -45,27 +62,69 @@ public final class Ranks {
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */
     public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
-        RankHello own = new RankHello(endpoint.info().provider(), Libfabric.load().version(), List.of(mine),
-                endpoint.address());
-        List<byte[]> hellos = job.gather(own.encode());
-        List<EndpointAddress> addresses = new ArrayList<>();
-        List<List<RemoteRegion>> regions = new ArrayList<>();
+        Ranks ranks = new Ranks(job, vector, RankHello.of(endpoint, mine), -1);
+        List<byte[]> hellos = job.gather(ranks.own.encode());
+        List<RankHello> all = new ArrayList<>();
         for (int rank = 0; rank < hellos.size(); rank++) {
-            RankHello hello = RankHello.decode(hellos.get(rank), rank);
-            own.requireSame(hello, job.rank(), rank);
-            addresses.add(hello.address);
-            regions.add(hello.regions);
+            all.add(ranks.same(hellos.get(rank), rank));
         }
-        List<Peer> peers = new ArrayList<>();
-        for (InsertResult result : vector.insertAll(addresses)) {
-            int rank = peers.size();
-            if (result.failure().isPresent()) {
-                throw new JobException("the address of rank " + rank + ", " + addresses.get(rank)
-                        + ", cannot be inserted: " + result.failure().get().getMessage(), result.failure().get());
+        int rank = 0;
+        for (InsertResult result : vector.insertAll(all.stream().map(RankHello::address).toList())) {
+            ranks.known.set(rank, ranks.inserted(result, all.get(rank), rank));
+            rank++;
+        }
+        return ranks;
+    }
+
+    /**
+     * Publishes the address of an endpoint, and regions. What belongs to another rank is fetched, and its address
+     * inserted into the vector, when it is first asked for with {@link #peer} or {@link #region}. Every rank calls it,
+     * in the same order; it waits for none.
+     *
+     * @param job the job
+     * @param endpoint an enabled endpoint
+     * @param vector the vector that is bound to the endpoint; it stays open as long as ranks are asked for
+     * @param mine the regions that the other ranks may use, at most 1,000; every rank gives the same number
+     * @throws JobException if the job is broken
+     * @throws IllegalArgumentException if there are too many regions
+     * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
+     */
+    public static Ranks lazy(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
+        Objects.requireNonNull(vector, "vector");
+        RankHello own = RankHello.of(endpoint, mine);
+        return new Ranks(job, vector, own, job.putCard(own.encode()));
+    }
+
+    private RankHello same(byte[] hello, int rank) {
+        RankHello other = RankHello.decode(hello, rank);
+        own.requireSame(other, job.rank(), rank);
+        return other;
+    }
+
+    private Known inserted(InsertResult result, RankHello hello, int rank) {
+        if (result.failure().isPresent()) {
+            throw new JobException("the address of rank " + rank + ", " + hello.address + ", cannot be inserted: "
+                    + result.failure().get().getMessage(), result.failure().get());
+        }
+        return new Known(result.peer(), hello.regions);
+    }
+
+    private Known known(int rank) {
+        Known found = known.get(rank);
+        return found != null ? found : fetch(rank);
+    }
+
+    /** Waits for a rank's card outside of the lock, so that no thread waits for the wait of another one. */
+    private Known fetch(int rank) {
+        RankHello hello = same(job.card(rank, card), rank);
+        synchronized (known) {
+            Known found = known.get(rank);
+            if (found == null) {
+                found = inserted(vector.insertAll(List.of(hello.address)).getFirst(), hello, rank);
+                known.set(rank, found);
             }
-            peers.add(result.peer());
+            return found;
         }
-        return new Ranks(job.rank(), List.copyOf(peers), List.copyOf(regions));
     }
 
     /** The message of a rank: a format number, its provider, its version of libfabric, its regions, its address. */
@@ -78,6 +137,11 @@ public final class Ranks {
                 throw new IllegalArgumentException("a rank announces at most " + MAX_REGIONS + " regions, not "
                         + regions.size() + ": pass one region, and agree on offsets in it");
             }
+        }
+
+        static RankHello of(Endpoint endpoint, RemoteRegion... mine) {
+            return new RankHello(endpoint.info().provider(), Libfabric.load().version(), List.of(mine),
+                    endpoint.address());
         }
 
         byte[] encode() {
@@ -116,45 +180,56 @@ public final class Ranks {
         }
 
         void requireSame(RankHello other, int rank, int itsRank) {
-            require(provider, other.provider, "provider", rank, itsRank);
-            require(libfabric, other.libfabric, "libfabric", rank, itsRank);
-            require(regions.size(), other.regions.size(), "number of regions", rank, itsRank);
+            String remedy = "start all ranks in the same way";
+            require(provider, other.provider, "provider", rank, itsRank, remedy);
+            require(libfabric, other.libfabric, "libfabric", rank, itsRank, remedy);
+            require(regions.size(), other.regions.size(), "number of regions", rank, itsRank,
+                    "give the same number of regions at every rank");
         }
 
-        private static void require(Object own, Object other, String what, int rank, int itsRank) {
+        private static void require(Object own, Object other, String what, int rank, int itsRank, String remedy) {
             if (!own.equals(other)) {
                 throw new JobException("rank " + itsRank + " has " + what + " " + other + ", and rank " + rank + " has "
-                        + own + ": start all ranks in the same way");
+                        + own + ": " + remedy);
             }
         }
     }
 
     /** {@return the rank of this process} */
-    public int rank() { return rank; }
+    public int rank() { return job.rank(); }
 
     /** {@return the number of ranks} */
-    public int size() { return peers.size(); }
+    public int size() { return known.length(); }
 
     /**
-     * {@return the peer for the endpoint of a rank}
+     * {@return the peer for the endpoint of a rank} The first call for a rank of {@link #lazy} waits until the rank has
+     * called it, too.
      *
      * @param ofRank 0 to {@link #size} - 1
      * @throws IndexOutOfBoundsException if there is no such rank
+     * @throws JobException in the first call for a rank of {@link #lazy}, as {@link #exchange} throws it
+     * @throws IllegalStateException in the first call for a rank of {@link #lazy}, if the job or the vector is closed
      */
-    public Peer peer(int ofRank) { return peers.get(ofRank); }
+    public Peer peer(int ofRank) {
+        Objects.checkIndex(ofRank, size());
+        return known(ofRank).peer;
+    }
 
     /**
-     * {@return a region of a rank}
+     * {@return a region of a rank} The first call for a rank waits as {@link #peer} does.
      *
      * @param ofRank 0 to {@link #size} - 1
      * @param index its position among the regions that the rank gave, from 0
      * @throws IndexOutOfBoundsException if there is no such rank or region
+     * @throws JobException as {@link #peer} throws it
+     * @throws IllegalStateException as {@link #peer} throws it
      */
     public RemoteRegion region(int ofRank, int index) {
         Objects.checkIndex(ofRank, size());
-        return regions.get(ofRank).get(index);
+        Objects.checkIndex(index, own.regions.size());
+        return known(ofRank).regions.get(index);
     }
 
     @Override
-    public String toString() { return "Ranks, " + size() + " of them, of which this is " + rank; }
+    public String toString() { return "Ranks, " + size() + " of them, of which this is " + rank(); }
 }

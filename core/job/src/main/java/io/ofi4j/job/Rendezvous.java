@@ -233,13 +233,15 @@ public final class Rendezvous implements AutoCloseable {
      * @throws FabricTimeoutException if there is no value in time
      * @throws RendezvousException if the server has gone, or a member that had entered is lost
      */
-    public byte[] await(String name, Duration deadline) {
+    public byte[] await(String name, Duration deadline) { return await(name, Deadline.in(deadline)); }
+
+    byte[] await(String name, Deadline deadline) {
         requireName(name);
         String operation = "waiting for the value '" + name + "'";
         byte[] answer = requestUntil(operation,
                 wait -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, wait.millis(), NO_DATA), deadline);
         if (answer[0] == RendezvousRequest.ABSENT) {
-            throw new FabricTimeoutException(operation, deadline,
+            throw new FabricTimeoutException(operation, deadline.duration(),
                     "No process has published it: is the other side running, and does it use this name?");
         }
         return Arrays.copyOfRange(answer, 1, answer.length);
@@ -297,6 +299,10 @@ public final class Rendezvous implements AutoCloseable {
      *         the server has gone or is full
      */
     public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
+        return gather(name, place, count, value, Deadline.in(deadline));
+    }
+
+    List<byte[]> gather(String name, int place, int count, byte[] value, Deadline deadline) {
         requireName(name);
         if (place < 0 || place >= count) {
             throw new IllegalArgumentException("there is no place " + place + " among " + count);
@@ -310,7 +316,7 @@ public final class Rendezvous implements AutoCloseable {
                 deadline);
         ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
         if (answer[0] == RendezvousRequest.ABSENT) {
-            throw new FabricTimeoutException(operation, deadline,
+            throw new FabricTimeoutException(operation, deadline.duration(),
                     rest.hasRemaining()
                             ? "These of " + count + " places have not come: " + StandardCharsets.UTF_8.decode(rest)
                                     + "."
@@ -374,12 +380,11 @@ public final class Rendezvous implements AutoCloseable {
 
     /** Asks until the value is there or the deadline has passed. One request waits at most a second at the server. */
     private byte[] requestUntil(String operation, Function<RendezvousRequest.Wait, RendezvousRequest> request,
-            Duration duration) {
-        Deadline deadline = Deadline.in(duration);
+            Deadline deadline) {
         Deadline end = deadline.later(ANSWER_TIME);
         while (true) {
             if (!takeTurn(end)) {
-                throw new FabricTimeoutException(operation, duration,
+                throw new FabricTimeoutException(operation, deadline.duration(),
                         "Other threads of this process used the connection all the time: let each thread join the"
                                 + " rendezvous itself.");
             }
@@ -392,7 +397,7 @@ public final class Rendezvous implements AutoCloseable {
                         answerEnd);
                 if (answer == null && !end.isOver()) { throw silent(answerEnd); }
                 if (answer == null) {
-                    throw new FabricTimeoutException(operation, duration,
+                    throw new FabricTimeoutException(operation, deadline.duration(),
                             "The server has not answered: is it running?");
                 }
                 if (answer[0] != RendezvousRequest.ABSENT || isLast) { return answer; }

@@ -5,84 +5,115 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Waiting;
 import io.ofi4j.job.internal.Deadline;
-import io.ofi4j.job.internal.Launcher;
+import io.ofi4j.job.internal.Meeting;
+import io.ofi4j.job.internal.Pmi1Engine;
+import io.ofi4j.job.internal.TextLauncher;
+import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a job waits for ends in time, and a wait that has no end does not stop. Both ranks are in this process. */
 @Timeout(120)
 class JobDeadlineTest {
-    /** A launcher of two ranks, which does not answer when they leave. */
-    private record Silent(int rank, CompletableFuture<String> line) implements Launcher {
-        @Override
-        public String name() { return "a silent launcher"; }
+    private static final Duration SHORT = Duration.ofMillis(500);
 
-        @Override
-        public int size() { return 2; }
-
-        @Override
-        public String exchange(String own) {
-            if (rank == 0) { line.complete(own); }
-            return line.join();
-        }
-
-        @Override
-        public void finish() {
-            try {
-                new CountDownLatch(1).await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        @Override
-        public void abort(int code, String why) { throw new AssertionError(why); }
+    private static <T> List<T> both(IntFunction<T> join) throws Exception {
+        CompletableFuture<T> other = CompletableFuture.supplyAsync(() -> join.apply(1));
+        return List.of(join.apply(0), other.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
     }
 
-    private static <T> T[] both(Function<Silent, T> join, T[] ranks) throws Exception {
-        CompletableFuture<String> line = new CompletableFuture<>();
-        CompletableFuture<T> other = CompletableFuture.supplyAsync(() -> join.apply(new Silent(1, line)));
-        ranks[0] = join.apply(new Silent(0, line));
-        ranks[1] = other.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
-        return ranks;
+    private static Job join(TextLauncher launcher, int rank, Duration deadline) {
+        Deadline end = Deadline.in(deadline);
+        return Job.join(Pmi1Engine.join(launcher.lines(rank), rank, launcher.size(), end), end);
+    }
+
+    private static IntFunction<Meeting> meetings() {
+        InetSocketAddress at = new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePort.find());
+        String secret = Rendezvous.newSecret();
+        return rank -> new Meeting("this test", rank, 2, at, secret);
     }
 
     @Test
     void closeEndsThoughTheLauncherDoesNotAnswer() throws Exception {
-        Job[] ranks = both(launcher -> Job.join(launcher, Deadline.in(Duration.ofSeconds(5))), new Job[2]);
+        TextLauncher launcher = new TextLauncher(2);
+        List<Job> ranks = both(rank -> join(launcher, rank, Duration.ofSeconds(5)));
+        launcher.ignore("finalize");
 
-        assertThatThrownBy(ranks[1]::close).isInstanceOf(JobException.class)
-                .hasMessageContaining("the launcher did not answer within");
-        assertThatThrownBy(ranks[0]::close).isInstanceOf(JobException.class)
-                .hasMessageContaining("the launcher did not answer within");
-        assertThatThrownBy(ranks[0]::barrier).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
+        assertThatThrownBy(ranks.getLast()::close).isInstanceOf(JobException.class)
+                .hasMessageContaining("the launcher did not answer 'cmd=finalize' within 5.0 s");
+        assertThatThrownBy(ranks.getLast()::barrier).isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+    }
+
+    @Test
+    void aBarrierEndsThoughTheOtherRankDoesNotComeAndTheJobStaysBroken() throws Exception {
+        TextLauncher launcher = new TextLauncher(2);
+        List<Job> ranks = both(rank -> join(launcher, rank, rank == 0 ? SHORT.multipliedBy(20) : Duration.ofDays(1)));
+
+        assertThatThrownBy(ranks.getFirst()::barrier).isInstanceOf(JobException.class)
+                .hasMessageContaining("a rank has not come, or has gone");
+        assertThatThrownBy(ranks.getFirst()::check).isInstanceOf(JobException.class);
+        assertThatThrownBy(() -> ranks.getFirst().put("name", new byte[1])).isInstanceOf(JobException.class);
+        try (Pair pair = new Pair("tcp;ofi_rxm")) {
+            assertThatThrownBy(() -> Ranks.lazy(ranks.getFirst(), pair.endpoint, pair.vector))
+                    .isInstanceOf(JobException.class);
+        }
+        ranks.getFirst().close();
+    }
+
+    @Test
+    void aNameIsPutOnce() throws Exception {
+        TextLauncher launcher = new TextLauncher(1);
+        Job job = join(launcher, 0, Pair.DEADLINE);
+        job.put("name", new byte[]{1});
+
+        assertThatThrownBy(() -> job.put("name", new byte[]{2})).isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("has put 'name' already");
+        assertThat(job.get(0, "name")).containsExactly(1);
     }
 
     @Test
     void theLongestDurationIsADeadline() throws Exception {
-        Job[] ranks = both(launcher -> Job.join(launcher, Deadline.in(Duration.ofSeconds(Long.MAX_VALUE))), new Job[2]);
+        IntFunction<Meeting> meetings = meetings();
+        List<Job> ranks = both(rank -> {
+            Deadline end = Deadline.in(Duration.ofSeconds(Long.MAX_VALUE));
+            return Job.join(RendezvousEngine.join(meetings.apply(rank), "rank " + rank, end), end);
+        });
 
-        ranks[0].put("name", new byte[]{1});
-        assertThat(ranks[1].get(0, "name")).containsExactly(1);
-        assertThat(ranks[1].deadline()).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
+        ranks.getFirst().put("name", new byte[]{1});
+        assertThat(ranks.getLast().get(0, "name")).containsExactly(1);
+        assertThat(ranks.getLast().deadline()).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
+        ranks.getLast().close();
+        ranks.getFirst().close();
     }
 
     /** As after a day, if each wait were as long as usual. */
     @Test
     void aRankThatIsLostAfterManyWaitsForItIsNamed() throws Exception {
-        JobMembers[] ranks = both(launcher -> JobMembers.join(launcher, "rank " + launcher.rank(),
-                Deadline.in(Pair.DEADLINE), launcher::exchange, Duration.ofMillis(10)), new JobMembers[2]);
+        IntFunction<Meeting> meetings = meetings();
+        List<RendezvousEngine> ranks = both(rank -> RendezvousEngine.join(meetings.apply(rank), "rank " + rank,
+                Deadline.in(Pair.DEADLINE), Duration.ofMillis(10)));
         Thread.sleep(200);
-        ranks[1].fail("it is tired");
+        ranks.getLast().abort(1, "it is tired");
 
-        Waiting.BACKOFF.until(() -> ranks[0].lost() != null, Pair.DEADLINE);
-        assertThat(ranks[0].lost()).isEqualTo("rank 1 gave up: it is tired");
-        ranks[0].close(Duration.ZERO);
+        Waiting.BACKOFF.until(() -> ranks.getFirst().lost() != null, Pair.DEADLINE);
+        assertThat(ranks.getFirst().lost()).hasMessage("rank 1 gave up: it is tired");
+        ranks.getFirst().leave(Deadline.in(Duration.ZERO));
+    }
+
+    @Test
+    void aRendezvousOfTooManyRanksIsRefused() {
+        Meeting meeting = new Meeting("this test", 1, 513, new InetSocketAddress(1), Rendezvous.newSecret());
+
+        assertThatThrownBy(() -> RendezvousEngine.join(meeting, "rank 1", Deadline.in(SHORT)))
+                .hasMessageContaining("at most 512 ranks, not 513: start it with mpirun or srun");
     }
 }

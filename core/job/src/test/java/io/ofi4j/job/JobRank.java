@@ -20,11 +20,22 @@ import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -41,6 +52,9 @@ final class JobRank {
     public static void main(String[] arguments) {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
+            case "carry" -> carry();
+            case "notify" -> tellOfALoss();
+            case "lazily" -> lazily(arguments[1]);
             case "die" -> die(Path.of(arguments[1]));
             case "loseFirst" -> loseFirst(Path.of(arguments[1]));
             case "straight" -> straight(arguments[1]);
@@ -71,6 +85,79 @@ final class JobRank {
         }
     }
 
+    /** Values of all lengths arrive, also those that were put late; and no rank serves the others. */
+    private static void carry() {
+        long inherited = ListeningSockets.count(); // some launchers leave theirs open in the ranks
+        try (Job job = Job.join(SOON)) {
+            job.put("long", random(job.rank(), Rendezvous.MAX_VALUE_LENGTH));
+            requireAll(job, rank -> job.get(rank, "long"), Rendezvous.MAX_VALUE_LENGTH);
+            for (int length : new int[]{0, 1, 1000, Rendezvous.MAX_VALUE_LENGTH, 5}) {
+                List<byte[]> all = job.gather(random(job.rank(), length));
+                requireAll(job, all::get, length);
+                job.barrier();
+            }
+            if (job.rank() == 0) {
+                job.put("late", random(0, 100));
+            } else if (!Arrays.equals(job.get(0, "late"), random(0, 100))) {
+                throw new AssertionError("another value came");
+            }
+            print(job,
+                    "carried by " + job.launcher() + "; listens: " + (ListeningSockets.count() - inherited)
+                            + "; threads: " + Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                                    .filter(name -> name.startsWith("ofi4j-")).sorted().toList());
+            job.barrier();
+        }
+    }
+
+    private static byte[] random(int seed, int length) {
+        byte[] bytes = new byte[length];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static void requireAll(Job job, IntFunction<byte[]> value, int length) {
+        for (int rank = 0; rank < job.size(); rank++) {
+            if (!Arrays.equals(value.apply(rank), random(rank, length))) {
+                throw new AssertionError("the value of rank " + rank + " with " + length + " bytes is another one");
+            }
+        }
+    }
+
+    /** The sockets of this process that listen. */
+    private static final class ListeningSockets {
+        private static final int STATE = 3;
+        private static final int INODE = 9;
+        private static final String LISTENING = "0A";
+
+        static long count() {
+            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+                Set<String> own = descriptors.flatMap(ListeningSockets::target).collect(Collectors.toSet());
+                return Stream.of("tcp", "tcp6").flatMap(ListeningSockets::rows)
+                        .filter(row -> row[STATE].equals(LISTENING) && own.contains("socket:[" + row[INODE] + "]"))
+                        .count();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static Stream<String> target(Path descriptor) {
+            try {
+                return Stream.of(Files.readSymbolicLink(descriptor).toString());
+            } catch (IOException e) {
+                return Stream.empty(); // closed since
+            }
+        }
+
+        private static Stream<String[]> rows(String protocol) {
+            try {
+                return Files.readAllLines(Path.of("/proc/self/net", protocol)).stream().skip(1)
+                        .map(line -> line.strip().split(" +"));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
     /** Each rank writes its number into the memory of the next. */
     private static void write(Job job, String provider) {
         Libfabric libfabric = Libfabric.load();
@@ -96,13 +183,72 @@ final class JobRank {
 
     /** The last rank ends without a word, and the others wait for it. */
     private static void die(Path folder) {
-        Job job = Job.join(SOON);
+        Job job = Job.join(BRIEF);
+        job.barrier();
         if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(9); }
         expectFailure(job, job::barrier);
         expectNews(job);
         System.out.flush();
         awaitOthers(job, folder, job.size() - 1);
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
+    }
+
+    /** The last rank has PMIx tell that it was lost, as a server does, and waits until the others know. */
+    private static void tellOfALoss() {
+        try (Job job = Job.join(SOON)) {
+            int last = job.size() - 1;
+            job.barrier();
+            if (job.rank() == last) {
+                PmixEvents.sendOwnLoss();
+                IntStream.range(0, last).forEach(rank -> job.get(rank, "told"));
+            } else {
+                expectNews(job);
+                expectFailure(job, job::barrier);
+                job.put("told", new byte[0]);
+            }
+        }
+    }
+
+    /** Calls of PMIx that only this test makes. */
+    @SuppressWarnings("restricted")
+    private static final class PmixEvents {
+        private static final int ENDED_BY_SIGNAL = -402;
+        private static final byte THIS_NODE = 2;
+        private static final short TYPE_PROC = 22;
+        private static final long PROC_LENGTH = 260;
+        private static final long INFO_LENGTH = 552;
+        private static final long INFO_VALUE = 520;
+
+        static void sendOwnLoss() {
+            Arena arena = Arena.global();
+            SymbolLookup pmix = SymbolLookup.libraryLookup("libpmix.so.2", arena);
+            MemorySegment self = arena.allocate(PROC_LENGTH, Integer.BYTES);
+            MemorySegment info = arena.allocate(INFO_LENGTH, Long.BYTES);
+            info.setString(0, "pmix.evproc");
+            info.set(ValueLayout.JAVA_SHORT, INFO_VALUE, TYPE_PROC);
+            info.set(ValueLayout.ADDRESS, INFO_VALUE + Long.BYTES, self);
+            try {
+                call(pmix, "PMIx_Init", self, MemorySegment.NULL, 0L); // counted: the process is known already
+                call(pmix, "PMIx_Finalize", MemorySegment.NULL, 0L);
+                call(pmix, "PMIx_Notify_event", ENDED_BY_SIGNAL, self, THIS_NODE, info, 1L, MemorySegment.NULL,
+                        MemorySegment.NULL);
+            } catch (Throwable t) {
+                throw new AssertionError(t);
+            }
+        }
+
+        private static void call(SymbolLookup pmix, String name, Object... arguments) throws Throwable {
+            MemoryLayout[] layouts = Stream.of(arguments).map(argument -> switch (argument) {
+                case Integer _ -> ValueLayout.JAVA_INT;
+                case Long _ -> ValueLayout.JAVA_LONG;
+                case Byte _ -> ValueLayout.JAVA_BYTE;
+                default -> ValueLayout.ADDRESS;
+            }).toArray(MemoryLayout[]::new);
+            Object status = Linker.nativeLinker()
+                    .downcallHandle(pmix.find(name).orElseThrow(), FunctionDescriptor.of(ValueLayout.JAVA_INT, layouts))
+                    .invokeWithArguments(arguments);
+            if ((int) status != 0) { throw new AssertionError(name + ": " + status); }
+        }
     }
 
     /** Rank 0, which serves the others, ends without a word. */
@@ -143,6 +289,34 @@ final class JobRank {
             if (job.rank() % 2 == 0) { awaitOne(queue); }
             job.barrier(); // with DELIVERY_COMPLETE, all bytes are there
             print(job, "written: " + inbox.segment().get(ValueLayout.JAVA_LONG, 0));
+            job.barrier();
+        }
+    }
+
+    /** Ranks 0 and 1 write into each other's memory before the last rank has said where it is. */
+    private static void lazily(String provider) {
+        var hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
+        try (Job job = Job.join(SOON);
+                Fabric fabric = Libfabric.load().openFabric(Libfabric.load().info(hints).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion source = domain.allocate(64, Access.WRITE);
+                MemoryRegion inbox = domain.allocate(64, Access.REMOTE_WRITE);
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+            job.progressWhileWaiting(queue);
+            int last = job.size() - 1;
+            if (job.rank() == last) { IntStream.range(0, last).forEach(rank -> job.get(rank, "written")); }
+            Ranks ranks = Ranks.lazy(job, endpoint, peers, inbox.remote());
+            int to = job.rank() == last ? 0 : 1 - job.rank();
+            source.segment().set(ValueLayout.JAVA_LONG, 0, 1000 + job.rank());
+            long offset = (long) job.rank() * Long.BYTES;
+            endpoint.rma().write(source, 0, Long.BYTES, ranks.peer(to), ranks.region(to, 0), offset, 1);
+            awaitOne(queue);
+            job.put("written", new byte[0]);
+            job.barrier(); // with DELIVERY_COMPLETE, all bytes are there
+            print(job, "has " + Arrays.toString(inbox.segment().toArray(ValueLayout.JAVA_LONG)));
+            if (ranks.peer(to) != ranks.peer(to)) { throw new AssertionError("a rank was inserted twice"); }
             job.barrier();
         }
     }

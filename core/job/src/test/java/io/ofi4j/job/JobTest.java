@@ -80,15 +80,37 @@ class JobTest {
 
     @ParameterizedTest
     @EnumSource
+    void theLauncherCarriesValuesOfAllLengthsAndNoRankServes(Starter starter) {
+        Forked.Result result = run(starter, 3, "carry");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        for (int rank = 0; rank < 3; rank++) {
+            assertThat(result.output()).contains("[" + rank + "/3] carried by ");
+            if (starter != Starter.LAUNCH) {
+                assertThat(result.output())
+                        .containsPattern("\\[" + rank + "/3] carried by PM.*; listens: 0; threads: \\[]");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void theOthersLearnWhichRankHasDied(Starter starter) {
         Forked.Result result = run(starter, 3, "die", folder.toString());
 
         boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm(); // others end the survivors, in any order
-        assertThat(told(result)).as(result.output())
-                .allMatch(line -> line.matches(".*rank 2 \\(process \\d+ on .*\\) has ended without leaving")
-                        || !allMayTell && line.contains("rank 0 has gone"));
+        assertThat(told(result)).as(result.output()).allMatch(line -> line.matches(".*" + starter.lossOf(2) + ".*"));
         if (allMayTell || result.exit() == 0) { assertThat(told(result)).as(result.output()).hasSize(4); }
         if (starter == Starter.LAUNCH) { assertThat(result.exit()).as(result.output()).isNotZero(); }
+    }
+
+    /** Open MPI's server hands the event on to the ranks of this node. */
+    @Test
+    void aLossThatPmixTellsOfIsKnownAtOnce() {
+        Forked.Result result = run(Starter.OPEN_MPI, 3, "notify");
+
+        assertThat(told(result)).as(result.output()).hasSize(4)
+                .allMatch(line -> line.matches(".*rank 2 \\(process \\d+ on .*\\) ended without leaving"));
     }
 
     @Test
@@ -110,6 +132,15 @@ class JobTest {
             assertThat(result.output())
                     .contains("[" + rank + "/" + ranks + "] written: " + (1000 + (rank + ranks - 1) % ranks));
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"LAUNCH,shm", "LAUNCH,tcp;ofi_rxm", "OPEN_MPI,shm", "HYDRA,tcp;ofi_rxm"})
+    void ranksThatAreFetchedLazilyAreNotWaitedForBeforeTheyAreTalkedTo(Starter starter, String provider) {
+        Forked.Result result = run(starter, 3, "lazily", provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("[0/3] has [0, 1001, 1002, 0,").contains("[1/3] has [1000, 0, 0, 0,");
     }
 
     @ParameterizedTest

@@ -25,6 +25,16 @@ enum Starter {
 
     boolean isSlurm() { return command.getFirst().equals("srun"); }
 
+    /** What the others are told when a rank has died, as a pattern: who serves them, the fence, or the deadline. */
+    String lossOf(int rank) {
+        String its = "rank " + rank + " \\(process \\d+ on .*\\) ";
+        return switch (this) {
+            case LAUNCH -> its + "has ended without leaving";
+            case OPEN_MPI, SLURM_PMIX -> its + "(ended, or left already|ended without leaving|did not come within)";
+            case HYDRA, SLURM_PMI2 -> "a rank has not come, or has gone"; // PMI-1 does not know which
+        };
+    }
+
     /** Why it cannot be had here, or an empty text. */
     String obstacle() {
         List<String> programs = isSlurm() ? List.of("srun", "slurmd", "slurmctld") : List.of(command.getFirst());
@@ -51,9 +61,14 @@ enum Starter {
 
     /** Starts so many ranks. */
     Forked.Result run(SlurmCluster cluster, int ranks, String... arguments) {
+        return Forked.startBehind(prefix(cluster, ranks), JobRank.class, arguments).await();
+    }
+
+    /** {@return the command that starts so many ranks of another command} */
+    List<String> prefix(SlurmCluster cluster, int ranks) {
         List<String> prefix = new ArrayList<>();
         if (isSlurm()) { prefix.addAll(List.of("env", "SLURM_CONF=" + cluster.configuration())); }
         command.forEach(word -> prefix.add(word.equals("RANKS") ? Integer.toString(ranks) : word));
-        return Forked.startBehind(prefix, JobRank.class, arguments).await();
+        return prefix;
     }
 }

@@ -1,10 +1,32 @@
 package io.ofi4j.job.internal;
 
-/** The launcher cannot be reached, or refused. */
+import java.util.List;
+
+/** What carries the job cannot be reached, or refused, or a rank is not there. */
 public final class LauncherException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    LauncherException(String message, Throwable cause) { super(message, cause); }
+    private final transient List<Integer> ranks;
 
-    LauncherException(String message) { super(message); }
+    public LauncherException(String message, Throwable cause) {
+        super(message, cause);
+        this.ranks = List.of();
+    }
+
+    public LauncherException(String message) { this(List.of(), message); }
+
+    /**
+     * A failure because of some ranks.
+     *
+     * @param message what they have or have not done, as the end of a sentence that begins with them
+     */
+    LauncherException(List<Integer> ranks, String message) {
+        super(message);
+        this.ranks = List.copyOf(ranks);
+    }
+
+    /** {@return the ranks that the message is about; empty if it is a whole sentence} */
+    public List<Integer> ranks() {
+        return ranks;
+    }
 }

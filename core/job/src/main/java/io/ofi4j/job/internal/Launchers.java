@@ -2,7 +2,7 @@ package io.ofi4j.job.internal;
 
 import java.net.InetSocketAddress;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * Finds out from the environment how this process was started. Variables that a person sets come first. A variable that
@@ -21,17 +21,29 @@ public final class Launchers {
 
     private static final int MAX_PORT = 65_535;
 
-    public static Launcher find(Map<String, String> environment) {
-        if (environment.containsKey(RANK) || environment.containsKey(SIZE)) { return explicit(environment); }
+    private Launchers() {}
+
+    /**
+     * {@return what carries the job of this process}
+     *
+     * @param meet joins a job whose ranks meet at rank 0
+     */
+    public static JobEngine find(Map<String, String> environment, Deadline deadline,
+            Function<Meeting, JobEngine> meet) {
+        if (environment.containsKey(RANK) || environment.containsKey(SIZE)) {
+            Meeting meeting = explicit(environment);
+            return meeting.size() == 1 ? new SingleRank(meeting.name()) : meet.apply(meeting);
+        }
         if (environment.containsKey("PMIX_NAMESPACE") && environment.containsKey("PMIX_RANK")) {
-            return new PmixLauncher();
+            return PmixEngine.join(deadline);
         }
         if (environment.containsKey("PMI_FD")) {
-            return new Pmi1Launcher(number(environment, "PMI_FD"), number(environment, "PMI_RANK"),
-                    number(environment, "PMI_SIZE"));
+            int rank = number(environment, "PMI_RANK");
+            int size = number(environment, "PMI_SIZE");
+            return Pmi1Engine.join(new Pmi1Descriptor(number(environment, "PMI_FD")), rank, size, deadline);
         }
         COUNTS.forEach((name, remedy) -> requireOne(environment, name, remedy));
-        return new Explicit("no launcher: a single process", 0, 1, null, null);
+        return new SingleRank("no launcher: a single process");
     }
 
     private static void requireOne(Map<String, String> environment, String name, String remedy) {
@@ -43,13 +55,13 @@ public final class Launchers {
         }
     }
 
-    private static Launcher explicit(Map<String, String> environment) {
+    private static Meeting explicit(Map<String, String> environment) {
         int rank = number(environment, RANK);
         int size = number(environment, SIZE);
         if (rank >= size) {
             throw new LauncherException(RANK + " is " + rank + ", and must be below " + SIZE + ", " + size);
         }
-        if (size == 1) { return new Explicit(SIZE + "=1", rank, size, null, null); }
+        if (size == 1) { return new Meeting(SIZE + "=1", rank, size, null, null); }
         String at = text(environment, RENDEZVOUS);
         int colon = at.lastIndexOf(':');
         if (colon < 1 || !at.substring(colon + 1).matches("\\d{1,5}")
@@ -63,7 +75,7 @@ public final class Launchers {
             throw new LauncherException(
                     "the host of " + RENDEZVOUS + ", " + host + ", is not known: is its name right?");
         }
-        return new Explicit(RENDEZVOUS + "=" + at, rank, size, address, text(environment, SECRET));
+        return new Meeting(RENDEZVOUS + "=" + at, rank, size, address, text(environment, SECRET));
     }
 
     private static int number(Map<String, String> environment, String name) {
@@ -81,26 +93,5 @@ public final class Launchers {
             throw new LauncherException(name + " is not set, but the other variables " + prefix + "* need it");
         }
         return value;
-    }
-
-    /** A launch whose values are all in the environment. */
-    private record Explicit(String name, int rank, int size, InetSocketAddress listensAt,
-            String secret) implements Launcher {
-        Explicit {
-            Objects.checkIndex(rank, size);
-        }
-
-        @Override
-        public String exchange(String line) { return RendezvousPoint.line(secret, "", listensAt); }
-
-        @Override
-        public void finish() {
-            // There is no launcher that waits for it.
-        }
-
-        @Override
-        public void abort(int code, String why) {
-            // There is no launcher to end the other ranks. They learn of it from rank 0.
-        }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -26,18 +27,27 @@ class LaunchersTest {
         return changed;
     }
 
+    private static JobEngine find(Map<String, String> environment) {
+        return Launchers.find(environment, Deadline.in(Duration.ofSeconds(1)), meeting -> {
+            throw new AssertionError("it joined " + meeting);
+        });
+    }
+
     @Test
     void whatAPersonHasSetCounts() {
-        Launcher launcher = Launchers.find(EXPLICIT);
+        Meeting[] found = new Meeting[1];
+        Launchers.find(EXPLICIT, Deadline.in(Duration.ofSeconds(1)), meeting -> {
+            found[0] = meeting;
+            return null;
+        });
 
-        assertThat(launcher.rank()).isEqualTo(1);
-        assertThat(launcher.size()).isEqualTo(4);
-        assertThat(launcher.listensAt()).isEqualTo(new InetSocketAddress("127.0.0.1", 7471));
+        assertThat(found[0]).isEqualTo(new Meeting("OFI4J_RENDEZVOUS=127.0.0.1:7471", 1, 4,
+                new InetSocketAddress("127.0.0.1", 7471), "0123456789abcdef"));
     }
 
     @Test
     void nothingSetIsAJobOfOne() {
-        Launcher launcher = Launchers.find(Map.of("SLURM_NTASKS", "1", "HOME", "/root"));
+        JobEngine launcher = find(Map.of("SLURM_NTASKS", "1", "HOME", "/root"));
 
         assertThat(launcher.rank()).isZero();
         assertThat(launcher.size()).isEqualTo(1);
@@ -46,7 +56,7 @@ class LaunchersTest {
     @ParameterizedTest
     @ValueSource(strings = {"SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "FLUX_JOB_SIZE"})
     void aCountAboveOneIsNeverIgnored(String name) {
-        assertThatThrownBy(() -> Launchers.find(Map.of(name, "2"))).isInstanceOf(LauncherException.class)
+        assertThatThrownBy(() -> find(Map.of(name, "2"))).isInstanceOf(LauncherException.class)
                 .hasMessageStartingWith(name + " says that there are 2").hasMessageContaining("OFI4J_SIZE=1");
     }
 
@@ -57,19 +67,7 @@ class LaunchersTest {
             "OFI4J_RENDEZVOUS, host, must be the host", "OFI4J_RENDEZVOUS, host:70000, must be the host",
             "OFI4J_RENDEZVOUS, nowhere.invalid:1, is not known"})
     void whatIsIncompleteOrWrongIsSaid(String name, String value, String said) {
-        assertThatThrownBy(() -> Launchers.find(but(name, value))).isInstanceOf(LauncherException.class)
+        assertThatThrownBy(() -> find(but(name, value))).isInstanceOf(LauncherException.class)
                 .hasMessageContaining(said);
-    }
-
-    @Test
-    void theLineOfRankZeroFitsEveryLauncherAndIsReadAgain() {
-        String line = RendezvousPoint.line("s".repeat(32), "h".repeat(64), new InetSocketAddress(65535));
-
-        assertThat(line).hasSizeLessThan(221);
-        assertThat(RendezvousPoint.of(line, "h".repeat(64)).addresses()).first()
-                .isEqualTo(new InetSocketAddress("127.0.0.1", 65535));
-        assertThat(RendezvousPoint.of(line, "another").addresses())
-                .allMatch(one -> !one.getAddress().isLoopbackAddress());
-        assertThatThrownBy(() -> RendezvousPoint.of("nonsense", "h")).isInstanceOf(LauncherException.class);
     }
 }

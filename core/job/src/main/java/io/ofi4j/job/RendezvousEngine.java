@@ -1,0 +1,193 @@
+package io.ofi4j.job;
+
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.Waiting;
+import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.job.internal.JobEngine;
+import io.ofi4j.job.internal.LauncherException;
+import io.ofi4j.job.internal.Meeting;
+import io.ofi4j.job.internal.Wait;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+/**
+ * A job without a launcher that carries it: rank 0 serves a {@link Rendezvous}. Each rank has one connection for
+ * requests, and one that waits for the loss of a rank.
+ */
+final class RendezvousEngine implements JobEngine {
+    /** Rank 0 has two connections and two threads for each rank. */
+    private static final int MAX_RANKS = 512;
+    /** The length of one wait for the loss of a rank. The next wait follows it. */
+    private static final Duration WATCH_TIME = Duration.ofMinutes(10);
+    /** A name that is never published. The wait for it ends when a rank is lost. */
+    private static final String NEVER = "never";
+    /** The name under which rank 0, which serves, says who it is. */
+    private static final String SERVER = "who is rank 0";
+    private static final byte[] NO_DATA = {};
+
+    private final Meeting meeting;
+    private final Rendezvous rendezvous;
+    private final Rendezvous failureWatch;
+    /** Rank 0, with its process and host. */
+    private final String server;
+    /** Runs requests while the threads that wait for them make progress. */
+    private final ExecutorService requests = Executors
+            .newCachedThreadPool(Thread.ofPlatform().daemon().name("ofi4j-job-call").factory());
+    private int gatherings;
+    private volatile LauncherException lost;
+    private volatile boolean closed;
+
+    private RendezvousEngine(Meeting meeting, Rendezvous rendezvous, Rendezvous failureWatch, String server) {
+        this.meeting = meeting;
+        this.rendezvous = rendezvous;
+        this.failureWatch = failureWatch;
+        this.server = server;
+    }
+
+    /** Serves at rank 0, and joins. */
+    static RendezvousEngine join(Meeting meeting, String who, Deadline deadline) {
+        return join(meeting, who, deadline, WATCH_TIME);
+    }
+
+    static RendezvousEngine join(Meeting meeting, String who, Deadline deadline, Duration watchTime) {
+        if (meeting.size() > MAX_RANKS) {
+            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + MAX_RANKS + " ranks, not "
+                    + meeting.size() + ": start it with mpirun or srun");
+        }
+        Rendezvous joined = null;
+        Rendezvous failureWatch = null;
+        try {
+            joined = meeting.rank() == 0
+                    ? Rendezvous.serve(meeting.address(), meeting.secret())
+                    : Rendezvous.join(meeting.address(), meeting.secret(), deadline.left());
+            failureWatch = Rendezvous.join(meeting.address(), meeting.secret(), deadline.left());
+            joined.enter(meeting.rank(), who);
+            if (meeting.rank() == 0) { joined.publish(SERVER, who.getBytes(StandardCharsets.UTF_8)); }
+            RendezvousEngine engine = new RendezvousEngine(meeting, joined, failureWatch,
+                    new String(joined.await(SERVER, deadline.left()), StandardCharsets.UTF_8));
+            Thread.ofPlatform().daemon().name("ofi4j-job-watch").start(() -> engine.awaitFailure(watchTime));
+            return engine;
+        } catch (Throwable t) {
+            if (failureWatch != null) { failureWatch.close(); }
+            if (joined != null) { joined.close(); }
+            if (t instanceof RendezvousException || t instanceof FabricTimeoutException
+                    || t instanceof IllegalArgumentException) {
+                throw new LauncherException(
+                        "rank " + meeting.rank() + " of " + meeting.size() + " did not join: " + t.getMessage(), t);
+            }
+            throw t;
+        }
+    }
+
+    private void awaitFailure(Duration watchTime) {
+        while (true) {
+            try {
+                failureWatch.await(NEVER, watchTime);
+            } catch (FabricTimeoutException e) {
+                continue; // no rank was lost
+            } catch (RendezvousException e) {
+                if (!closed) { lost = new LauncherException(why(e), e); }
+                return;
+            } catch (IllegalStateException e) {
+                return; // closed
+            }
+        }
+    }
+
+    /** {@return why a call has failed, which names the rank that was lost if it is known} */
+    private String why(RendezvousException failure) {
+        if (lost != null) { return lost.getMessage(); }
+        return failure.isServerGone() ? server + " has ended without leaving" : failure.getMessage();
+    }
+
+    @Override
+    public String name() { return meeting.name(); }
+
+    @Override
+    public int rank() { return meeting.rank(); }
+
+    @Override
+    public int size() { return meeting.size(); }
+
+    private static String key(int rank, String name) { return rank + "/" + name; }
+
+    @Override
+    public void put(String name, byte[] value, Deadline deadline) {
+        call(() -> {
+            rendezvous.publish(key(rank(), name), value);
+            return null;
+        }, null);
+    }
+
+    @Override
+    public byte[] get(int rank, String name, Wait wait) {
+        return call(() -> rendezvous.await(key(rank, name), wait.deadline()), wait.progress());
+    }
+
+    @Override
+    public List<byte[]> gather(byte[] value, Wait wait) {
+        String name = "gathering " + gatherings++;
+        return call(() -> rendezvous.gather(name, rank(), size(), value, wait.deadline()), wait.progress());
+    }
+
+    @Override
+    public void barrier(Wait wait) { gather(NO_DATA, wait); }
+
+    private <T> T call(Supplier<T> work, Runnable progress) {
+        try {
+            return progress == null ? work.get() : withProgress(work, progress);
+        } catch (FabricTimeoutException e) {
+            throw new LauncherException(e.getMessage(), e);
+        } catch (RendezvousException e) {
+            throw new LauncherException(why(e), e);
+        }
+    }
+
+    /** Runs a call, which has a deadline, on another thread, and makes progress on this thread until it ends. */
+    private <T> T withProgress(Supplier<T> work, Runnable progress) {
+        Future<T> result = requests.submit(work::get);
+        for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
+            if (Thread.currentThread().isInterrupted()) { break; }
+            progress.run();
+            Waiting.BACKOFF.pause(turn);
+        }
+        try {
+            return result.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException failure) { throw failure; }
+            if (e.getCause() instanceof Error error) { throw error; }
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LauncherException("the wait was interrupted", e);
+        }
+    }
+
+    @Override
+    public LauncherException lost() { return lost; }
+
+    @Override
+    public void leave(Deadline deadline) {
+        closed = true;
+        rendezvous.awaitDepartures(deadline.left());
+        rendezvous.close();
+        failureWatch.close();
+        requests.shutdown();
+    }
+
+    /** The others learn of it from rank 0. */
+    @Override
+    public void abort(int code, String why) {
+        try {
+            rendezvous.fail(why);
+        } catch (RendezvousException | IllegalStateException e) {
+            return; // there is no caller to tell
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.ofi4j.job.internal;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** Calls that may never return, each in a thread of its own, which is abandoned at the deadline. */
+final class HelperThread {
+    private HelperThread() {}
+
+    /** {@return the result of a call to the launcher} */
+    static <T> T within(Deadline deadline, Supplier<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("ofi4j-launcher").start(() -> {
+            try {
+                result.complete(call.get());
+            } catch (Throwable t) {
+                result.completeExceptionally(t);
+            }
+        });
+        try {
+            return result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IllegalCallerException refusal) { // its stack trace is that of another thread
+                throw new IllegalCallerException(refusal.getMessage(), refusal);
+            }
+            if (e.getCause() instanceof RuntimeException failure) { throw failure; }
+            if (e.getCause() instanceof Error error) { throw error; }
+            throw new AssertionError(e);
+        } catch (TimeoutException e) {
+            throw new LauncherException(
+                    "the launcher did not answer within " + deadline + ": a rank has not started, or has gone", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LauncherException("the wait was interrupted", e);
+        }
+    }
+}

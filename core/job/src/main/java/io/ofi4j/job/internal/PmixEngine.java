@@ -1,0 +1,172 @@
+package io.ofi4j.job.internal;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * A job that PMIx carries: mpirun of Open MPI, {@code srun --mpi=pmix}, PRRTE. Values are keys of PMIx, and a barrier
+ * is a fence.
+ *
+ * <p>No key is put twice: PMIx keeps what a rank has read, and its shared memory can be read while a key is replaced.
+ * Each fence therefore carries all that its ranks have ever put. A barrier puts nothing, unless it takes long: then its
+ * rank leaves a mark, from which the others see whom they wait for.
+ *
+ * <p>A fence that succeeds does not prove that all ranks came, because servers leave out those that have died. A
+ * gathering reads the value of each rank. Those are its proof.
+ */
+final class PmixEngine implements JobEngine {
+    private static final String VALUE = "ofi4j/";
+    private static final String GATHERING = "ofi4j-gathering/";
+    private static final String MARK = "ofi4j-barrier/";
+    private static final byte[] NO_DATA = {};
+    /** How long a rank is in a barrier before it leaves its mark. */
+    private static final Duration MARK_TIME = Duration.ofMillis(250);
+    /** The time to find out who has not come, beyond the deadline. */
+    private static final Duration DIAGNOSIS_TIME = Duration.ofSeconds(1);
+    private static final long FIRST_PAUSE_MILLIS = 5;
+    private static final long MAX_PAUSE_MILLIS = 200;
+
+    private final Pmix pmix;
+    private final int rank;
+    private final int size;
+    private long barriers;
+    private long gatherings;
+    private volatile LauncherException lost;
+
+    private PmixEngine(Pmix pmix) {
+        this.pmix = pmix;
+        this.rank = pmix.rank();
+        this.size = pmix.jobSize();
+        pmix.onLoss(this::lose);
+    }
+
+    static PmixEngine join(Deadline deadline) {
+        return HelperThread.within(deadline, () -> new PmixEngine(NativeCalls.require(Pmix::new)));
+    }
+
+    private void lose(int other) {
+        if (other >= 0 && other < size && other != rank && lost == null) {
+            lost = new LauncherException(List.of(other), "ended without leaving");
+        }
+    }
+
+    @Override
+    public String name() { return "PMIx"; }
+
+    @Override
+    public int rank() { return rank; }
+
+    @Override
+    public int size() { return size; }
+
+    @Override
+    public void put(String name, byte[] value, Deadline deadline) { pmix.put(VALUE + name, value); }
+
+    /**
+     * A server may wait for a rank's first values, or say at once that there is no such key. Then it is asked again.
+     */
+    @Override
+    public byte[] get(int owner, String name, Wait wait) {
+        for (long pause = FIRST_PAUSE_MILLIS;; pause = Math.min(2 * pause, MAX_PAUSE_MILLIS)) {
+            boolean isFirst = pause == FIRST_PAUSE_MILLIS;
+            Pmix.Request request = pmix.get(owner, VALUE + name, seconds(wait.deadline()), !isFirst);
+            boolean isAnswered = wait.until(request.answered());
+            if (isAnswered && request.value() != null) { return request.value(); }
+            if (lost != null) { throw lost; }
+            if (wait.deadline().isOver()) {
+                throw new LauncherException(List.of(owner), "did not put the value within " + wait.deadline());
+            }
+            wait.pause(pause);
+        }
+    }
+
+    /** PMIx counts whole seconds. This object's own deadline ends first. */
+    private static int seconds(Deadline deadline) {
+        return (int) Math.min(deadline.left().toSeconds() + 2, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public void barrier(Wait wait) {
+        if (lost != null) { throw lost; }
+        String key = MARK + barriers++;
+        Pmix.Request fence = pmix.fence(seconds(wait.deadline()));
+        boolean isShort = new Wait(wait.deadline().atMost(MARK_TIME), wait.progress()).until(fence.answered());
+        if (isShort && fence.status() == Pmix.SUCCESS) { return; }
+        pmix.put(key, NO_DATA);
+        awaitFence(fence, key, wait);
+        if (fence.status() != Pmix.SUCCESS) { throw lost(key, gone(fence)); }
+    }
+
+    /** Waits until a fence has ended, well or not. */
+    private void awaitFence(Pmix.Request fence, String key, Wait wait) {
+        if (!wait.until(fence.answered()) || fence.status() == Pmix.TIMEOUT) { throw lost(key, late(wait)); }
+    }
+
+    private static String late(Wait wait) { return "did not come within " + wait.deadline(); }
+
+    private String gone(Pmix.Request fence) {
+        return "ended, or left already: PMIx_Fence ended with " + pmix.text(fence.status());
+    }
+
+    @Override
+    public List<byte[]> gather(byte[] value, Wait wait) {
+        if (lost != null) { throw lost; }
+        String key = GATHERING + gatherings++;
+        pmix.put(key, value);
+        Pmix.Request fence = pmix.fence(seconds(wait.deadline()));
+        awaitFence(fence, key, wait);
+        byte[][] values = new byte[size][];
+        for (long pause = FIRST_PAUSE_MILLIS;; pause = Math.min(2 * pause, MAX_PAUSE_MILLIS)) {
+            if (read(key, values, wait, pause > FIRST_PAUSE_MILLIS).isEmpty()) { return List.of(values); }
+            if (fence.status() != Pmix.SUCCESS) { throw lost(key, gone(fence)); }
+            if (lost != null) { throw lost; }
+            if (wait.deadline().isOver()) { throw lost(key, late(wait)); }
+            wait.pause(pause);
+        }
+    }
+
+    /** Reads the values that are not here yet. Returns the ranks whose values are still not here. */
+    private List<Integer> read(String key, byte[][] values, Wait wait, boolean refresh) {
+        List<Integer> missing = IntStream.range(0, size).filter(other -> values[other] == null).boxed().toList();
+        List<Pmix.Request> requests = missing.stream()
+                .map(other -> pmix.get(other, key, seconds(wait.deadline()), refresh)).toList();
+        for (int i = 0; i < requests.size(); i++) {
+            if (wait.until(requests.get(i).answered())) { values[missing.get(i)] = requests.get(i).value(); }
+        }
+        return missing.stream().filter(other -> values[other] == null).toList();
+    }
+
+    /**
+     * {@return why the job cannot go on} It finds out which ranks have not put this key, as far as their servers say.
+     */
+    private LauncherException lost(String key, String what) {
+        if (lost != null) { return lost; }
+        byte[][] values = new byte[size][];
+        Deadline end = Deadline.in(DIAGNOSIS_TIME);
+        Wait wait = new Wait(end, null);
+        List<Integer> missing = read(key, values, wait, true);
+        while (!missing.isEmpty() && !end.isOver()) { // others may be about to leave their marks
+            wait.pause(MAX_PAUSE_MILLIS);
+            missing = read(key, values, wait, true);
+        }
+        lost = missing.isEmpty()
+                ? new LauncherException("PMIx_Fence has failed, and all ranks came to it: use a longer deadline")
+                : new LauncherException(missing, what);
+        return lost;
+    }
+
+    @Override
+    public LauncherException lost() { return lost; }
+
+    @Override
+    public void leave(Deadline deadline) {
+        HelperThread.within(deadline, () -> {
+            pmix.finish();
+            return null;
+        });
+    }
+
+    @Override
+    public void abort(int code, String why) { pmix.abort(code, why); }
+}

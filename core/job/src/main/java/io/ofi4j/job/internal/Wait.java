@@ -1,0 +1,51 @@
+package io.ofi4j.job.internal;
+
+import io.ofi4j.Waiting;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The wait of one call: its deadline, and what makes progress in the thread that waits.
+ *
+ * @param progress what makes progress, or null if the job was given no queue
+ */
+public record Wait(Deadline deadline, Runnable progress) {
+    /** {@return whether the latch has opened before the deadline} */
+    boolean until(CountDownLatch latch) {
+        try {
+            if (progress == null) { return latch.await(deadline.nanosLeft(), TimeUnit.NANOSECONDS); }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw interrupted(e);
+        }
+        for (int turn = 0; latch.getCount() > 0 && !deadline.isOver(); turn = turn + 1 & Integer.MAX_VALUE) {
+            requireNotInterrupted();
+            progress.run();
+            Waiting.BACKOFF.pause(turn);
+        }
+        return latch.getCount() == 0;
+    }
+
+    /** Waits for this time, or until the deadline. */
+    void pause(long millis) {
+        Wait nap = new Wait(deadline.atMost(Duration.ofMillis(millis)), progress);
+        nap.until(new CountDownLatch(1));
+    }
+
+    /** Makes progress once and pauses, where the caller itself looks for something. */
+    void turn(int turns) {
+        requireNotInterrupted();
+        if (progress == null) { return; }
+        progress.run();
+        Waiting.BACKOFF.pause(turns);
+    }
+
+    private static void requireNotInterrupted() {
+        if (Thread.currentThread().isInterrupted()) { throw interrupted(null); }
+    }
+
+    private static LauncherException interrupted(InterruptedException cause) {
+        return new LauncherException("the wait was interrupted", cause);
+    }
+}
