@@ -205,8 +205,7 @@ class LifeCycleTest {
             assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("completion queue");
             assertThatIllegalStateException().isThrownBy(endpoint::address).withMessageContaining("enable");
             assertThatIllegalStateException().isThrownBy(endpoint::rma).withMessageContaining("enable");
-            endpoint.bind(queue, Direction.TRANSMIT);
-            assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("completion queue");
+            endpoint.bind(queue, Direction.TRANSMIT); // one direction is enough, see CountersOnlyTest
             endpoint.bind(queue, Direction.RECEIVE);
             endpoint.enable();
             assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("enabled already");
