@@ -68,7 +68,7 @@ public final class Atomics extends OneSided {
         this.ops = new AtomicOps(endpoint.handle, domain.queues.hasCriticalPosts());
         this.limits = new AtomicLimits(ops, endpoint.quirks.refusal(Fact.ATOMICS_ONLY_COPY),
                 endpoint.quirks.refusal(Fact.ATOMICS_OF_FLOATS_BREAK), endpoint.quirks.refusal(Fact.WIDE_ATOMICS_CRASH),
-                provider);
+                endpoint.quirks.refusal(Fact.ATOMIC_READS_RETURN_NOTHING), provider);
         if (limits.isEmpty()) {
             throw new UnsupportedOperationException(
                     "the provider " + provider + " claims atomic operations, but offers none: use another provider");

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,6 +11,7 @@ import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.ffi.AtomicOps;
 import io.ofi4j.internal.ffi.Forged;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -93,7 +95,7 @@ class AtomicsRefusedTest {
     void floatsAreRefusedByThemselves() {
         String why = "floats are out";
         try (Pair pair = new Pair(TestProviders.atomicHints("shm"))) {
-            AtomicLimits limits = new AtomicLimits(pair.endpoint.atomics().ops, null, why, null, "shm");
+            AtomicLimits limits = new AtomicLimits(pair.endpoint.atomics().ops, null, why, null, null, "shm");
 
             for (Datatype datatype : new Datatype[]{Datatype.FLOAT, Datatype.DOUBLE}) {
                 assertThatThrownBy(() -> limits.bytes(Form.FETCH, AtomicOperation.SUM, datatype, 1))
@@ -103,13 +105,48 @@ class AtomicsRefusedTest {
         }
     }
 
+    /** As over shm of 1.20 and 1.21.0, where the result is lost. */
+    @Test
+    void readsAreRefusedByThemselves() {
+        String why = "reads are out";
+        try (Pair pair = new Pair(TestProviders.atomicHints("shm"))) {
+            AtomicLimits limits = new AtomicLimits(pair.endpoint.atomics().ops, null, null, null, why, "shm");
+
+            assertThatThrownBy(() -> limits.bytes(Form.FETCH, AtomicOperation.ATOMIC_READ, Datatype.INT64, 1))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(why);
+            assertThat(limits.bytes(Form.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
+        }
+    }
+
+    /** Reads give the value, or are refused; see the quirk shm-atomic-reads. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void aReadGivesTheValueOrIsRefused(String provider) {
+        try (Pair pair = new Pair(TestProviders.atomicHints(provider));
+                MemoryRegion cell = pair.domain.allocate(64, Access.values())) {
+            Atomics atomics = pair.endpoint.atomics();
+            cell.segment().set(JAVA_LONG, 32, 7);
+            if (pair.endpoint.quirks.has(Fact.ATOMIC_READS_RETURN_NOTHING)) {
+                assertThatThrownBy(() -> atomics.fetch(AtomicOperation.ATOMIC_READ, Datatype.INT64, null,
+                        cell.slice(0, 8), pair.far, cell.remote().slice(32, 8), 1))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("SUM or BOR of 0");
+                return;
+            }
+            atomics.fetch(AtomicOperation.ATOMIC_READ, Datatype.INT64, null, cell.slice(0, 8), pair.far,
+                    cell.remote().slice(32, 8), 1);
+            pair.awaitCompletions(1);
+            assertThat(cell.segment().get(JAVA_LONG, 0)).isEqualTo(7);
+        }
+    }
+
     @Test
     void typesThatThisLibfabricDoesNotKnowAreNotAskedFor() {
         Forged forged = new Forged(new byte[0]);
         try (Pair pair = new Pair(TestProviders.atomicHints("shm"))) {
             forged.noteDatatypes(pair.endpoint.handle);
 
-            AtomicLimits limits = new AtomicLimits(new AtomicOps(pair.endpoint.handle, false), null, null, null, "shm");
+            AtomicLimits limits = new AtomicLimits(new AtomicOps(pair.endpoint.handle, false), null, null, null, null,
+                    "shm");
 
             assertThat(limits.isEmpty()).isTrue();
             assertThat(forged.calls).contains("datatype " + Datatype.UINT128.value());

@@ -214,8 +214,7 @@ class AtomicsTest {
             s.await(6);
             assertThat(cell.get(JAVA_DOUBLE, 8)).isEqualTo(-3);
             s.awaitThat(() -> target.get(JAVA_DOUBLE, 16) == -6);
-            s.atomics.fetch(AtomicOperation.ATOMIC_READ, Datatype.DOUBLE, null, 0, 1, s.results, 24, s.pair.far, there,
-                    16, 7);
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.DOUBLE, 0, s.results, 24, s.pair.far, there, 16, 7);
             s.await(7);
             assertThat(cell.get(JAVA_DOUBLE, 24)).isEqualTo(-6);
         }
@@ -266,8 +265,9 @@ class AtomicsTest {
             s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, s.operands.slice(8, 16),
                     s.comparands.slice(24, 16), s.results.slice(0, 16), s.pair.far, there, 3);
             s.await(3);
-            s.atomics.fetch(AtomicOperation.ATOMIC_READ, Datatype.INT64, null, s.results.slice(0, 16), s.pair.far,
-                    there, 4);
+            s.operands.segment().fill((byte) 0);
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.INT64, s.operands.slice(8, 16), s.results.slice(0, 16),
+                    s.pair.far, there, 4);
             s.await(4);
             assertThat(s.results.segment().get(JAVA_LONG, 0)).as("the exchanged element").isEqualTo(5);
             assertThat(s.results.segment().get(JAVA_LONG, 8)).as("the other one").isEqualTo(14);

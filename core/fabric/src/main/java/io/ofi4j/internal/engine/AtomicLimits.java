@@ -21,6 +21,7 @@ public final class AtomicLimits {
     private final String copiesOnly;
     private final String noFloats;
     private final String noWideIntegers;
+    private final String noReads;
     private final long[] maxCounts = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
 
     /** The groups of calls. */
@@ -49,11 +50,14 @@ public final class AtomicLimits {
      * @param copiesOnly why all but reads and writes of integers of 64 bits is refused, or null
      * @param noFloats why FLOAT and DOUBLE are refused, or null
      * @param noWideIntegers why integers of 128 bits are refused, or null
+     * @param noReads why ATOMIC_READ is refused, or null
      */
-    public AtomicLimits(AtomicOps ops, String copiesOnly, String noFloats, String noWideIntegers, String provider) {
+    public AtomicLimits(AtomicOps ops, String copiesOnly, String noFloats, String noWideIntegers, String noReads,
+            String provider) {
         this.copiesOnly = copiesOnly;
         this.noFloats = noFloats;
         this.noWideIntegers = noWideIntegers;
+        this.noReads = noReads;
         this.provider = provider;
         for (Datatype datatype : DATATYPES) {
             for (AtomicOperation operation : OPERATIONS) {
@@ -68,6 +72,7 @@ public final class AtomicLimits {
     /** Why the quirks refuse an operation; null where they do not. */
     private String quirk(AtomicOperation operation, Datatype datatype) {
         if (copiesOnly != null && !(LONGS.contains(datatype) && COPIES.contains(operation))) { return copiesOnly; }
+        if (operation == AtomicOperation.ATOMIC_READ && noReads != null) { return noReads; }
         if (FLOATS.contains(datatype)) { return noFloats; }
         return WIDE_INTEGERS.contains(datatype) ? noWideIntegers : null;
     }

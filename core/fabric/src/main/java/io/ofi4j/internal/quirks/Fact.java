@@ -72,6 +72,9 @@ public enum Fact {
     /** An atomic operation of integers of 128 bits ends the process. */
     WIDE_ATOMICS_CRASH("atomic operations of 128-bit integers", "may end the process in them",
             "use 64-bit integers, or libfabric 1.17 or newer"),
+    /** ATOMIC_READ completes without the value. */
+    ATOMIC_READS_RETURN_NOTHING("ATOMIC_READ", "completes it without the value",
+            "fetch with SUM or BOR of 0, read, or use libfabric 1.22 or newer"),
     /** An atomic operation with completion data is refused, or spoils the target. */
     ATOMICS_CARRY_NO_DATA("atomic operations with REMOTE_CQ_DATA",
             "takes no data with them, or leaves wrong bytes at the target",

@@ -86,6 +86,10 @@ public final class ShmQuirks {
                 // as in shm-matching, which has more of it since 9cf1cb7fb
                 new Quirk("shm-looks", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 16),
                         "A look for a message posts a receive that takes it.", "TaggedTest", Fact.PEEK_RECEIVES),
+                // 7e84aceb4 brought it in 1.20.0; 3bb1450e0 mended it in 1.21.1, which cannot be told from 1.21.0
+                new Quirk("shm-atomic-reads", provider -> provider.is("shm"), VersionRange.from(1, 20).to(1, 21),
+                        "ATOMIC_READ completes without the value: the result stays as it was, or is zero.",
+                        "AtomicsRefusedTest", Fact.ATOMIC_READS_RETURN_NOTHING),
                 new Quirk("shm-atomic-data", provider -> provider.is("shm"), VersionRange.from(1, 15),
                         "An atomic operation with completion data leaves wrong bytes at the target.",
                         "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
