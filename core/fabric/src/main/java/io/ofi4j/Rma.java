@@ -277,9 +277,9 @@ public final class Rma extends OneSided {
      * ({@link MemoryRegion#getLongAcquire}) has the bytes. It waits for room for both.
      *
      * <p>At the target, only the thread that polls may look at the flag, or a thread that it tells of the flag. If
-     * another thread polls, the provider may store flag and bytes in it without a barrier between them, and on a machine
-     * with a weak memory order, such as aarch64, the reader may see the flag before the bytes. Use {@link #writeData}
-     * there: the completion orders what comes before it.
+     * another thread polls, the provider may store flag and bytes in it without a barrier between them, and on a
+     * machine with a weak memory order, such as aarch64, the reader may see the flag before the bytes. Use {@link
+     * #writeData} there: the completion orders what comes before it.
      *
      * @param local the bytes to write
      * @param peer the owner of the targets
