@@ -28,11 +28,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}. It takes operations after
- * {@link #bind(AddressVector)}, {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type
- * {@link EndpointType#MSG} needs {@link #bind(EventQueue)} instead of the address vector, and takes operations once its
- * {@link #connection} is established. A context is an endpoint of one direction, without a vector and an address:
- * methods for what it lacks throw {@link UnsupportedOperationException}.
+ * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}. It takes operations after {@link
+ * #bind(AddressVector)}, {@link #bind(CompletionQueue, Direction...)} or a counter, and {@link #enable}. An endpoint of
+ * type {@link EndpointType#MSG} needs {@link #bind(EventQueue)} instead of the address vector, and takes operations
+ * once its {@link #connection} is established. A context is an endpoint of one direction, without a vector and an
+ * address: methods for what it lacks throw {@link UnsupportedOperationException}.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
  * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the
