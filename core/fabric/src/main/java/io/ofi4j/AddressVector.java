@@ -174,7 +174,7 @@ public final class AddressVector implements AutoCloseable {
      * is the same in all processes, so that none need exchange addresses.
      *
      * @param index 0 or more
-     * @throws IndexOutOfBoundsException if the vector has no such address, or not yet
+     * @throws IndexOutOfBoundsException if the vector has no such address, or no process has inserted it yet
      * @throws IllegalStateException if this vector is not {@link AddressVectorAttributes#readOnly}: insert the address
      */
     public Peer sharedPeer(int index) {
@@ -345,7 +345,7 @@ public final class AddressVector implements AutoCloseable {
      * fi_av_set_user_id, fi_av(3). {@link #peer} finds the peer by that number, too.
      *
      * @param peer a peer of this vector
-     * @param id any number but {@link Peer#ADDRESS_NOT_AVAILABLE}
+     * @param id any number but {@link Peer#ADDRESS_NOT_AVAILABLE}; ofi4j does not check that it is the only one
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
      * @throws UnsupportedOperationException if the provider does not offer it, as few do: {@link Capability#AV_USER_ID}
      */

@@ -26,8 +26,8 @@ import java.lang.ref.Reference;
  * also takes a comparand. {@code inject} is {@code execute} without a completion, for up to {@link #injectSize} bytes;
  * its local bytes may be changed when it returns.
  *
- * <p><b>Numbers.</b> The forms that take a number work on one element, which has the number as
- * {@link Datatype#put(MemorySegment, long, long)} converts it. An inject needs no local memory. A fetch or a compare
+ * <p><b>Numbers.</b> The forms that take a number work on one element: the number, converted to the datatype as
+ * {@link Datatype#put(MemorySegment, long, long)} does. An inject needs no local memory. A fetch or a compare
  * uses a <i>cell</i>: values of the datatype next to each other, at the offset of a region with {@link Access#READ} and
  * {@link Access#WRITE}. The first value becomes the result, the second is the operand, and the third, of a compare
  * only, is the comparand; operand and comparand are put there before anything else is checked. A cell is in use until
@@ -231,7 +231,7 @@ public final class Atomics extends OneSided {
     /**
      * As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomic.
      *
-     * @param local the operands; not looked at, and may be null, for {@link AtomicOperation#ATOMIC_READ}
+     * @param local the operands; ignored, and may be null, for {@link AtomicOperation#ATOMIC_READ}
      * @param count the number of elements, 1 to {@link #fetchValid}
      * @param result where the previous value goes; needs {@link Access#READ}
      * @param resultOffset the start of the result in its region
@@ -418,7 +418,7 @@ public final class Atomics extends OneSided {
      * As {@link #tryFetch(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, Peer, RemoteRegion,
      * long, long)}, with slices.
      *
-     * @param local the operands; not looked at, and may be null, for {@link AtomicOperation#ATOMIC_READ}
+     * @param local the operands; ignored, and may be null, for {@link AtomicOperation#ATOMIC_READ}
      * @param result where the previous values go
      * @throws IllegalArgumentException if the result ends inside an element, or the slices have different lengths
      */

@@ -178,13 +178,13 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint that connects from the address of a passive endpoint, which does not listen and can then only be
-     * closed; fi_endpoint(3) with the passive endpoint as the handle of the info. Bind, enable and connect it as any
-     * endpoint of its type.
+     * Opens an endpoint that connects from the address of a passive endpoint; fi_endpoint(3) with the passive endpoint
+     * as the handle of the info. The passive endpoint must not listen, and can only be closed afterwards. Bind, enable
+     * and connect the new endpoint as any other of its type.
      *
      * @param passive a passive endpoint of the same fabric whose info is of this domain
      * @throws IllegalArgumentException if it is of another fabric or domain
-     * @throws IllegalStateException if it listens, is closed, or its address was taken over already
+     * @throws IllegalStateException if it listens, is closed, or another endpoint has taken over its address already
      */
     public synchronized Endpoint openEndpoint(PassiveEndpoint passive) {
         requireOpen();
@@ -402,12 +402,13 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * {@return the provider's own operations of this domain, by the name that its man page has; fi_open_ops, fi_domain(3)}
-     * It is a table of function pointers that the provider owns, and whose struct only the provider's headers say. The
-     * segment has no length: who knows the struct gives it one with {@link MemorySegment#reinterpret(long)}, which the
-     * JVM restricts, and calls a function with a {@link java.lang.foreign.Linker}. Nothing of that is checked. The table
-     * must not be used once this is closed.
+     * {@return the provider's own operations of this domain, by the name in the provider's man page; fi_open_ops,
+     * fi_domain(3)} It is a table of function pointers, a struct that the provider owns and that its headers declare.
+     * The segment has length 0: give it the struct's length with {@link MemorySegment#reinterpret(long)}, a restricted
+     * method, and call the functions with a {@link java.lang.foreign.Linker}. ofi4j checks nothing of these calls. The
+     * table must not be used once this domain is closed.
      *
+     * @param name as the provider's header defines it
      * @throws IllegalArgumentException if the name is empty or has a zero character
      * @throws UnsupportedOperationException if the provider has no operations of that name
      */
@@ -418,8 +419,8 @@ public final class Domain implements AutoCloseable {
 
     /**
      * {@return the largest number of elements of an {@link Atomics} {@code execute} in endpoints of this domain, as the
-     * provider says, or 0 if it does not have it; fi_query_atomic, fi_atomic(3)} {@link Atomics#valid} knows, too, what
-     * ofi4j refuses.
+     * provider says, or 0 if it does not offer the operation; fi_query_atomic, fi_atomic(3)} {@link Atomics#valid} also
+     * takes into account what ofi4j refuses.
      */
     public synchronized long atomicValid(AtomicOperation operation, Datatype datatype) {
         requireOpen();

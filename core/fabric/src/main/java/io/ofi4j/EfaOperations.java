@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * The operations of Amazon's Elastic Fabric Adapter on a domain; {@code struct fi_efa_ops_domain}, fi_efa(7). Any thread
- * may call it. It must not be used once the domain is closed.
+ * The operations of Amazon's Elastic Fabric Adapter on a domain; {@code struct fi_efa_ops_domain}, fi_efa(7). Any
+ * thread may call it. It must not be used once the domain is closed. It has not been tried on such an adapter.
  */
 public final class EfaOperations {
     private final Domain domain;
@@ -34,11 +34,12 @@ public final class EfaOperations {
     }
 
     /**
-     * Which of the device's interconnects move the data of a region; each is empty where the device does not say it.
+     * The identifiers of the device's interconnects that move the data of a region, 0 to 65,535; each is empty where
+     * the device does not report it.
      *
-     * @param receive for receives
-     * @param rdmaRead for reads by this process
-     * @param rdmaReceive for writes of peers
+     * @param receive the interconnect of receives
+     * @param rdmaRead the interconnect of reads by this process
+     * @param rdmaReceive the interconnect of writes of peers
      */
     public record Interconnects(OptionalInt receive, OptionalInt rdmaRead, OptionalInt rdmaReceive) {}
 
@@ -48,6 +49,7 @@ public final class EfaOperations {
      * @param region an open region of the domain
      * @throws IllegalArgumentException if the region is of another domain
      * @throws IllegalStateException if the region or the domain is closed
+     * @throws UnsupportedOperationException if this version of the provider lacks query_mr
      * @throws FabricException if the provider reports an error
      */
     public Interconnects interconnects(MemoryRegion region) {

@@ -28,11 +28,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}. It takes operations after
- * {@link #bind(AddressVector)}, {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type
- * {@link EndpointType#MSG} needs {@link #bind(EventQueue)} instead of the address vector, and takes operations once its
- * {@link #connection} is established. A context is an endpoint of one direction, without a vector and an address:
- * methods for what it lacks throw {@link UnsupportedOperationException}.
+ * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}. It takes operations after {@link
+ * #bind(AddressVector)}, {@link #bind(CompletionQueue, Direction...)} or a counter, and {@link #enable}. An endpoint of
+ * type {@link EndpointType#MSG} needs {@link #bind(EventQueue)} instead of the address vector, and takes operations
+ * once its {@link #connection} is established. A context is an endpoint of one direction, without a vector and an
+ * address: methods for what it lacks throw {@link UnsupportedOperationException}.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
  * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the
@@ -221,16 +221,16 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Says how long the longest message is that peers send to this endpoint; fi_setopt with FI_OPT_MIN_MULTI_RECV,
      * fi_endpoint(3). It takes effect in {@link #enable}. A receive of many messages then ends as soon as it has less
-     * room than such a message, so that each finds room. Some providers write a longer message beyond the end of the
+     * room than that, so that each message finds room. Some providers write a longer message beyond the end of the
      * receive: with them, {@link Messages#tryReceiveMany} is refused without this. <b>It is a promise</b>: a peer that
      * sends a longer message overwrites memory of this process there. Have senders keep to it with
      * {@link Messages#maximumMessageSize(Peer, long)}.
      *
-     * @param bytes 1 or more
+     * @param bytes the length of the longest message in bytes, 1 or more
      * @return this endpoint
      * @throws IllegalArgumentException if it is less than 1
      * @throws IllegalStateException if this endpoint is enabled
-     * @throws UnsupportedOperationException if this endpoint lacks {@link Capability#MULTI_RECV}
+     * @throws UnsupportedOperationException if this endpoint lacks {@link Capability#MULTI_RECV}, or is a context
      */
     public synchronized Endpoint longestMessage(long bytes) {
         requireOpen();
@@ -245,13 +245,12 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Enables the endpoint; fi_ep_bind and fi_enable, fi_endpoint(3). It needs an address vector or, if connected, an
-     * event queue, and something that tells of its operations: a completion queue for one direction or both, or
-     * counters. If one of them is missing, bind it and call this again. If libfabric reports an error, the endpoint is
-     * closed.
+     * event queue, and at least one completion queue or counter. If one of them is missing, bind it and call this
+     * again. If libfabric reports an error, the endpoint is closed.
      *
-     * <p>Operations of a direction without a queue complete silently: their counters count them, and a failure has no
-     * text. Reading a bound counter, or {@link Domain#progress}, frees what they occupied; without that, posts find no
-     * room once as many are in flight as a completion queue of the default size holds.
+     * <p>Operations of a direction without a queue give no completions: only their counters count them, and a failure
+     * has no details. Reading a bound counter, or {@link Domain#progress}, frees the places of operations that have
+     * completed; without that, posts find no room after as many as a completion queue of the default size holds.
      *
      * @return this endpoint
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; where the provider makes each
@@ -427,12 +426,13 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return the provider's own operations of this endpoint, by the name that its man page has; fi_open_ops, fi_domain(3)}
-     * It is a table of function pointers that the provider owns, and whose struct only the provider's headers say. The
-     * segment has no length: who knows the struct gives it one with {@link MemorySegment#reinterpret(long)}, which the
-     * JVM restricts, and calls a function with a {@link java.lang.foreign.Linker}. Nothing of that is checked. The table
-     * must not be used once this is closed.
+     * {@return the provider's own operations of this endpoint, by the name in the provider's man page; fi_open_ops,
+     * fi_domain(3)} It is a table of function pointers, a struct that the provider owns and that its headers declare.
+     * The segment has length 0: give it the struct's length with {@link MemorySegment#reinterpret(long)}, a restricted
+     * method, and call the functions with a {@link java.lang.foreign.Linker}. ofi4j checks nothing of these calls. The
+     * table must not be used once this endpoint is closed.
      *
+     * @param name as the provider's header defines it
      * @throws IllegalArgumentException if the name is empty or has a zero character
      * @throws UnsupportedOperationException if the provider has no operations of that name
      */

@@ -230,10 +230,11 @@ final class EndpointBindings {
         boolean hasReports = transmitQueue != null || receiveQueue != null
                 || role == Role.WHOLE && !counters.isEmpty() && sharedReceive == null;
         if (vector == null || !hasReports) {
-            throw new IllegalStateException("bind "
-                    + (vector == null
-                            ? isConnectionOriented() ? "an event queue" : "an address vector"
-                            : "completion queues for transmitting and receiving, or counters,")
+            throw new IllegalStateException("bind " + (vector == null
+                    ? isConnectionOriented() ? "an event queue" : "an address vector"
+                    : role == Role.WHOLE && sharedReceive == null
+                            ? "a completion queue or a counter"
+                            : "a completion queue")
                     + " to " + endpoint + " before enabling it");
         }
         if (role == Role.WHOLE) { requireContexts(); }

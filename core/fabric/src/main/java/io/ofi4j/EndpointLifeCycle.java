@@ -216,7 +216,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     void longestMessage(long bytes) {
         bindings.requireWhole("longest message");
-        if (!isOpen()) { throw new IllegalStateException(endpoint + " is enabled: say this before"); }
+        if (!isOpen()) { throw new IllegalStateException(endpoint + " is enabled: call longestMessage before enable"); }
         longestMessage = bytes;
     }
 

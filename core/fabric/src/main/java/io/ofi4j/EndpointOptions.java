@@ -10,13 +10,12 @@ import java.util.Objects;
 
 /**
  * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Returned by {@link Endpoint#options}. Providers
- * want most options to be set before the endpoint is enabled; some have or tell options only after that.
+ * want most options to be set before the endpoint is enabled; some let an option be read or set only after that.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
  * {@link WrongThreadException}. Both methods throw {@link IllegalStateException} if the endpoint is closed, or if it is
- * not enabled and the provider has or tells the option only after that, {@link UnsupportedOperationException} if the provider does
- * not offer the option or the endpoint is a transmit context, and {@link FabricException} if libfabric reports an
- * error.
+ * not enabled and the provider needs that, {@link UnsupportedOperationException} if the provider does not offer the
+ * option or the endpoint is a transmit context, and {@link FabricException} if libfabric reports an error.
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;

@@ -140,12 +140,13 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * {@return the provider's own operations of this fabric, by the name that its man page has; fi_open_ops, fi_domain(3)}
-     * It is a table of function pointers that the provider owns, and whose struct only the provider's headers say. The
-     * segment has no length: who knows the struct gives it one with {@link MemorySegment#reinterpret(long)}, which the
-     * JVM restricts, and calls a function with a {@link java.lang.foreign.Linker}. Nothing of that is checked. The table
-     * must not be used once this is closed.
+     * {@return the provider's own operations of this fabric, by the name in the provider's man page; fi_open_ops,
+     * fi_domain(3)} It is a table of function pointers, a struct that the provider owns and that its headers declare.
+     * The segment has length 0: give it the struct's length with {@link MemorySegment#reinterpret(long)}, a restricted
+     * method, and call the functions with a {@link java.lang.foreign.Linker}. ofi4j checks nothing of these calls. The
+     * table must not be used once this fabric is closed.
      *
+     * @param name as the provider's header defines it
      * @throws IllegalArgumentException if the name is empty or has a zero character
      * @throws UnsupportedOperationException if the provider has no operations of that name
      */

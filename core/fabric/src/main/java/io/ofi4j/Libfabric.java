@@ -277,7 +277,7 @@ public final class Libfabric {
     }
 
     /**
-     * {@return the providers that this libfabric was built with, and those beside it, whether this machine can use them
+     * {@return the providers that this libfabric was built with or loads from files, whether this machine can use them
      * or not; FI_PROV_ATTR_ONLY, fi_getinfo(3)} The attributes have no name of a fabric.
      */
     public List<FabricAttributes> installedProviders() {
@@ -300,7 +300,10 @@ public final class Libfabric {
      */
     public List<String> replacedSignalHandlers() { return SignalGuard.replacedHandlers(); }
 
-    /** Opens the fabric of an info; fi_fabric(3). The caller closes it; {@link Scope#openFabric} opens one that is. */
+    /**
+     * Opens the fabric of an info; fi_fabric(3). The caller closes it; that of {@link Scope#openFabric} is closed by
+     * the scope.
+     */
     public Fabric openFabric(FabricInfo info) {
         OpenResult out = FabricCalls.fi_fabric(NativeFabricInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());
@@ -309,8 +312,10 @@ public final class Libfabric {
         return fabric;
     }
 
-    /** Opens a scope, which closes what is opened in it. */
-    public Scope openScope() { return new Scope(this); }
+    /** Opens a scope, which closes everything that is opened in it. The caller closes the scope. */
+    public Scope openScope() {
+        return new Scope(this);
+    }
 
     @Override
     public String toString() { return "libfabric " + version; }

@@ -236,11 +236,10 @@ public final class Messages extends TwoSided {
     /**
      * Posts a region for many messages if there is room; fi_recvmsg with FI_MULTI_RECV, fi_msg(3). The provider puts
      * the messages next to each other, until fewer bytes are left than {@link EndpointOption#MINIMUM_MULTI_RECEIVE}.
-     * {@link Endpoint#longestMessage} sets it to the length of the longest message: a message that does not fit waits, or is an
-     * error. Each
-     * message gives a completion with this token and the message's length; a {@link DetailedCompletionHandler} also
-     * gets the address of its first byte. The completion whose flags have {@link CompletionFlags#MULTI_RECV} is the
-     * last one. Then the region is the application's again.
+     * {@link Endpoint#longestMessage} sets it to the length of the longest message. A message that does not fit waits,
+     * or is an error. Each message gives a completion with this token and the message's length; a {@link
+     * DetailedCompletionHandler} also gets the address of its first byte. The completion whose flags have {@link
+     * CompletionFlags#MULTI_RECV} is the last one. Then the region is the application's again.
      *
      * @param local the region that receives the messages; needs {@link Access#RECEIVE}
      * @param offset the start of the messages in the region, in bytes
@@ -248,7 +247,7 @@ public final class Messages extends TwoSided {
      * @param token comes back with every message
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or the provider would
-     *         write a long message beyond the end of the region and {@link Endpoint#longestMessage} is not known
+     *         write a long message beyond the end of the region and {@link Endpoint#longestMessage} was not called
      * @throws IllegalArgumentException if the receive is shorter than the longest message
      * @throws IllegalStateException if the receive queue's {@link CompletionFormat} has no addresses
      */

@@ -212,7 +212,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         if (state != State.OPEN) {
             throw new IllegalStateException(isListening()
                     ? this + " listens: open another endpoint to connect"
-                    : this + " was taken over already");
+                    : "an active endpoint has taken over the address of " + this + " already");
         }
         chosen.apply(handle);
         R taken = open.apply(handle);

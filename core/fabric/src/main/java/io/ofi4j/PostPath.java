@@ -193,7 +193,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         if (flag == OperationFlag.REMOTE_CQ_DATA) { requireData(0); }
         if (flag == OperationFlag.MATCH_COMPLETE && (defaultFlags & flag.bit()) == 0) {
             throw new UnsupportedOperationException("MATCH_COMPLETE is not a default flag of " + endpoint
-                    + ": ask for it with FabricHints.operationFlags, to learn whether the provider has it");
+                    + ": ask for it with FabricHints.operationFlags, which finds only providers that have it");
         }
     }
 

@@ -18,7 +18,8 @@ final class ProviderOperations {
     /** {@return a table, as a segment without a length} */
     static MemorySegment open(Handle object, String name) {
         if (name.isEmpty() || name.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException("the operations must have a name, not '" + name + "'");
+            throw new IllegalArgumentException(
+                    "the operations must have a name without zero characters, not '" + name + "'");
         }
         OpenResult out = FunctionSlot.open(object, name);
         if (UNKNOWN.contains(-out.status())) {

@@ -276,10 +276,10 @@ public final class Rma extends OneSided {
      * Writes bytes to a peer, and then injects a flag, which arrives after the bytes: a target that sees the flag
      * ({@link MemoryRegion#getLongAcquire}) has the bytes. It waits for room for both.
      *
-     * <p>At the target, only the thread that polls may look at the flag, or a thread that it tells of the flag. If
-     * another thread polls, the provider may store flag and bytes in it without a barrier between them, and on a machine
-     * with a weak memory order, such as aarch64, the reader may see the flag before the bytes. Use {@link #writeData}
-     * there: the completion orders what comes before it.
+     * <p>At the target, only the thread that polls may read the flag, or a thread that it notifies. The provider may
+     * store bytes and flag without a barrier between them: on a machine with a weak memory order, such as aarch64,
+     * another thread may see the flag before the bytes. Use {@link #writeData} for such a thread: the completion orders
+     * what comes before it.
      *
      * @param local the bytes to write
      * @param peer the owner of the targets

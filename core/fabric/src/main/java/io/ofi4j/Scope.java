@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Closes what was opened in it, children before parents, whatever has been thrown. Opened by
+ * Closes everything that was opened in it, children before parents, even if a close throws. Opened by
  * {@link Libfabric#openScope}.
  *
  * <pre>{@code
@@ -24,11 +24,11 @@ import java.util.Objects;
  * <p>A fabric that the scope opened belongs to it with everything that is opened through it: domains, endpoints and
  * their aliases, contexts, regions, queues, vectors, counters, progress threads, listeners, connection requests.
  * {@link #add} adds other objects, such as a {@code Job}, an arena, or the endpoint of one connection. A program may
- * close any of them itself before.
+ * close the objects of its fabrics itself, earlier.
  *
  * <p><b>Threads.</b> Any thread may call any method. {@link #close} closes what the calling thread may close: a domain
- * with {@link ThreadingModel#DOMAIN}, and a queue with {@link ThreadingModel#COMPLETION}, only on its owner. Have each
- * owner call it, the last one after its own work; a later call goes on with what is left.
+ * with {@link ThreadingModel#DOMAIN}, and a queue with {@link ThreadingModel#COMPLETION}, only on its owner. Each owner
+ * then calls it when its own work is done, and each call closes what is left and may be closed there.
  */
 public final class Scope implements AutoCloseable {
     /** The default of {@link #closeTimeout}. */
@@ -58,10 +58,12 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Has this scope close an object, before those that it got earlier. A domain or an endpoint is closed with
-     * everything that was opened through it. What an object needs may have been added after it: it is closed later.
+     * Adds an object, which this scope closes before those that were added earlier. A domain or an endpoint is closed
+     * with everything that was opened through it. An object that other members need is closed after them, whatever the
+     * order in which they were added.
      *
-     * @param object something that may be closed twice
+     * @param object the object. If the program closes it too, a second close must do nothing, as with objects of ofi4j;
+     *        that of an arena throws
      * @return the object
      * @throws IllegalStateException if the scope is closed; the object stays open
      */
@@ -74,8 +76,8 @@ public final class Scope implements AutoCloseable {
 
     /**
      * Sets the longest time that {@link #close} waits in all, for operations that the provider cannot cancel and for
-     * progress threads that are in a call. After it, objects are closed without a wait; a progress thread still has a
-     * second. The default is 10 seconds.
+     * progress threads that are in a call. When it has passed, objects are closed without a wait, except that a
+     * progress thread still has a second to end. The default is 10 seconds.
      *
      * @param timeout above zero
      * @return this scope
@@ -91,12 +93,13 @@ public final class Scope implements AutoCloseable {
     /**
      * Closes everything that is open, the last first and children before parents; fi_close of each. Operations in
      * flight complete with {@code ECANCELED} (125), as when an endpoint is closed, and requests that were not accepted
-     * are rejected. From now on the scope takes no objects, and nothing should be opened through those that it has.
+     * are rejected. From now on the scope takes no objects. Open nothing through those that it has.
      *
-     * <p><b>If closing an object throws,</b> the rest is closed, except what the object needs. The first exception comes
-     * out of this method, further ones are suppressed in it. Parents of an object that is still open add none. A
+     * <p><b>If closing an object throws,</b> the rest is closed, except what the object needs. The first exception
+     * comes out of this method, further ones are suppressed in it. Parents of an object that is still open add none. A
      * checked exception of an added object is the cause of a {@link java.util.concurrent.CompletionException}. Call
-     * this again to go on with what is left. While another thread is in this method, the call waits for it first.
+     * this again to go on with what is left. While another thread is in this method, the call first waits for it, at
+     * most for {@link #closeTimeout}.
      *
      * <p>A thread that hangs in a call into the provider delays the close by up to 30 seconds for each object that it
      * uses, whatever {@link #closeTimeout} says.

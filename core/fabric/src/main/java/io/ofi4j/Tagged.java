@@ -270,7 +270,8 @@ public final class Tagged extends TwoSided {
     /**
      * As {@link #tryPeek(long, long, long)}, but drops the message; FI_PEEK with FI_DISCARD.
      *
-     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the sender of a long message would wait for ever
+     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the sender of a long message
+     *         would wait for ever
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
         Quirks.require(discardRefusal);
@@ -302,10 +303,11 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #tryPeek(long, long, long)}, but keeps the message for {@link #tryReceiveClaimed} with this token; FI_PEEK with FI_CLAIM.
-     * No other receive takes it. It occupies a slot of the queue until it is received.
+     * As {@link #tryPeek(long, long, long)}, but keeps the message for {@link #tryReceiveClaimed} with this token;
+     * FI_PEEK with FI_CLAIM. No other receive takes it. It occupies a slot of the queue until it is received.
      *
-     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the provider would cut long messages short
+     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the provider would cut long
+     *         messages short
      */
     public boolean tryClaim(long tag, long ignore, long token) {
         Quirks.require(claimRefusal);
@@ -337,8 +339,9 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Receives the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM. As {@link #tryReceive}, but the
-     * tag, its ignored bits and the token are those of the claim. Poll the completion of the claim first.
+     * Receives the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM. As {@link
+     * #tryReceive}, but the tag, its ignored bits and the token are those of the claim. Poll the completion of the
+     * claim first.
      *
      * @throws IllegalArgumentException if no message is kept with this token
      */
@@ -375,8 +378,8 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Drops the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM and FI_DISCARD. It completes with
-     * the token of the claim. As {@link #tryReceiveClaimed}, but without a region.
+     * Drops the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM and FI_DISCARD. It
+     * completes with the token of the claim. As {@link #tryReceiveClaimed}, but without a region.
      *
      * @throws IllegalArgumentException if no message is kept with this token
      * @throws UnsupportedOperationException as {@link #tryDiscard(long, long, long)}

@@ -183,7 +183,7 @@ final class MisuseOfProviders {
                         box -> messages(box).tryReceiveMany(box.near, 0, 64, 1)),
                 over("shm", "a longest message of no bytes", ARGUMENT, "at least 1 byte",
                         box -> box.pair.endpoint.longestMessage(0)),
-                over("shm", "a longest message of an endpoint that is enabled", STATE, "say this before",
+                over("shm", "a longest message of an endpoint that is enabled", STATE, "before enable",
                         box -> box.pair.endpoint.longestMessage(64)),
                 refused("tcp: a longest message where none is received beside others", NOT_OFFERED, "MULTI_RECV",
                         s -> s.opened(s.other("MSG tcp").domain.openEndpoint()).longestMessage(64)),

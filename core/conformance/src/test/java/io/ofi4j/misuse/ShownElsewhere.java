@@ -43,6 +43,8 @@ record ShownElsewhere(String key, String test, String reason) {
                         "the exception is older than the call, and its stack trace does not have it"),
                 shown("EfaOperations.interconnects(MemoryRegion) IllegalArgumentException", interconnects, table),
                 shown("EfaOperations.interconnects(MemoryRegion) IllegalStateException", interconnects, table),
+                shown("EfaOperations.interconnects(MemoryRegion) UnsupportedOperationException",
+                        "io.ofi4j.ProviderOperationsTest#aTableWithoutTheFunctionIsRefused", table),
                 shown("EfaOperations.interconnects(MemoryRegion) FabricException",
                         "io.ofi4j.ProviderOperationsTest#theInterconnectsOfARegionAreThoseThatAreValid", table),
                 shown("ProgressThread.close() RuntimeException",

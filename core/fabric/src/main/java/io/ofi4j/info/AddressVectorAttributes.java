@@ -85,8 +85,8 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
     public AddressVectorAttributes readOnly() { return with(copy -> copy.readOnly = true); }
 
     /**
-     * {@return a copy for peers of which each node has as many as the others, with the same addresses of the node's
-     * own; FI_SYMMETRIC} It is a hint, with which some providers need less memory.
+     * {@return a copy for jobs in which each node has the same number of endpoints, with the same transport addresses,
+     * which follow each other; FI_SYMMETRIC, fi_av(3)} It is a hint, with which some providers need less memory.
      */
     public AddressVectorAttributes symmetric() { return with(copy -> copy.symmetric = true); }
 
@@ -119,8 +119,10 @@ public final class AddressVectorAttributes extends Changeable<AddressVectorAttri
         return Optional.ofNullable(name);
     }
 
-    /** {@return whether each node has as many peers as the others} */
-    public boolean isSymmetric() { return symmetric; }
+    /** {@return whether each node has the same number of endpoints, with the same transport addresses} */
+    public boolean isSymmetric() {
+        return symmetric;
+    }
 
     /** {@return whether it only looks up what another process inserted} */
     public boolean isReadOnly() {

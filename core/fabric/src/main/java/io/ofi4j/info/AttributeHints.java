@@ -81,8 +81,8 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     }
 
     /**
-     * {@return a copy that asks for a traffic class by its code point of Differentiated Services, of domain and
-     * endpoints, in place of a {@link #trafficClass(TrafficClass)}; fi_tc_dscp_set, fi_domain(3)}
+     * {@return a copy that asks for a traffic class of domain and endpoints by its code point of Differentiated
+     * Services (DSCP), in place of a {@link #trafficClass(TrafficClass)}; fi_tc_dscp_set, fi_domain(3)}
      *
      * @param codePoint 0 to 63
      * @throws IllegalArgumentException if it is out of range
@@ -289,15 +289,15 @@ public final class AttributeHints extends Changeable<AttributeHints> {
      * libfabric 1 does not have and ofi4j does not pass to it}
      */
     public AttributeHints maximumGroupId(long wanted) {
-        if (requireSize(wanted, "a number of a group") >>> Integer.SIZE != 0) {
-            throw new IllegalArgumentException("a number of a group has 32 bits, unlike " + wanted);
+        if (requireSize(wanted, "a group number") >>> Integer.SIZE != 0) {
+            throw new IllegalArgumentException("a group number has 32 bits, and " + wanted + " has more");
         }
         return with(copy -> copy.maximumGroupId = wanted);
     }
 
     /**
-     * {@return a copy whose transmit side must have exactly these capabilities; the caps of struct fi_tx_attr} Without
-     * them it has those of {@link FabricHints#capabilities}.
+     * {@return a copy whose transmit side must have exactly these capabilities; the caps of struct fi_tx_attr} If there
+     * are none, it has those of {@link FabricHints#capabilities}.
      */
     public AttributeHints transmitCapabilities(Capability... wanted) {
         return with(copy -> copy.transmitCapabilities = Constants.subset(Capability.class, List.of(wanted)::contains));
@@ -326,10 +326,11 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     }
 
     /**
-     * {@return a copy whose domain and endpoints have this authorization key, such as a job's key of the fabric's
-     * manager; auth_key, fi_domain(3)} Few providers have any: {@link DomainAttributes#authorizationKeySize} tells.
+     * {@return a copy whose domain and endpoints have this authorization key, such as one that the fabric's manager has
+     * given to a job; auth_key, fi_domain(3)} Few providers have such keys; {@link
+     * DomainAttributes#authorizationKeySize} is the length that they take, in bytes.
      *
-     * @param key the bytes, copied; none for no key
+     * @param key the bytes, which are copied; an empty array for no key
      */
     public AttributeHints authorizationKey(byte[] key) {
         byte[] its = key.clone();
@@ -413,30 +414,34 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return receiveIovLimit;
     }
 
-    /** {@return the requested number of bytes for messages that come before their receive, 0 for the provider's preference} */
-    public long bufferedReceiveSize() {
-        return bufferedReceiveSize;
-    }
+    /**
+     * {@return the requested number of bytes for messages that come before their receive, 0 for the provider's
+     * preference}
+     */
+    public long bufferedReceiveSize() { return bufferedReceiveSize; }
 
     /** {@return the requested length of a transfer, in bytes, 0 for the provider's preference} */
     public long maximumMessageSize() {
         return maximumMessageSize;
     }
 
-    /** {@return the requested length, in bytes, up to which reads are ordered after writes, 0 for the provider's preference} */
-    public long maximumOrderReadAfterWrite() {
-        return maximumOrderReadAfterWrite;
-    }
+    /**
+     * {@return the requested length, in bytes, up to which reads are ordered after writes, 0 for the provider's
+     * preference}
+     */
+    public long maximumOrderReadAfterWrite() { return maximumOrderReadAfterWrite; }
 
-    /** {@return the requested length, in bytes, up to which writes are ordered after reads, 0 for the provider's preference} */
-    public long maximumOrderWriteAfterRead() {
-        return maximumOrderWriteAfterRead;
-    }
+    /**
+     * {@return the requested length, in bytes, up to which writes are ordered after reads, 0 for the provider's
+     * preference}
+     */
+    public long maximumOrderWriteAfterRead() { return maximumOrderWriteAfterRead; }
 
-    /** {@return the requested length, in bytes, up to which writes are ordered after writes, 0 for the provider's preference} */
-    public long maximumOrderWriteAfterWrite() {
-        return maximumOrderWriteAfterWrite;
-    }
+    /**
+     * {@return the requested length, in bytes, up to which writes are ordered after writes, 0 for the provider's
+     * preference}
+     */
+    public long maximumOrderWriteAfterWrite() { return maximumOrderWriteAfterWrite; }
 
     /** {@return the requested size of a key, in bytes, 0 for the provider's preference} */
     public long keySize() {
@@ -508,7 +513,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return authorizationKeysPerEndpoint;
     }
 
-    /** {@return the requested largest number of a group, 0 for the provider's preference} */
+    /** {@return the requested largest group number, 0 for the provider's preference} */
     public long maximumGroupId() {
         return maximumGroupId;
     }

@@ -27,7 +27,7 @@ public final class CounterAttributes {
     }
 
     /**
-     * {@return a copy whose counter adds up the bytes of operations, and not their number; FI_CNTR_EVENTS_BYTES} Few
+     * {@return a copy whose counter adds up the bytes of operations instead of their number; FI_CNTR_EVENTS_BYTES} Few
      * providers have it.
      */
     public CounterAttributes bytes() { return new CounterAttributes(waitObject, true); }
@@ -35,6 +35,6 @@ public final class CounterAttributes {
     /** {@return the object that threads block on} */
     public WaitObject waitObject() { return waitObject; }
 
-    /** {@return whether it adds up bytes, and not operations} */
+    /** {@return whether it counts bytes instead of operations} */
     public boolean countsBytes() { return countsBytes; }
 }

@@ -94,7 +94,7 @@ public final class FabricHints extends Changeable<FabricHints> {
         return with(copy -> copy.capabilities = Constants.subset(Capability.class, List.of(wanted)::contains));
     }
 
-    /** {@return a copy that asks for these capabilities, too} */
+    /** {@return a copy that asks for these capabilities in addition to those that it has asked for} */
     public FabricHints addCapabilities(Capability... more) {
         return with(copy -> copy.capabilities = Constants.subset(Capability.class,
                 one -> capabilities.contains(one) || List.of(more).contains(one)));
@@ -123,7 +123,7 @@ public final class FabricHints extends Changeable<FabricHints> {
      * fi_endpoint(3)}
      *
      * @param everyOne only {@link OperationFlag#COMPLETION}, or none
-     * @throws IllegalArgumentException if there is another flag: no other one says something of a receive
+     * @throws IllegalArgumentException if there is another flag, which would mean nothing for a receive
      */
     public FabricHints receiveOperationFlags(OperationFlag... everyOne) {
         for (OperationFlag flag : everyOne) {
@@ -168,7 +168,8 @@ public final class FabricHints extends Changeable<FabricHints> {
     }
 
     /**
-     * {@return a copy whose endpoints have this local address; FI_SOURCE of fi_getinfo(3)} A {@link #destination} stays.
+     * {@return a copy whose endpoints have this local address; FI_SOURCE of fi_getinfo(3)} A {@link #destination}
+     * stays.
      *
      * @param node a host name or address of this machine, or null for any; an IPv6 address may be in brackets
      * @param service a port or service name, or null for any
@@ -232,14 +233,15 @@ public final class FabricHints extends Changeable<FabricHints> {
         return with(copy -> copy.addressFormat = Objects.requireNonNull(format));
     }
 
-    /** {@return a copy whose nodes are numeric addresses, of which none is looked up; FI_NUMERICHOST, fi_getinfo(3)} */
-    public FabricHints numericHost() {
-        return with(copy -> copy.numericHost = true);
-    }
+    /**
+     * {@return a copy whose hosts are numeric addresses, and are not looked up by name; FI_NUMERICHOST, fi_getinfo(3)}
+     */
+    public FabricHints numericHost() { return with(copy -> copy.numericHost = true); }
 
     /**
-     * {@return a copy for which providers look again which devices there are, which may take long; FI_RESCAN,
-     * fi_getinfo(3)} It needs libfabric 2.2 or newer.
+     * {@return a copy with which providers search for devices again, which may take long; FI_RESCAN, fi_getinfo(3)} It
+     * needs libfabric 2.2 or newer: with an older one, a query with these hints throws
+     * {@link UnsupportedOperationException}.
      */
     public FabricHints rescan() { return with(copy -> copy.rescan = true); }
 
@@ -301,12 +303,12 @@ public final class FabricHints extends Changeable<FabricHints> {
     /** {@return the requested format of addresses} */
     public AddressFormat addressFormat() { return addressFormat; }
 
-    /** {@return the requested host of this machine} */
+    /** {@return the requested local host} */
     public Optional<String> sourceNode() {
         return Optional.ofNullable(sourceNode);
     }
 
-    /** {@return the requested port or service of this machine} */
+    /** {@return the requested local port or service} */
     public Optional<String> sourceService() {
         return Optional.ofNullable(sourceService);
     }
@@ -331,10 +333,10 @@ public final class FabricHints extends Changeable<FabricHints> {
         return Optional.ofNullable(destinationAddress);
     }
 
-    /** {@return whether nodes are numeric addresses} */
+    /** {@return whether hosts are numeric addresses} */
     public boolean isNumericHost() { return numericHost; }
 
-    /** {@return whether providers look again which devices there are} */
+    /** {@return whether providers search for devices again} */
     public boolean isRescan() { return rescan; }
 
     @Override

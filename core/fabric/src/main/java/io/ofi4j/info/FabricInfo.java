@@ -75,7 +75,7 @@ public sealed interface FabricInfo permits NativeFabricInfo {
     /** {@return the attributes of its fabric} */
     FabricAttributes fabric();
 
-    /** {@return the device behind it; empty if the provider says nothing of one; fi_nic(3)} */
+    /** {@return the network device; empty if the provider does not report one; fi_nic(3)} */
     Optional<NetworkDevice> device();
 
     /** {@return libfabric's description of it, several lines; fi_tostr, fi_fabric(3)} */

@@ -4,22 +4,22 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The network interface card, or what stands for one, of an info; {@code struct fid_nic}, fi_nic(3). Texts and numbers
- * are as the provider has them: a text that it does not say is empty.
+ * The network interface card of an info, or the interface that stands for one; {@code struct fid_nic}, fi_nic(3). Texts
+ * and numbers are those of the provider. A text is empty if the provider does not report it.
  *
- * @param device the device; empty if the provider says nothing of it
- * @param pciAddress where the device is; empty if it is on no PCI bus, or the provider does not say
- * @param link its link; empty if the provider says nothing of it
+ * @param device the device; empty if the provider does not report one
+ * @param pciAddress where the device is; empty if it is on no PCI bus, or the provider does not report it
+ * @param link its link; empty if the provider does not report one
  */
 public record NetworkDevice(Optional<Device> device, Optional<PciAddress> pciAddress, Optional<Link> link) {
 
     /**
      * A device; {@code struct fi_device_attr}.
      *
-     * @param name such as the name of the network interface
-     * @param id the vendor's number of this kind of device
-     * @param version of the hardware
-     * @param vendor who has made it, often as a number
+     * @param name its name, such as that of the network interface
+     * @param id the vendor's number for this kind of device
+     * @param version the version of the hardware
+     * @param vendor its vendor, often as a number
      * @param driver the operating system's driver
      * @param firmware the version of its firmware
      */
@@ -41,9 +41,9 @@ public record NetworkDevice(Optional<Device> device, Optional<PciAddress> pciAdd
     /**
      * The link of a device; {@code struct fi_link_attr}.
      *
-     * @param address of the link, such as an Ethernet address
-     * @param mtu the largest unit of transmission, in bytes; 0 if unknown
-     * @param speed in bits per second; 0 if unknown
+     * @param address its address, such as an Ethernet address
+     * @param mtu the maximum transmission unit, in bytes; 0 if unknown
+     * @param speed the speed in bits per second; 0 if unknown
      * @param state whether it is up
      * @param networkType the kind of network, such as {@code Ethernet}
      */

@@ -38,8 +38,8 @@ public enum OperationFlag {
     COMMIT_COMPLETE(30),
     /**
      * The completion says that the peer has matched the message with a receive (libfabric 1.22 and newer). Few
-     * providers have it, and others ignore it: a single operation can have it only if it is a default flag of the
-     * endpoint, for which {@link FabricHints#operationFlags} finds only providers that have it.
+     * providers have it, and others ignore it. Ask for it with {@link FabricHints#operationFlags}, which finds only
+     * providers that have it: a single operation may have the flag only if it is a default flag of the endpoint.
      */
     MATCH_COMPLETE(31);
 

@@ -2,7 +2,7 @@ package io.ofi4j.info;
 
 import java.util.stream.Stream;
 
-/** A wire protocol; the FI_PROTO_* values of fi_endpoint(3). Providers may have others, of numbers of their own. */
+/** A wire protocol; the FI_PROTO_* values of fi_endpoint(3). Providers may have others, with numbers of their own. */
 public enum Protocol {
     /** Any protocol; for hints only. */
     UNSPECIFIED(0),
@@ -16,7 +16,7 @@ public enum Protocol {
     PSMX(4),
     /** Datagrams of UDP. */
     UDP(5),
-    /** Of the provider {@code sockets}. */
+    /** Messages over TCP, with headers of libfabric. */
     SOCK_TCP(6),
     /** Of Mellanox Messaging. */
     MXM(7),
@@ -26,9 +26,9 @@ public enum Protocol {
     IB_RDM(9),
     /** Of Cray Gemini and Aries. */
     GNI(10),
-    /** Unconnected endpoints over connected ones ({@code ofi_rxm}). */
+    /** Unconnected endpoints over connected ones. */
     RXM(11),
-    /** Reliable endpoints over datagrams ({@code ofi_rxd}). */
+    /** Reliable endpoints over datagrams. */
     RXD(12),
     /** Of UCX, earlier. */
     MLX(13),
@@ -38,7 +38,7 @@ public enum Protocol {
     PSMX2(15),
     /** Shared memory of one machine. */
     SHM(16),
-    /** Several rails ({@code ofi_mrail}). */
+    /** Several rails as one. */
     MRAIL(17),
     /** Streams over connections. */
     RSTREAM(18),
@@ -48,25 +48,25 @@ public enum Protocol {
     EFA(20),
     /** Of Intel Ethernet (PSM3). */
     PSMX3(21),
-    /** As {@link #RXM}, over {@code tcp}. */
+    /** As {@link #RXM}, over TCP. */
     RXM_TCP(22),
     /** Of Cornelis Omni-Path (OPX). */
     OPX(23),
     /** Of HPE Slingshot. */
     CXI(24),
-    /** Unconnected endpoints of {@code tcp}. */
+    /** Unconnected endpoints over TCP. */
     XNET(25),
     /** Collective operations alone. */
     COLL(26),
     /** Of UCX. */
     UCX(27),
-    /** Shared memory, the second ({@code sm2}). */
+    /** Shared memory of one machine, the second such protocol. */
     SM2(28),
     /** As {@link #CXI}, with receivers that may refuse a message for a while. */
     CXI_RNR(29),
     /** Of Liqid PCIe links. */
     LPP(30),
-    /** Several providers as one ({@code lnx}). */
+    /** Several providers as one. */
     LNX(31),
     /** A protocol that this release does not know. */
     OTHER(-1);

@@ -9,7 +9,7 @@ package io.ofi4j.info;
  * @param completionOrder the order of completions, as FI_ORDER_* bits
  * @param size the largest number of posted receives
  * @param iovLimit the largest number of local segments of one receive
- * @param bufferedSize the number of bytes for messages that come before their receive; libfabric 2 does not say it
+ * @param bufferedSize the number of bytes for messages that come before their receive; libfabric 2 does not report it
  */
 public record ReceiveAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
         long size, long iovLimit, long bufferedSize) {}

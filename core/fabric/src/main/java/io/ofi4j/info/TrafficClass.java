@@ -30,7 +30,8 @@ public enum TrafficClass {
     public int value() { return value; }
 
     /**
-     * {@return libfabric's number for the traffic class of a code point of Differentiated Services; fi_tc_dscp_set}
+     * {@return libfabric's number for the traffic class of a code point of Differentiated Services (DSCP);
+     * fi_tc_dscp_set}
      *
      * @param codePoint 0 to 63, as in RFC 2474
      * @throws IllegalArgumentException if it is out of range
@@ -44,7 +45,8 @@ public enum TrafficClass {
     }
 
     /**
-     * {@return the code point of Differentiated Services of a traffic class; empty if it has none; fi_tc_dscp_get}
+     * {@return the code point of Differentiated Services (DSCP) of a traffic class; empty if it has none;
+     * fi_tc_dscp_get}
      *
      * @param value libfabric's number for the class, such as {@link DomainAttributes#trafficClass}
      */

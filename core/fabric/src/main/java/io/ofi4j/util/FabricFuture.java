@@ -14,10 +14,10 @@ import java.util.concurrent.ExecutionException;
  * operation's memory is the program's. Any thread may call the methods.
  *
  * <p><b>Cancellation.</b> A posted receive can be canceled, by {@link #cancel}, a deadline of {@link #within} or an
- * interrupt of {@link #await()}: fi_cancel, fi_endpoint(3). The future goes on until the provider has given the
- * receive back; if a message has come for it meanwhile, the future has that message. Other operations are not canceled,
- * nor are receives where the provider cannot: their future ends when the operation has ended, or with
- * {@code ECANCELED} (125) when the endpoint is closed. That is how to end an operation whose peer has died.
+ * interrupt of {@link #await()}: fi_cancel, fi_endpoint(3). The future does not complete before the provider has given
+ * the receive back; if a message has come meanwhile, the future completes with that message. Other operations are not
+ * canceled, nor are receives where the provider cannot: their future ends when the operation has ended, or with {@code
+ * ECANCELED} (125) when the endpoint is closed. That is how to end an operation whose peer has died.
  *
  * <p>{@link #complete}, {@link #completeExceptionally}, {@link #orTimeout} and {@link Futures#close} end the future and
  * not the operation, which then still uses its memory.
@@ -34,11 +34,11 @@ public final class FabricFuture extends CompletableFuture<Futures.Result> {
     }
 
     /**
-     * Cancels the operation at a deadline, if it can be canceled. The future then ends with
-     * {@link FabricTimeoutException}, once the memory is free. A thread may wait less long with {@link #get(long,
-     * java.util.concurrent.TimeUnit)}, which leaves the operation as it is.
+     * Cancels the operation at a deadline, if it can be canceled; otherwise the deadline has no effect. The future then
+     * ends with {@link FabricTimeoutException}, once the memory is free. To end a wait and leave the operation as it
+     * is, use {@link #get(long, java.util.concurrent.TimeUnit)}.
      *
-     * @param deadline the time from now
+     * @param deadline the time from now; at once if it is not above zero
      * @return this future
      */
     public FabricFuture within(Duration deadline) {
@@ -50,7 +50,7 @@ public final class FabricFuture extends CompletableFuture<Futures.Result> {
      * Asks the provider to cancel the operation, if it can be canceled; fi_cancel, fi_endpoint(3). The future ends with
      * {@link CancellationException} when that has happened, which may be after this call.
      *
-     * @param mayInterruptIfRunning not looked at
+     * @param mayInterruptIfRunning ignored
      * @return whether the operation is canceled by now
      */
     @Override
@@ -85,8 +85,8 @@ public final class FabricFuture extends CompletableFuture<Futures.Result> {
      *         an interrupt. The interrupt status is set then, and also after an interrupt that came too late
      * @throws FabricTimeoutException if it was canceled at the deadline of {@link #within}
      * @throws CancellationException if it was canceled, or the {@link Futures} were closed
-     * @throws IllegalStateException if an action of a future calls it before this one has ended: it runs on the thread
-     *         that would end it. Use {@link #thenCompose} there
+     * @throws IllegalStateException if an action of a future calls it before this future has ended. Actions run on the
+     *         thread that completes futures: use {@link #thenCompose} there
      */
     public Futures.Result await() {
         if (!isDone() && futures.isPollingThread()) {

@@ -28,7 +28,8 @@ import java.util.function.LongConsumer;
 
 /**
  * Operations of one endpoint as futures, for code that is not on the hot path: each operation allocates a few hundred
- * bytes. A thread of this object polls the queue and completes the futures. Any thread may call the methods.
+ * bytes. A thread of this object polls the queue, completes the futures and runs their actions. Any thread may call the
+ * methods.
  *
  * <p>Nothing else may poll the queue until {@link #close}: another poll would take completions that futures wait for.
  * A future ends when its operation has ended. {@link FabricFuture} says what can be canceled.
@@ -299,11 +300,11 @@ public final class Futures implements AutoCloseable {
 
     /**
      * Stops polling, and ends the futures that are not complete with {@link CancellationException}. Their operations go
-     * on, and complete on the queue. Waits for the thread, about ten seconds at most; called by a future's own action,
-     * it does not wait.
+     * on, and complete on the queue. Waits for the thread that polls, about ten seconds at most; called by a future's
+     * own action, it does not wait.
      *
-     * @throws FabricTimeoutException if an action of a future still runs then, on the thread that polls; calling this
-     *         again waits again
+     * @throws FabricTimeoutException if an action of a future still runs then on that thread; calling this again waits
+     *         again
      */
     @Override
     public void close() {

@@ -45,19 +45,19 @@ import java.util.stream.Stream;
  * {@code FLUX_JOB_SIZE} says that there are more processes, {@link #join()} throws.
  * </ol>
  *
- * <p>The launcher's own engine carries what ranks tell each other: PMIx with put, fence and get, or PMI-1 with its
- * space of keys, its barrier and its names. No rank serves the others then. Without a launcher, rank 0 serves a {@link
- * Rendezvous}, for up to 512 ranks.
+ * <p>With PMIx and PMI-1, ranks exchange values through the launcher, and no rank serves the others. In a job of {@code
+ * OFI4J_*} variables, rank 0 serves a {@link Rendezvous}, for up to 512 ranks.
  *
  * <p>If a process ends before it has closed its job, calls of the other processes that wait for it throw a
- * {@link JobException}: at once if rank 0 or the launcher tells, otherwise at the deadline. It names the rank, its
+ * {@link JobException}: at once if rank 0 or the launcher reports it, otherwise at the deadline. It names the rank, its
  * process and its host, except with PMI-1, which does not tell who is missing in a barrier.
  *
- * <p>Put and gather little, at the start of a program: launchers keep all values, and PMIx brings all of them again
- * with each barrier. {@link JobCollectives} is for what a program does often.
+ * <p>Put and gather little, at the start of a program: launchers keep all values, and PMIx sends all of them again with
+ * each barrier. {@link JobCollectives} is for what a program does often.
  *
  * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather} and {@link Ranks#exchange} in
- * the same order, one at a time. After {@link #close} every method but accessors throws {@link IllegalStateException}.
+ * the same order, one at a time. After {@link #close} every method but accessors and {@link #abort} throws
+ * {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
     private static final int MAX_NAME_LENGTH = 200;
@@ -67,7 +67,7 @@ public final class Job implements AutoCloseable {
     private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
     private static final int MAX_NAMED = 16;
     private static final String VALUES = "value/";
-    private static final String CARDS = "card/";
+    private static final String HELLOS = "hello/";
 
     private final JobEngine engine;
     private final Duration deadline;
@@ -76,7 +76,7 @@ public final class Job implements AutoCloseable {
     private final int localRank;
     /** The names that were put. */
     private final Set<String> names = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger cards = new AtomicInteger();
+    private final AtomicInteger nextHello = new AtomicInteger();
     /** Where calls that wait make progress. The array is replaced, never changed. */
     private volatile CompletionQueue[] queues = {};
     private volatile boolean closed;
@@ -198,7 +198,8 @@ public final class Job implements AutoCloseable {
     public List<String> hosts() { return hosts; }
 
     /**
-     * {@return how this process was started, as text: {@code PMIx}, {@code PMI-1}, or the address of the rendezvous}
+     * {@return how this process was started, as text for people: {@code PMIx}, {@code PMI-1}, the {@code OFI4J_*}
+     * variable that was found, or that there is no launcher}
      */
     public String launcher() { return engine.name(); }
 
@@ -241,14 +242,14 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Publishes a value of this rank, which {@link #get} returns at every rank. A name has one value: the engines of
-     * launchers keep what other ranks have read.
+     * Publishes a value of this rank, which {@link #get} returns at every rank. A name gets one value, which cannot be
+     * replaced: launchers keep what other ranks have read.
      *
      * @param name up to 200 bytes of UTF-8
      * @param value up to 65,536 bytes
      * @throws IllegalArgumentException if the name or the value is longer
      * @throws IllegalStateException if this rank has put the name already
-     * @throws JobException if the job is broken, or what carries it takes no more
+     * @throws JobException if the job is broken, or the launcher or rank 0 takes no more values
      */
     public void put(String name, byte[] value) {
         requireOpen();
@@ -280,22 +281,22 @@ public final class Job implements AutoCloseable {
         return call(() -> engine.get(rank, kind + name, startWait()));
     }
 
-    /** Publishes a card of this rank, and returns its number. All ranks put as many, in the same order. */
-    int putCard(byte[] card) {
+    /** Publishes a hello of {@link Ranks}, and returns its number. All ranks put as many, in the same order. */
+    int putHello(byte[] hello) {
         requireOpen();
-        requireLength("a card", card, Rendezvous.MAX_VALUE_LENGTH);
-        int number = cards.getAndIncrement();
+        requireLength("the address with the regions", hello, Rendezvous.MAX_VALUE_LENGTH);
+        int number = nextHello.getAndIncrement();
         call(() -> {
-            engine.put(CARDS + number, card, Deadline.in(deadline));
+            engine.put(HELLOS + number, hello, Deadline.in(deadline));
             return null;
         });
         return number;
     }
 
-    /** {@return the card of a rank with this number} It waits until there is one. */
-    byte[] card(int rank, int number) {
+    /** {@return the hello of a rank with this number} It waits until there is one. */
+    byte[] hello(int rank, int number) {
         requireOpen();
-        return get(rank, CARDS, Integer.toString(number));
+        return get(rank, HELLOS, Integer.toString(number));
     }
 
     /** Also checked in a job of one rank, so that a program that works with one rank works with several. */
@@ -334,7 +335,7 @@ public final class Job implements AutoCloseable {
 
     /**
      * Checks that no rank is known to be lost. Call it now and then in a loop that waits for other ranks. It only
-     * reads a field. Not every launcher tells of a rank that has ended: then only a call that waits for it finds out.
+     * reads a field. Not every launcher reports that a rank has ended: then only a call that waits for it finds out.
      *
      * @throws JobException if a rank is lost, with its number
      */
@@ -365,9 +366,9 @@ public final class Job implements AutoCloseable {
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Ends the job because of a failure. Waiting calls of the other ranks throw a {@link JobException} with the reason,
-     * the launcher is told to end them, and this process ends with the code, as by {@link System#exit}, after at most
-     * three seconds. It never returns.
+     * Ends the job because of a failure. A launcher is told to end the other ranks; where rank 0 serves them, their
+     * waiting calls throw a {@link JobException} with the reason. This process ends with the code, as by
+     * {@link System#exit}, after at most three seconds. The method never returns.
      *
      * @param code the status of the process, 1 to 255
      * @param why the reason, not empty
@@ -405,8 +406,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Leaves the job. Ranks that wait for this rank, now or later, get a {@link JobException}. Rank 0 serves the other
-     * ranks: there it waits until all have left or were lost, at most until the deadline.
+     * Leaves the job. Ranks that wait for this rank, now or later, get a {@link JobException}. Where rank 0 serves the
+     * other ranks, rank 0 waits here until all have left or were lost, at most until the deadline.
      *
      * @throws JobException if the launcher does not answer before the deadline; the job is closed nevertheless
      */

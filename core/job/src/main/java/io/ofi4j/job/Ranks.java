@@ -19,31 +19,31 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, including this rank's own.
  *
- * <p>{@link #exchange} brings those of all ranks at once. {@link #lazy} brings those of a rank when they are first
- * asked for, for programs of which each rank talks to few others.
+ * <p>{@link #exchange} fetches those of all ranks at once. {@link #lazy} fetches those of a rank when they are first
+ * asked for, for programs in which each rank talks to few others.
  *
  * <p>A region is an entry of 40 bytes in each rank's message. Give one region, and agree on offsets in it, rather than
  * many regions: every operation takes an offset in the remote region.
  *
- * <p><b>Threads.</b> Any thread may use it. The first call for a rank that {@link #lazy} brings waits for the rank and
- * inserts its address: with a threading model other than SAFE, that is for the thread of the domain.
+ * <p><b>Threads.</b> Any thread may use it. The first call for a rank of {@link #lazy} waits for the rank and inserts
+ * its address: with a threading model other than SAFE, only the thread of the domain may make it.
  */
 public final class Ranks {
     private final Job job;
     private final AddressVector vector;
     private final RankHello own;
-    /** The number of the cards of all ranks, if they are fetched. */
-    private final int card;
+    /** The number of the hellos of all ranks, if they are fetched. */
+    private final int number;
     private final AtomicReferenceArray<Known> known;
 
     /** What is known of a rank. */
     private record Known(Peer peer, List<RemoteRegion> regions) {}
 
-    private Ranks(Job job, AddressVector vector, RankHello own, int card) {
+    private Ranks(Job job, AddressVector vector, RankHello own, int number) {
         this.job = job;
         this.vector = vector;
         this.own = own;
-        this.card = card;
+        this.number = number;
         this.known = new AtomicReferenceArray<>(job.size());
     }
 
@@ -77,14 +77,15 @@ public final class Ranks {
     }
 
     /**
-     * Publishes the address of an endpoint, and regions. What belongs to another rank is fetched, and its address
-     * inserted into the vector, when it is first asked for with {@link #peer} or {@link #region}. Every rank calls it,
-     * in the same order; it waits for none.
+     * Publishes the address of an endpoint, and regions. Those of another rank are fetched, and its address is inserted
+     * into the vector (fi_av_insert, fi_av(3)), when they are first asked for with {@link #peer} or {@link #region}.
+     * All ranks make these calls in the same order; the call waits for no rank.
      *
      * @param job the job
      * @param endpoint an enabled endpoint
      * @param vector the vector that is bound to the endpoint; it stays open as long as ranks are asked for
      * @param mine the regions that the other ranks may use, at most 1,000; every rank gives the same number
+     * @return the ranks, of which none is fetched yet
      * @throws JobException if the job is broken
      * @throws IllegalArgumentException if there are too many regions
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
@@ -92,7 +93,7 @@ public final class Ranks {
     public static Ranks lazy(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
         Objects.requireNonNull(vector, "vector");
         RankHello own = RankHello.of(endpoint, mine);
-        return new Ranks(job, vector, own, job.putCard(own.encode()));
+        return new Ranks(job, vector, own, job.putHello(own.encode()));
     }
 
     private RankHello same(byte[] hello, int rank) {
@@ -114,9 +115,9 @@ public final class Ranks {
         return found != null ? found : fetch(rank);
     }
 
-    /** Waits for a rank's card outside of the lock, so that no thread waits for the wait of another one. */
+    /** Waits for a rank's hello outside of the lock, so that no thread waits while another one waits for a rank. */
     private Known fetch(int rank) {
-        RankHello hello = same(job.card(rank, card), rank);
+        RankHello hello = same(job.hello(rank, number), rank);
         synchronized (known) {
             Known found = known.get(rank);
             if (found == null) {
@@ -202,8 +203,8 @@ public final class Ranks {
     public int size() { return known.length(); }
 
     /**
-     * {@return the peer for the endpoint of a rank} The first call for a rank of {@link #lazy} waits until the rank has
-     * called it, too.
+     * {@return the peer for the endpoint of a rank} The first call for a rank of {@link #lazy} waits until that rank
+     * has called {@link #lazy}, at most until the job's deadline.
      *
      * @param ofRank 0 to {@link #size} - 1
      * @throws IndexOutOfBoundsException if there is no such rank

@@ -43,7 +43,7 @@ import java.util.function.Function;
  * dictionary against it. Data over libfabric is not encrypted.
  *
  * <p>Members that have called {@link #enter} can {@link #gather}, and learn when one of them is lost.
- * {@link io.ofi4j.job.Job} does that for the processes of a launcher.
+ * {@link io.ofi4j.job.Job} does that for processes that no launcher's PMIx or PMI-1 connects.
  *
  * <p>Any thread may call the methods. Calls of several threads of one member take turns: a call that waits lets others
  * go ahead, at least once a second. A deadline is that of the whole call, turns included. The server has up to two

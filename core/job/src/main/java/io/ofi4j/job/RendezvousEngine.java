@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 /**
- * A job without a launcher that carries it: rank 0 serves a {@link Rendezvous}. Each rank has one connection for
+ * A job without PMIx or PMI-1: rank 0 serves a {@link Rendezvous}. Each rank has one connection for
  * requests, and one that waits for the loss of a rank.
  */
 final class RendezvousEngine implements JobEngine {

@@ -134,7 +134,7 @@ public final class MismatchReport {
         if (hasSource && hasDestination) {
             return Optional.of("Nothing matches the source address " + source
                     + " together with the destination address " + destination + " with " + providerText
-                    + ": is one of this machine, and does it reach the other?");
+                    + ": is the first an address of this machine, and does it reach the second?");
         }
         return Optional.of("Nothing matches the " + (hasSource ? "source" : "destination") + " address "
                 + (hasSource ? source : destination) + " with " + providerText + ": is it an address of "

@@ -83,8 +83,8 @@ public final class DomainOps {
     }
 
     /**
-     * fi_query_atomic: the largest number of elements of one operation, or 0 if the provider does not have it. The flags
-     * are 0, FI_FETCH_ATOMIC or FI_COMPARE_ATOMIC.
+     * fi_query_atomic: the largest number of elements of one operation, or 0 if the provider does not have it. The
+     * flags are 0, FI_FETCH_ATOMIC or FI_COMPARE_ATOMIC.
      */
     public static long fi_query_atomic(Handle domain, int datatype, int operation, long flags) {
         MemorySegment function = fi_query_atomic.find(domain);

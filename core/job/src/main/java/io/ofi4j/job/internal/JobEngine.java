@@ -3,7 +3,7 @@ package io.ofi4j.job.internal;
 import java.util.List;
 
 /**
- * What carries a job: it knows the rank of this process and the number of ranks, and brings values and barriers to all
+ * How the ranks of a job exchange values and wait for each other. It knows the rank of this process and the number of
  * ranks. Any thread may call the methods; no thread calls {@link #gather} or {@link #barrier} while another one does.
  * Every method throws {@link LauncherException} if it cannot go on.
  */

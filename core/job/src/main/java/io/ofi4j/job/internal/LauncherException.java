@@ -2,7 +2,7 @@ package io.ofi4j.job.internal;
 
 import java.util.List;
 
-/** What carries the job cannot be reached, or refused, or a rank is not there. */
+/** The launcher or rank 0 cannot be reached, or has refused a call, or a rank is missing. */
 public final class LauncherException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -17,14 +17,14 @@ public final class Launchers {
     private static final Map<String, String> COUNTS = Map.of("SLURM_NTASKS",
             "Start it with 'srun --mpi=pmix' or 'srun --mpi=pmi2'", "OMPI_COMM_WORLD_SIZE",
             "Start it with an mpirun that offers PMIx, as Open MPI's does from 4.0 on", "PMI_SIZE",
-            "Start it with Hydra's mpiexec and '-pmi-port' left out", "FLUX_JOB_SIZE", "Start it with 'flux run'");
+            "Start it with Hydra's mpiexec, without '-pmi-port'", "FLUX_JOB_SIZE", "Start it with 'flux run'");
 
     private static final int MAX_PORT = 65_535;
 
     private Launchers() {}
 
     /**
-     * {@return what carries the job of this process}
+     * {@return the engine of the job of this process}
      *
      * @param meet joins a job whose ranks meet at rank 0
      */

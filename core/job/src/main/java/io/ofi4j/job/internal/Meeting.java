@@ -3,7 +3,7 @@ package io.ofi4j.job.internal;
 import java.net.InetSocketAddress;
 
 /**
- * A job whose ranks meet at rank 0, because no launcher carries it.
+ * A job whose ranks meet at rank 0, because no launcher connects them.
  *
  * @param name who started it, for messages
  * @param address where rank 0 listens

@@ -17,11 +17,12 @@ import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
 /**
- * A job that PMI-1 carries, as Hydra's mpiexec and {@code srun --mpi=pmi2} do: lines of text, each with one answer.
+ * A job whose ranks PMI-1 connects, by Hydra's mpiexec and {@code srun --mpi=pmi2}: lines of text, each with one
+ * answer.
  *
- * <p>A gathering is keys of the space of keys, which all ranks see after a barrier, and never before. A value that is
- * put is published as a name, which all ranks can look up at once. Both are cut into pieces that fit into a line, in
- * Base64, because a space ends a value. The first piece begins with the number of pieces.
+ * <p>A gathering puts keys into the key-value space, which all ranks see after a barrier, and never before. A value
+ * that is put is published as a name, which all ranks can look up at once. Both are cut into pieces that fit into a
+ * line, in Base64, because a space ends a value. The first piece begins with the number of pieces.
  *
  * <p>A launcher answers one line at a time. While a thread waits in a barrier, others wait for their turn.
  */
@@ -99,8 +100,8 @@ public final class Pmi1Engine implements JobEngine {
             Map<String, String> answer = ask(line, "publish_result", wait);
             if (!answer.getOrDefault("rc", SUCCESS).equals(SUCCESS)
                     || !answer.getOrDefault("info", "ok").equals("ok")) {
-                throw new LauncherException("the launcher answered '" + answer + "' to publish_name: it brings no"
-                        + " single values to other ranks. Bring them with a gathering of all ranks");
+                throw new LauncherException("the launcher answered '" + answer + "' to publish_name: it publishes no"
+                        + " values of single ranks. Use Job.gather, which all ranks call");
             }
         }
     }

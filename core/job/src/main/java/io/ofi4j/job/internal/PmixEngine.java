@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A job that PMIx carries: mpirun of Open MPI, {@code srun --mpi=pmix}, PRRTE. Values are keys of PMIx, and a barrier
- * is a fence.
+ * A job whose ranks PMIx connects: mpirun of Open MPI, {@code srun --mpi=pmix}, PRRTE. Values are keys of PMIx, and a
+ * barrier is a fence.
  *
  * <p>No key is put twice: PMIx keeps what a rank has read, and its shared memory can be read while a key is replaced.
  * Each fence therefore carries all that its ranks have ever put. A barrier puts nothing, unless it takes long: then its

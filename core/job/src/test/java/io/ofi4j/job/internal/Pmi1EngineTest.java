@@ -97,7 +97,7 @@ class Pmi1EngineTest {
         Pmi1Engine engine = Pmi1Engine.join(without, 0, 3, Deadline.in(Pair.DEADLINE));
 
         assertThatThrownBy(() -> engine.put("name", new byte[1], Deadline.in(Pair.DEADLINE)))
-                .hasMessageContaining("it brings no single values to other ranks");
+                .hasMessageContaining("it publishes no values of single ranks");
     }
 
     @Test
