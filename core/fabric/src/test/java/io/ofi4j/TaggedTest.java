@@ -217,7 +217,7 @@ class TaggedTest {
         try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA, Capability.DIRECTED_RECV)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             Peer self = box.pair.far; // of the receiver itself
-            if (has(box, Fact.PEEK_RECEIVES) || has(box, Fact.RESPELLED_PEERS_UNRECOGNIZED)) {
+            if (has(box, Fact.PEEK_RECEIVES) || self.entry.isRespelled) {
                 assertThatThrownBy(() -> receiver.peek(self, TAG, 0, 1))
                         .isInstanceOf(UnsupportedOperationException.class);
                 return;

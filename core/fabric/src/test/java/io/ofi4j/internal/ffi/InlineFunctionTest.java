@@ -2,11 +2,13 @@ package io.ofi4j.internal.ffi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,6 +22,8 @@ class InlineFunctionTest {
     private static final Path HEADERS = Path.of("/usr/include/rdma");
     /** Those that the headers call otherwise: one of several with the same body, and one that calls another. */
     private static final Map<String, String> OTHERWISE = Map.of("bind", "fi_ep_bind", "fi_join_collective", "fi_join");
+    /** Those that headers of 1.17 lack. Where a libfabric lacks one, its table is shorter. */
+    private static final Set<String> NEWER = Set.of("fi_av_set_user_id");
     /** Such as {@code ep->rma->write(}, or {@code mr->fid.ops->bind(}. */
     private static final Pattern CALL = Pattern.compile("(\\w+)->(fid\\.)?(\\w+)->(\\w+)\\(");
 
@@ -42,6 +46,7 @@ class InlineFunctionTest {
     @EnumSource
     void callsTheEntryThatTheHeadersSay(InlineFunction function) throws ReflectiveOperationException {
         String name = OTHERWISE.getOrDefault(function.name(), function.name());
+        assumeTrue(!NEWER.contains(name) || headers.contains(name + "("), name + " is newer than these headers");
         MatchResult inline = inHeaders(
                 "static inline\\s[^;{}]*?\\b" + name + "\\s*\\(\\s*([^)]*)\\)\\s*\\{(.*?)\\n\\}");
         Matcher call = CALL.matcher(inline.group(2));
