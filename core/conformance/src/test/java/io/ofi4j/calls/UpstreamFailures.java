@@ -173,7 +173,7 @@ final class UpstreamFailures {
             new Failure(WAIT, "shm", UP_TO_1_17, NO_TIME), new Failure(WAIT, "sockets", UP_TO_1_21, AT_ONCE),
             new Failure(WAIT, "sockets MSG", UP_TO_1_21, AT_ONCE),
             new Failure("fi_av_lookup", "udp;ofi_rxd", VersionRange.from(1, 15).to(2, 4), NOT_FOUND),
-            new Failure("fi_av_lookup", "shm", FROM_2_0, NO_PREFIX),
+            new Failure("fi_av_lookup", "shm", VersionRange.from(2, 1), NO_PREFIX),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "verbs;ofi_rxm", FROM_2_0, OLD_VALUE),

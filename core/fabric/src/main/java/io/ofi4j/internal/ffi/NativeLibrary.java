@@ -146,6 +146,7 @@ public final class NativeLibrary {
     }
 
     private static String refusal(Path file) {
-        return "which is there, but cannot be loaded: " + LibC.linkerRefusal(file.toString());
+        String reason = LibC.linkerRefusal(file.toString());
+        return "which is there, but cannot be loaded: " + (reason.isEmpty() ? "a second try succeeded" : reason);
     }
 }
