@@ -15,7 +15,6 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.LongToIntFunction;
 import java.util.function.Supplier;
@@ -62,8 +61,8 @@ public final class Counter implements AutoCloseable {
     private long addedErrors;
     /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
-    /** Hidden queues of its endpoints, whose completions free the places of operations. */
-    private volatile List<CompletionQueue> hiddenQueues = List.of();
+    /** Hidden queues of its endpoints, whose completions free the places of operations. Replaced, never changed. */
+    private volatile CompletionQueue[] hiddenQueues = {};
     private final LifeCycle lifeCycle = new LifeCycle();
 
     private Counter(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
@@ -136,7 +135,8 @@ public final class Counter implements AutoCloseable {
 
     /** Has reads poll a hidden queue until that is closed; inside the guard. */
     void poll(CompletionQueue hidden) {
-        hiddenQueues = Stream.concat(hiddenQueues.stream().filter(CompletionQueue::isOpen), Stream.of(hidden)).toList();
+        hiddenQueues = Stream.concat(Stream.of(hiddenQueues).filter(CompletionQueue::isOpen), Stream.of(hidden))
+                .toArray(CompletionQueue[]::new);
     }
 
     private void pollHidden() {
