@@ -65,12 +65,12 @@ final class RendezvousEngine implements JobEngine {
         try {
             joined = meeting.rank() == 0
                     ? Rendezvous.serve(meeting.address(), meeting.secret())
-                    : Rendezvous.join(meeting.address(), meeting.secret(), deadline.left());
-            failureWatch = Rendezvous.join(meeting.address(), meeting.secret(), deadline.left());
-            joined.enter(meeting.rank(), who);
-            if (meeting.rank() == 0) { joined.publish(SERVER, who.getBytes(StandardCharsets.UTF_8)); }
+                    : Rendezvous.join(meeting.address(), meeting.secret(), deadline);
+            failureWatch = Rendezvous.join(meeting.address(), meeting.secret(), deadline);
+            joined.enter(meeting.rank(), who, deadline);
+            if (meeting.rank() == 0) { joined.publish(SERVER, who.getBytes(StandardCharsets.UTF_8), deadline); }
             RendezvousEngine engine = new RendezvousEngine(meeting, joined, failureWatch,
-                    new String(joined.await(SERVER, deadline.left()), StandardCharsets.UTF_8));
+                    new String(joined.await(SERVER, deadline), StandardCharsets.UTF_8));
             Thread.ofPlatform().daemon().name("ofi4j-job-watch").start(() -> engine.awaitFailure(watchTime));
             return engine;
         } catch (Throwable t) {
@@ -120,7 +120,7 @@ final class RendezvousEngine implements JobEngine {
     @Override
     public void put(String name, byte[] value, Deadline deadline) {
         call(() -> {
-            rendezvous.publish(key(rank(), name), value);
+            rendezvous.publish(key(rank(), name), value, deadline);
             return null;
         }, null);
     }
@@ -175,7 +175,7 @@ final class RendezvousEngine implements JobEngine {
     @Override
     public void leave(Deadline deadline) {
         closed = true;
-        rendezvous.awaitDepartures(deadline.left());
+        rendezvous.awaitDepartures(deadline);
         rendezvous.close();
         failureWatch.close();
         requests.shutdown();

@@ -275,6 +275,32 @@ class RendezvousTest {
     }
 
     @Test
+    void whoWaitsIsToldWhyTheServerGivesUp() throws Exception {
+        Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+        try (Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            server.enter(0, "the first");
+            CompletableFuture<List<byte[]>> gathered = CompletableFuture
+                    .supplyAsync(() -> client.gather("x", 1, 3, new byte[0], Pair.DEADLINE));
+            Waiting.BACKOFF.until(() -> hasCome(server), Pair.DEADLINE);
+            server.fail("it is tired");
+
+            assertThatThrownBy(() -> gathered.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS))
+                    .hasRootCauseInstanceOf(RendezvousException.class)
+                    .hasRootCauseMessage("the first gave up: it is tired");
+        }
+    }
+
+    /** Whether place 1 of the gathering is there. */
+    private static boolean hasCome(Rendezvous server) {
+        try {
+            server.gather("x", 0, 3, new byte[0], Duration.ZERO);
+            throw new AssertionError("nobody comes to place 2");
+        } catch (FabricTimeoutException e) {
+            return e.getMessage().contains("have not come: 2.");
+        }
+    }
+
+    @Test
     void aMemberThatHasLeftIsNotGatheredFor() {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             Rendezvous leaving = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE);
