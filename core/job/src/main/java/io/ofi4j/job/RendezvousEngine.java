@@ -1,8 +1,8 @@
 package io.ofi4j.job;
 
 import io.ofi4j.FabricTimeoutException;
-import io.ofi4j.Waiting;
 import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.job.internal.HelperThread;
 import io.ofi4j.job.internal.JobEngine;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Meeting;
@@ -10,10 +10,6 @@ import io.ofi4j.job.internal.Wait;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 /**
@@ -36,9 +32,6 @@ final class RendezvousEngine implements JobEngine {
     private final Rendezvous failureWatch;
     /** Rank 0, with its process and host. */
     private final String server;
-    /** Runs requests while the threads that wait for them make progress. */
-    private final ExecutorService requests = Executors
-            .newCachedThreadPool(Thread.ofPlatform().daemon().name("ofi4j-job-call").factory());
     private int gatherings;
     private volatile LauncherException lost;
     private volatile boolean closed;
@@ -57,8 +50,8 @@ final class RendezvousEngine implements JobEngine {
 
     static RendezvousEngine join(Meeting meeting, String who, Deadline deadline, Duration watchTime) {
         if (meeting.size() > MAX_RANKS) {
-            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + MAX_RANKS + " ranks, not "
-                    + meeting.size() + ": start it with mpirun or srun");
+            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + MAX_RANKS
+                    + " ranks, not " + meeting.size() + ": start it with mpirun or srun");
         }
         Rendezvous joined = null;
         Rendezvous failureWatch = null;
@@ -122,50 +115,30 @@ final class RendezvousEngine implements JobEngine {
         call(() -> {
             rendezvous.publish(key(rank(), name), value, deadline);
             return null;
-        }, null);
+        }, new Wait(deadline, null));
     }
 
     @Override
     public byte[] get(int rank, String name, Wait wait) {
-        return call(() -> rendezvous.await(key(rank, name), wait.deadline()), wait.progress());
+        return call(() -> rendezvous.await(key(rank, name), wait.deadline()), wait);
     }
 
     @Override
     public List<byte[]> gather(byte[] value, Wait wait) {
         String name = "gathering " + gatherings++;
-        return call(() -> rendezvous.gather(name, rank(), size(), value, wait.deadline()), wait.progress());
+        return call(() -> rendezvous.gather(name, rank(), size(), value, wait.deadline()), wait);
     }
 
     @Override
     public void barrier(Wait wait) { gather(NO_DATA, wait); }
 
-    private <T> T call(Supplier<T> work, Runnable progress) {
+    private <T> T call(Supplier<T> work, Wait wait) {
         try {
-            return progress == null ? work.get() : withProgress(work, progress);
+            return wait.progress() == null ? work.get() : HelperThread.withProgress(wait, work);
         } catch (FabricTimeoutException e) {
             throw new LauncherException(e.getMessage(), e);
         } catch (RendezvousException e) {
             throw new LauncherException(why(e), e);
-        }
-    }
-
-    /** Runs a call, which has a deadline, on another thread, and makes progress on this thread until it ends. */
-    private <T> T withProgress(Supplier<T> work, Runnable progress) {
-        Future<T> result = requests.submit(work::get);
-        for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
-            if (Thread.currentThread().isInterrupted()) { break; }
-            progress.run();
-            Waiting.BACKOFF.pause(turn);
-        }
-        try {
-            return result.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) { throw failure; }
-            if (e.getCause() instanceof Error error) { throw error; }
-            throw new AssertionError(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LauncherException("the wait was interrupted", e);
         }
     }
 
@@ -178,7 +151,6 @@ final class RendezvousEngine implements JobEngine {
         rendezvous.awaitDepartures(deadline);
         rendezvous.close();
         failureWatch.close();
-        requests.shutdown();
     }
 
     /** The others learn of it from rank 0. */
