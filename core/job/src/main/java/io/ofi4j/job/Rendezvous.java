@@ -53,8 +53,8 @@ import java.util.function.Function;
 public final class Rendezvous implements AutoCloseable {
     /** The largest number of bytes of a value. */
     public static final int MAX_VALUE_LENGTH = RendezvousRequest.MAX_VALUE_LENGTH;
-    /** The largest number of places that can {@link #gather}. */
-    public static final int MAX_PLACES = 1 << 20;
+    /** The largest number of places that can {@link #gather}: the server has a thread for each connection. */
+    public static final int MAX_PLACES = 512;
 
     private static final int MIN_SECRET_LENGTH = 16;
     private static final int SECRET_BYTES = 16;

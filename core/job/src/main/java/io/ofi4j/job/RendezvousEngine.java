@@ -17,8 +17,6 @@ import java.util.function.Supplier;
  * requests, and one that waits for the loss of a rank.
  */
 final class RendezvousEngine implements JobEngine {
-    /** Rank 0 has two connections and two threads for each rank. */
-    private static final int MAX_RANKS = 512;
     /** The length of one wait for the loss of a rank. The next wait follows it. */
     private static final Duration WATCH_TIME = Duration.ofMinutes(10);
     /** A name that is never published. The wait for it ends when a rank is lost. */
@@ -49,8 +47,8 @@ final class RendezvousEngine implements JobEngine {
     }
 
     static RendezvousEngine join(Meeting meeting, String who, Deadline deadline, Duration watchTime) {
-        if (meeting.size() > MAX_RANKS) {
-            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + MAX_RANKS
+        if (meeting.size() > Rendezvous.MAX_PLACES) {
+            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + Rendezvous.MAX_PLACES
                     + " ranks, not " + meeting.size() + ": start it with mpirun or srun");
         }
         Rendezvous joined = null;

@@ -24,11 +24,14 @@ import java.util.function.BooleanSupplier;
  */
 final class RendezvousServer implements AutoCloseable {
     /** The largest number of bytes of all names and values. More is refused. */
-    static final long MAX_BYTES = 64 << 20;
-    /** The largest number of members at a time. */
-    private static final int MAX_MEMBERS = 4096;
-    /** The largest number of unauthenticated connections, which have not shown yet that they know the secret. */
-    private static final int MAX_STRANGERS = 512;
+    static final int MAX_BYTES = 64 << 20;
+    /** The largest number of members at a time: a rank of a job is two. */
+    private static final int MAX_MEMBERS = 2 * Rendezvous.MAX_PLACES;
+    /**
+     * The largest number of unauthenticated connections, which have not shown yet that they know the
+     * secret. All ranks of a job may come at once.
+     */
+    private static final int MAX_STRANGERS = Rendezvous.MAX_PLACES;
     private static final long STACK_SIZE = 256 << 10;
     /** The time in which a new connection must show that it knows the secret. */
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
@@ -54,7 +57,7 @@ final class RendezvousServer implements AutoCloseable {
         this.listener = new ServerSocket();
         listener.setReuseAddress(true);
         try {
-            listener.bind(at, 512);
+            listener.bind(at, MAX_STRANGERS);
         } catch (IOException e) {
             listener.close();
             throw e;

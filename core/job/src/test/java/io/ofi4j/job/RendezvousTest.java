@@ -255,7 +255,7 @@ class RendezvousTest {
                     .isThrownBy(() -> server.gather("name", 4, 4, new byte[0], Pair.DEADLINE));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> server.gather("many", 0, Rendezvous.MAX_PLACES + 1, new byte[0], SHORT))
-                    .withMessageContaining("at most 1048576 places");
+                    .withMessageContaining("at most 512 places");
         }
     }
 
@@ -319,7 +319,7 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             for (int place : new int[]{-1, Rendezvous.MAX_PLACES}) {
                 assertThatIllegalArgumentException().isThrownBy(() -> server.enter(place, "nobody"))
-                        .withMessage("there is no place " + place + ": places are 0 to 1048575");
+                        .withMessage("there is no place " + place + ": places are 0 to 511");
             }
             assertThat(server.gather("name", 0, 1, new byte[]{7}, Pair.DEADLINE)).containsExactly(new byte[]{7});
         }
