@@ -5,6 +5,7 @@ import io.ofi4j.job.internal.Deadline;
 import io.ofi4j.job.internal.JobEngine;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Launchers;
+import io.ofi4j.job.internal.Meeting;
 import io.ofi4j.job.internal.ThisHost;
 import io.ofi4j.job.internal.Wait;
 import java.nio.ByteBuffer;
@@ -15,7 +16,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -71,7 +74,7 @@ public final class Job implements AutoCloseable {
 
     private final JobEngine engine;
     private final Duration deadline;
-    private final List<RankHello> ranks;
+    private final List<RankProcess> processes;
     private final List<String> hosts;
     private final int localRank;
     /** The names that were put. */
@@ -79,34 +82,37 @@ public final class Job implements AutoCloseable {
     private final AtomicInteger nextHello = new AtomicInteger();
     /** Where calls that wait make progress. The array is replaced, never changed. */
     private volatile CompletionQueue[] queues = {};
-    private volatile boolean closed;
+    /** Why this rank may not be in step with the others any more; null if it is. */
+    private volatile LauncherException outOfStep;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private Job(JobEngine engine, Deadline end) {
         this.engine = engine;
         this.deadline = end.duration();
-        this.ranks = hellos(engine, end);
-        this.hosts = ranks.stream().map(RankHello::host).toList();
+        this.processes = processes(engine, end);
+        this.hosts = processes.stream().map(RankProcess::host).toList();
         this.localRank = (int) hosts.subList(0, rank()).stream().filter(hosts.get(rank())::equals).count();
     }
 
     /** The first message of a rank: the size of the job as its launcher gave it, its process, and its host. */
-    private record RankHello(int size, long process, String host) {
+    private record RankProcess(int size, long process, String host) {
         byte[] encode() {
             byte[] name = host.getBytes(StandardCharsets.UTF_8);
             return ByteBuffer.allocate(Integer.BYTES + Long.BYTES + name.length).putInt(size).putLong(process).put(name)
                     .array();
         }
 
-        static RankHello decode(byte[] hello) {
+        static RankProcess decode(byte[] hello) {
             ByteBuffer buffer = ByteBuffer.wrap(hello);
-            return new RankHello(buffer.getInt(), buffer.getLong(), StandardCharsets.UTF_8.decode(buffer).toString());
+            return new RankProcess(buffer.getInt(), buffer.getLong(), StandardCharsets.UTF_8.decode(buffer).toString());
         }
     }
 
-    private static List<RankHello> hellos(JobEngine engine, Deadline end) {
-        RankHello own = new RankHello(engine.size(), ProcessHandle.current().pid(), ThisHost.name());
-        List<RankHello> all = engine.gather(own.encode(), new Wait(end, null)).stream().map(RankHello::decode).toList();
-        for (RankHello other : all) {
+    private static List<RankProcess> processes(JobEngine engine, Deadline end) {
+        RankProcess own = new RankProcess(engine.size(), ProcessHandle.current().pid(), ThisHost.name());
+        List<RankProcess> all = engine.gather(own.encode(), new Wait(end, null)).stream().map(RankProcess::decode)
+                .toList();
+        for (RankProcess other : all) {
             if (other.size() != own.size()) {
                 throw new LauncherException("a rank was started in a job of " + other.size()
                         + " ranks, and this one in a job of " + own.size() + ": start all of them with the same size");
@@ -135,15 +141,15 @@ public final class Job implements AutoCloseable {
     static Job join(Map<String, String> environment, Duration deadline) {
         Deadline end = Deadline.in(Deadline.requireSome(deadline));
         try {
-            return join(
-                    Launchers
-                            .find(environment, end,
-                                    meeting -> RendezvousEngine.join(meeting,
-                                            name(meeting.rank(), ProcessHandle.current().pid(), ThisHost.name()), end)),
-                    end);
+            return join(Launchers.find(environment, end, meeting -> meet(meeting, end)), end);
         } catch (LauncherException e) {
             throw new JobException(e.getMessage(), e);
         }
+    }
+
+    private static JobEngine meet(Meeting meeting, Deadline end) {
+        String who = name(meeting.rank(), ProcessHandle.current().pid(), ThisHost.name());
+        return RendezvousEngine.join(meeting, who, end);
     }
 
     static Job join(JobEngine engine, Deadline end) {
@@ -181,7 +187,7 @@ public final class Job implements AutoCloseable {
     /** {@return what has failed, with the process and the host of each rank that it is about} */
     private String why(LauncherException failure) {
         if (failure.ranks().isEmpty()) { return failure.getMessage(); }
-        return listed(failure.ranks(), other -> name(other, ranks.get(other).process(), hosts.get(other))) + " "
+        return listed(failure.ranks(), other -> name(other, processes.get(other).process(), hosts.get(other))) + " "
                 + failure.getMessage();
     }
 
@@ -313,9 +319,8 @@ public final class Job implements AutoCloseable {
      * @throws JobException if a rank has not called it in time, or the job is broken
      */
     public void barrier() {
-        requireOpen();
-        call(() -> {
-            engine.barrier(startWait());
+        callInStep(wait -> {
+            engine.barrier(wait);
             return null;
         });
     }
@@ -330,19 +335,25 @@ public final class Job implements AutoCloseable {
     public List<byte[]> gather(byte[] value) {
         requireOpen();
         requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
-        return call(() -> engine.gather(value, startWait()));
+        return callInStep(wait -> engine.gather(value, wait));
     }
 
     /**
-     * Checks that no rank is known to be lost. Call it now and then in a loop that waits for other ranks. It only
+     * Checks that no rank is known to be lost, and that no barrier and no gathering has failed. Call it now and then in a loop that waits for other ranks. It only
      * reads a field. Not every launcher reports that a rank has ended: then only a call that waits for it finds out.
      *
-     * @throws JobException if a rank is lost, with its number
+     * @throws JobException if a rank is lost, with its number, or the job is broken
      */
     public void check() {
         requireOpen();
         LauncherException lost = engine.lost();
-        if (lost != null) { throw broken(why(lost), null); }
+        if (lost != null) { throw broken(why(lost), lost); }
+        requireInStep();
+    }
+
+    private void requireInStep() {
+        LauncherException failure = outOfStep;
+        if (failure != null) { throw broken(why(failure), failure); }
     }
 
     /** Starts the deadline of a call. A queue's refusal, such as a wrong thread, is thrown before the call begins. */
@@ -359,16 +370,36 @@ public final class Job implements AutoCloseable {
         }
     }
 
+    /**
+     * Runs a call that all ranks make, and that not all of them know to have failed if it fails here. The next such
+     * call would meet another one of the others.
+     */
+    private <T> T callInStep(Function<Wait, T> work) {
+        requireOpen();
+        requireInStep();
+        Wait wait = startWait();
+        try {
+            return work.apply(wait);
+        } catch (LauncherException e) {
+            outOfStep = e;
+            throw broken(why(e), e);
+        } catch (RuntimeException | Error e) { // of a queue on which it made progress
+            outOfStep = new LauncherException("a call of all ranks was broken off: " + e.getMessage(), e);
+            throw e;
+        }
+    }
+
     private JobException broken(String why, RuntimeException cause) {
         return new JobException("rank " + rank() + " of " + size() + " cannot go on: " + why, cause);
     }
 
-    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+    private void requireOpen() { if (closed.get()) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
      * Ends the job because of a failure. A launcher is told to end the other ranks; where rank 0 serves them, their
      * waiting calls throw a {@link JobException} with the reason. This process ends with the code, as by
-     * {@link System#exit}, after at most three seconds. The method never returns.
+     * {@link System#exit}, after at most three seconds. The method never returns. After {@link #close}, nobody is told:
+     * this process ends, and a launcher sees its code.
      *
      * @param code the status of the process, 1 to 255
      * @param why the reason, not empty
@@ -379,7 +410,7 @@ public final class Job implements AutoCloseable {
             throw new IllegalArgumentException("the exit code of an abort must be 1 to 255, not " + code);
         }
         if (why.isBlank()) { throw new IllegalArgumentException("the reason of an abort is blank: pass a reason"); }
-        if (!closed) {
+        if (!closed.get()) {
             Thread tells = Thread.ofPlatform().daemon().start(() -> engine.abort(code, why));
             joinQuietly(tells);
         }
@@ -413,8 +444,7 @@ public final class Job implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed) { return; }
-        closed = true;
+        if (closed.getAndSet(true)) { return; }
         try {
             engine.leave(Deadline.in(deadline));
         } catch (LauncherException e) {

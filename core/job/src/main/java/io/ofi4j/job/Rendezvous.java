@@ -53,8 +53,8 @@ import java.util.function.Function;
 public final class Rendezvous implements AutoCloseable {
     /** The largest number of bytes of a value. */
     public static final int MAX_VALUE_LENGTH = RendezvousRequest.MAX_VALUE_LENGTH;
-    /** The largest number of places that can {@link #gather}. */
-    public static final int MAX_PLACES = 1 << 20;
+    /** The largest number of places that can {@link #gather}: the server has a thread for each connection. */
+    public static final int MAX_PLACES = 512;
 
     private static final int MIN_SECRET_LENGTH = 16;
     private static final int SECRET_BYTES = 16;
@@ -134,12 +134,15 @@ public final class Rendezvous implements AutoCloseable {
      * @throws RendezvousException if no server is there in time, or it has another secret
      */
     public static Rendezvous join(InetSocketAddress server, String secret, Duration deadline) {
+        return join(server, secret, Deadline.in(deadline));
+    }
+
+    static Rendezvous join(InetSocketAddress server, String secret, Deadline end) {
         requireSecret(secret);
         if (server.isUnresolved()) {
             throw new RendezvousException("the host " + server.getHostString() + " is not known: is its name right?",
                     null);
         }
-        Deadline end = Deadline.in(deadline);
         InetSocketAddress reachable = reachable(server);
         while (true) {
             Socket socket = new Socket();
@@ -208,10 +211,12 @@ public final class Rendezvous implements AutoCloseable {
      * @throws IllegalArgumentException if one is longer
      * @throws RendezvousException if the server has gone, or keeps 64 MiB already
      */
-    public void publish(String name, byte[] value) {
+    public void publish(String name, byte[] value) { publish(name, value, Deadline.unlimited()); }
+
+    void publish(String name, byte[] value, Deadline deadline) {
         requireName(name);
         requireShort(value);
-        ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value));
+        ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value), deadline);
     }
 
     /** As {@link #publish(String, byte[])}, for the address of an endpoint. */
@@ -273,13 +278,15 @@ public final class Rendezvous implements AutoCloseable {
      * @param name for people, up to 255 bytes of UTF-8
      * @throws IllegalArgumentException if there is no such place
      */
-    public void enter(int place, String name) {
+    public void enter(int place, String name) { enter(place, name, Deadline.unlimited()); }
+
+    void enter(int place, String name, Deadline deadline) {
         requireName(name);
         if (place < 0 || place >= MAX_PLACES) {
             throw new IllegalArgumentException("there is no place " + place + ": places are 0 to " + (MAX_PLACES - 1));
         }
         ask(new RendezvousRequest(RendezvousRequest.Kind.ENTER, name, 0,
-                ByteBuffer.allocate(Integer.BYTES).putInt(place).array()));
+                ByteBuffer.allocate(Integer.BYTES).putInt(place).array()), deadline);
         entered = true;
     }
 
@@ -340,7 +347,7 @@ public final class Rendezvous implements AutoCloseable {
         }
         entered = false;
         String reason = why.length() > MAX_REASON_LENGTH ? why.substring(0, MAX_REASON_LENGTH) : why;
-        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA));
+        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA), Deadline.unlimited());
         close();
     }
 
@@ -357,9 +364,11 @@ public final class Rendezvous implements AutoCloseable {
      * @param deadline the longest wait
      * @return whether all have left or were lost in time
      */
-    public boolean awaitDepartures(Duration deadline) {
-        leave();
-        return server == null || server.awaitEmpty(Deadline.in(deadline));
+    public boolean awaitDepartures(Duration deadline) { return awaitDepartures(Deadline.in(deadline)); }
+
+    boolean awaitDepartures(Deadline deadline) {
+        leave(deadline.later(ANSWER_TIME));
+        return server == null || server.awaitEmpty(deadline);
     }
 
     private static void requireShort(byte[] value) {
@@ -395,11 +404,7 @@ public final class Rendezvous implements AutoCloseable {
                 Deadline answerEnd = end.atMost(RESPONSE_TIMEOUT);
                 byte[] answer = answer(request.apply(new RendezvousRequest.Wait(Math.min(left, slice), isLast)),
                         answerEnd);
-                if (answer == null && !end.isOver()) { throw silent(answerEnd); }
-                if (answer == null) {
-                    throw new FabricTimeoutException(operation, deadline.duration(),
-                            "The server has not answered: is it running?");
-                }
+                if (answer == null) { throw noAnswer(operation, deadline.duration(), end, answerEnd); }
                 if (answer[0] != RendezvousRequest.ABSENT || isLast) { return answer; }
             } finally {
                 turn.unlock();
@@ -407,15 +412,16 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    private byte[] ask(RendezvousRequest request) {
-        Deadline deadline = Deadline.in(RESPONSE_TIMEOUT);
-        if (!takeTurn(deadline)) {
+    /** Asks once. The server answers at once, whatever the deadline is, or has gone. */
+    private byte[] ask(RendezvousRequest request, Deadline end) {
+        Deadline answerEnd = end.atMost(RESPONSE_TIMEOUT);
+        if (!takeTurn(answerEnd)) {
             throw new RendezvousException("other threads of this process used the connection to " + this + " for "
-                    + deadline + ": let each thread join the rendezvous itself", null);
+                    + answerEnd + ": let each thread join the rendezvous itself", null);
         }
         try {
-            byte[] answer = answer(request, deadline);
-            if (answer == null) { throw silent(deadline); }
+            byte[] answer = answer(request, answerEnd);
+            if (answer == null) { throw noAnswer("a request to " + this, end.duration(), end, answerEnd); }
             return answer;
         } finally {
             turn.unlock();
@@ -432,8 +438,11 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    private RendezvousException silent(Deadline deadline) {
-        return gone("it has not answered within " + deadline, null);
+    /** {@return the exception if no answer has come: the call's deadline has passed, or the server is silent} */
+    private RuntimeException noAnswer(String operation, Duration deadline, Deadline end, Deadline answerEnd) {
+        return end.isOver()
+                ? new FabricTimeoutException(operation, deadline, "The server has not answered: is it running?")
+                : gone("it has not answered within " + answerEnd, null);
     }
 
     private RendezvousException gone(String why, IOException cause) {
@@ -485,12 +494,12 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    private void leave() {
+    private void leave(Deadline deadline) {
         if (!entered) { return; }
         entered = false;
         try {
-            ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NO_DATA));
-        } catch (RendezvousException | IllegalStateException e) {
+            ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NO_DATA), deadline);
+        } catch (RendezvousException | FabricTimeoutException | IllegalStateException e) {
             return; // there is no caller to tell
         }
     }
@@ -498,7 +507,7 @@ public final class Rendezvous implements AutoCloseable {
     /** Leaves the rendezvous. If this process serves it, it ends for all members. */
     @Override
     public void close() {
-        leave();
+        leave(Deadline.unlimited());
         closed = true;
         closeQuietly(socket);
         if (server != null) { closeQuietly(server); }

@@ -1,8 +1,8 @@
 package io.ofi4j.job;
 
 import io.ofi4j.FabricTimeoutException;
-import io.ofi4j.Waiting;
 import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.job.internal.HelperThread;
 import io.ofi4j.job.internal.JobEngine;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Meeting;
@@ -10,10 +10,6 @@ import io.ofi4j.job.internal.Wait;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 /**
@@ -21,8 +17,6 @@ import java.util.function.Supplier;
  * requests, and one that waits for the loss of a rank.
  */
 final class RendezvousEngine implements JobEngine {
-    /** Rank 0 has two connections and two threads for each rank. */
-    private static final int MAX_RANKS = 512;
     /** The length of one wait for the loss of a rank. The next wait follows it. */
     private static final Duration WATCH_TIME = Duration.ofMinutes(10);
     /** A name that is never published. The wait for it ends when a rank is lost. */
@@ -36,9 +30,6 @@ final class RendezvousEngine implements JobEngine {
     private final Rendezvous failureWatch;
     /** Rank 0, with its process and host. */
     private final String server;
-    /** Runs requests while the threads that wait for them make progress. */
-    private final ExecutorService requests = Executors
-            .newCachedThreadPool(Thread.ofPlatform().daemon().name("ofi4j-job-call").factory());
     private int gatherings;
     private volatile LauncherException lost;
     private volatile boolean closed;
@@ -56,21 +47,21 @@ final class RendezvousEngine implements JobEngine {
     }
 
     static RendezvousEngine join(Meeting meeting, String who, Deadline deadline, Duration watchTime) {
-        if (meeting.size() > MAX_RANKS) {
-            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + MAX_RANKS + " ranks, not "
-                    + meeting.size() + ": start it with mpirun or srun");
+        if (meeting.size() > Rendezvous.MAX_PLACES) {
+            throw new LauncherException("a job whose ranks meet at rank 0 has at most " + Rendezvous.MAX_PLACES
+                    + " ranks, not " + meeting.size() + ": start it with mpirun or srun");
         }
         Rendezvous joined = null;
         Rendezvous failureWatch = null;
         try {
             joined = meeting.rank() == 0
                     ? Rendezvous.serve(meeting.address(), meeting.secret())
-                    : Rendezvous.join(meeting.address(), meeting.secret(), deadline.left());
-            failureWatch = Rendezvous.join(meeting.address(), meeting.secret(), deadline.left());
-            joined.enter(meeting.rank(), who);
-            if (meeting.rank() == 0) { joined.publish(SERVER, who.getBytes(StandardCharsets.UTF_8)); }
+                    : Rendezvous.join(meeting.address(), meeting.secret(), deadline);
+            failureWatch = Rendezvous.join(meeting.address(), meeting.secret(), deadline);
+            joined.enter(meeting.rank(), who, deadline);
+            if (meeting.rank() == 0) { joined.publish(SERVER, who.getBytes(StandardCharsets.UTF_8), deadline); }
             RendezvousEngine engine = new RendezvousEngine(meeting, joined, failureWatch,
-                    new String(joined.await(SERVER, deadline.left()), StandardCharsets.UTF_8));
+                    new String(joined.await(SERVER, deadline), StandardCharsets.UTF_8));
             Thread.ofPlatform().daemon().name("ofi4j-job-watch").start(() -> engine.awaitFailure(watchTime));
             return engine;
         } catch (Throwable t) {
@@ -120,52 +111,32 @@ final class RendezvousEngine implements JobEngine {
     @Override
     public void put(String name, byte[] value, Deadline deadline) {
         call(() -> {
-            rendezvous.publish(key(rank(), name), value);
+            rendezvous.publish(key(rank(), name), value, deadline);
             return null;
-        }, null);
+        }, new Wait(deadline, null));
     }
 
     @Override
     public byte[] get(int rank, String name, Wait wait) {
-        return call(() -> rendezvous.await(key(rank, name), wait.deadline()), wait.progress());
+        return call(() -> rendezvous.await(key(rank, name), wait.deadline()), wait);
     }
 
     @Override
     public List<byte[]> gather(byte[] value, Wait wait) {
         String name = "gathering " + gatherings++;
-        return call(() -> rendezvous.gather(name, rank(), size(), value, wait.deadline()), wait.progress());
+        return call(() -> rendezvous.gather(name, rank(), size(), value, wait.deadline()), wait);
     }
 
     @Override
     public void barrier(Wait wait) { gather(NO_DATA, wait); }
 
-    private <T> T call(Supplier<T> work, Runnable progress) {
+    private <T> T call(Supplier<T> work, Wait wait) {
         try {
-            return progress == null ? work.get() : withProgress(work, progress);
+            return wait.progress() == null ? work.get() : HelperThread.withProgress(wait, work);
         } catch (FabricTimeoutException e) {
             throw new LauncherException(e.getMessage(), e);
         } catch (RendezvousException e) {
             throw new LauncherException(why(e), e);
-        }
-    }
-
-    /** Runs a call, which has a deadline, on another thread, and makes progress on this thread until it ends. */
-    private <T> T withProgress(Supplier<T> work, Runnable progress) {
-        Future<T> result = requests.submit(work::get);
-        for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
-            if (Thread.currentThread().isInterrupted()) { break; }
-            progress.run();
-            Waiting.BACKOFF.pause(turn);
-        }
-        try {
-            return result.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) { throw failure; }
-            if (e.getCause() instanceof Error error) { throw error; }
-            throw new AssertionError(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LauncherException("the wait was interrupted", e);
         }
     }
 
@@ -175,10 +146,9 @@ final class RendezvousEngine implements JobEngine {
     @Override
     public void leave(Deadline deadline) {
         closed = true;
-        rendezvous.awaitDepartures(deadline.left());
+        rendezvous.awaitDepartures(deadline);
         rendezvous.close();
         failureWatch.close();
-        requests.shutdown();
     }
 
     /** The others learn of it from rank 0. */

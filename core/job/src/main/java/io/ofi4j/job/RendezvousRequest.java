@@ -16,8 +16,8 @@ record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
     static final int MAX_NAME_LENGTH = 255;
     static final int MAX_VALUE_LENGTH = 1 << 16;
     static final int MAX_LENGTH = MAX_NAME_LENGTH + MAX_VALUE_LENGTH + 32;
-    /** The length of the longest answer: the values of all places of a gathering, and their lengths. */
-    static final int MAX_ANSWER_LENGTH = 128 << 20;
+    /** The length of the longest answer: its first byte, and all that the server keeps, in one gathering. */
+    static final int MAX_ANSWER_LENGTH = 1 + RendezvousServer.MAX_BYTES;
 
     /** The first byte of an answer. */
     static final byte DONE = 0;

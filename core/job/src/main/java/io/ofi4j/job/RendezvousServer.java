@@ -24,15 +24,17 @@ import java.util.function.BooleanSupplier;
  */
 final class RendezvousServer implements AutoCloseable {
     /** The largest number of bytes of all names and values. More is refused. */
-    static final long MAX_BYTES = 64 << 20;
-    /** The largest number of members at a time. */
-    private static final int MAX_MEMBERS = 4096;
-    /** The largest number of unauthenticated connections, which have not shown yet that they know the secret. */
-    private static final int MAX_STRANGERS = 512;
+    static final int MAX_BYTES = 64 << 20;
+    /** The largest number of members at a time: a rank of a job is two. */
+    private static final int MAX_MEMBERS = 2 * Rendezvous.MAX_PLACES;
+    /**
+     * The largest number of unauthenticated connections, which have not shown yet that they know the
+     * secret. All ranks of a job may come at once.
+     */
+    private static final int MAX_STRANGERS = Rendezvous.MAX_PLACES;
     private static final long STACK_SIZE = 256 << 10;
     /** The time in which a new connection must show that it knows the secret. */
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration UNLIMITED = Duration.ofSeconds(Long.MAX_VALUE);
     /** The largest number of pauses in which a close waits for answers, one second in all. */
     private static final int MAX_PAUSES = 100;
 
@@ -47,7 +49,7 @@ final class RendezvousServer implements AutoCloseable {
     private final Map<String, Gathering> gatherings = new HashMap<>();
     private long bytes;
     private volatile boolean closed;
-    /** The number of requests that are being answered without a wait. */
+    /** The number of requests that are being answered. */
     private final AtomicInteger answering = new AtomicInteger();
 
     RendezvousServer(InetSocketAddress at, String secret) throws IOException {
@@ -55,7 +57,7 @@ final class RendezvousServer implements AutoCloseable {
         this.listener = new ServerSocket();
         listener.setReuseAddress(true);
         try {
-            listener.bind(at, 512);
+            listener.bind(at, MAX_STRANGERS);
         } catch (IOException e) {
             listener.close();
             throw e;
@@ -154,21 +156,22 @@ final class RendezvousServer implements AutoCloseable {
         RendezvousRequest request = first;
         while (true) {
             answer(socket, channel, request);
-            request = RendezvousRequest.decode(channel.receive(Deadline.in(UNLIMITED)));
+            request = RendezvousRequest.decode(channel.receive(Deadline.unlimited()));
         }
     }
 
     /**
-     * {@link #close} waits for the answers that need no waiting, so that the last request of a member gets its answer.
+     * {@link #close} waits for the answers, so that the last request of a member gets its own, and whoever waits learns
+     * of a member that was lost.
      */
     private void answer(Socket socket, SealedChannel channel, RendezvousRequest request) throws IOException {
-        boolean isAtOnce = request.kind() != RendezvousRequest.Kind.AWAIT
-                && request.kind() != RendezvousRequest.Kind.GATHER;
-        if (isAtOnce) { answering.incrementAndGet(); }
+        answering.incrementAndGet();
         try {
-            channel.send(answer(socket, request));
+            byte[] answer = answer(socket, request);
+            if (answer[0] == RendezvousRequest.ABSENT && closed) { return; } // a member's time is not over
+            channel.send(answer);
         } finally {
-            if (isAtOnce) { answering.decrementAndGet(); }
+            answering.decrementAndGet();
         }
     }
 

@@ -3,13 +3,19 @@ package io.ofi4j.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.job.internal.Deadline;
 import io.ofi4j.job.internal.Meeting;
 import io.ofi4j.job.internal.Pmi1Engine;
 import io.ofi4j.job.internal.TextLauncher;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -19,6 +25,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a job waits for ends in time, and a wait that has no end does not stop. Both ranks are in this process. */
 @Timeout(120)
@@ -42,31 +50,67 @@ class JobDeadlineTest {
     }
 
     @Test
-    void closeEndsThoughTheLauncherDoesNotAnswer() throws Exception {
-        TextLauncher launcher = new TextLauncher(2);
-        List<Job> ranks = both(rank -> join(launcher, rank, Duration.ofSeconds(5)));
+    void closeEndsThoughTheLauncherDoesNotAnswer() {
+        TextLauncher launcher = new TextLauncher(1);
+        Job job = join(launcher, 0, Duration.ofSeconds(5));
         launcher.ignore("finalize");
 
-        assertThatThrownBy(ranks.getLast()::close).isInstanceOf(JobException.class)
+        assertThatThrownBy(job::close).isInstanceOf(JobException.class)
                 .hasMessageContaining("the launcher did not answer 'cmd=finalize' within 5.0 s");
-        assertThatThrownBy(ranks.getLast()::barrier).isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("closed");
+        assertThatThrownBy(job::barrier).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
     }
 
     @Test
-    void aBarrierEndsThoughTheOtherRankDoesNotComeAndTheJobStaysBroken() throws Exception {
-        TextLauncher launcher = new TextLauncher(2);
-        List<Job> ranks = both(rank -> join(launcher, rank, rank == 0 ? SHORT.multipliedBy(20) : Duration.ofDays(1)));
+    void aBarrierEndsThoughItsAnswerDoesNotComeAndTheJobStaysBroken() {
+        TextLauncher launcher = new TextLauncher(1);
+        Job job = join(launcher, 0, SHORT.multipliedBy(10));
+        launcher.ignore("barrier_in");
 
-        assertThatThrownBy(ranks.getFirst()::barrier).isInstanceOf(JobException.class)
+        assertThatThrownBy(job::barrier).isInstanceOf(JobException.class)
                 .hasMessageContaining("a rank has not come, or has gone");
-        assertThatThrownBy(ranks.getFirst()::check).isInstanceOf(JobException.class);
-        assertThatThrownBy(() -> ranks.getFirst().put("name", new byte[1])).isInstanceOf(JobException.class);
+        assertThatThrownBy(job::check).isInstanceOf(JobException.class);
+        assertThatThrownBy(() -> job.put("name", new byte[1])).isInstanceOf(JobException.class);
         try (Pair pair = new Pair("tcp;ofi_rxm")) {
-            assertThatThrownBy(() -> Ranks.lazy(ranks.getFirst(), pair.endpoint, pair.vector))
-                    .isInstanceOf(JobException.class);
+            assertThatThrownBy(() -> Ranks.lazy(job, pair.endpoint, pair.vector)).isInstanceOf(JobException.class);
         }
-        ranks.getFirst().close();
+        job.close();
+    }
+
+    /** The other ranks may have gone on. An interrupt is what ends a wait without a clock. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aJobStaysBrokenAfterABarrierThatDidNotEnd(boolean makesProgress) {
+        Meeting meeting = new Meeting("this test", 0, 1,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePort.find()), Rendezvous.newSecret());
+        Deadline end = Deadline.in(Pair.DEADLINE);
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                Job job = Job.join(RendezvousEngine.join(meeting, "rank 0", end), end)) {
+            if (makesProgress) { job.progressWhileWaiting(pair.queue); }
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(job::barrier).isInstanceOf(JobException.class).hasMessageContaining("interrupted");
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThatThrownBy(job::check).isInstanceOf(JobException.class).hasMessageContaining("interrupted");
+            assertThatThrownBy(job::barrier).isInstanceOf(JobException.class).hasMessageContaining("interrupted");
+        }
+    }
+
+    @Test
+    void aQueueThatThisThreadMayNotUseBreaksNoJob() throws Exception {
+        Job job = join(new TextLauncher(1), 0, Pair.DEADLINE);
+        try (Fabric fabric = Libfabric.load().openFabric(
+                Libfabric.load().info(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN)).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue()) {
+            job.progressWhileWaiting(queue);
+            job.barrier(); // this thread is the domain's from now on
+            CompletableFuture<Void> refused = CompletableFuture.runAsync(job::barrier);
+
+            assertThatThrownBy(() -> refused.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS))
+                    .hasRootCauseInstanceOf(WrongThreadException.class);
+            job.barrier();
+        }
+        job.close();
     }
 
     @Test

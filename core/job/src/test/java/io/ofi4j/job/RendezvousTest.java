@@ -255,7 +255,7 @@ class RendezvousTest {
                     .isThrownBy(() -> server.gather("name", 4, 4, new byte[0], Pair.DEADLINE));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> server.gather("many", 0, Rendezvous.MAX_PLACES + 1, new byte[0], SHORT))
-                    .withMessageContaining("at most 1048576 places");
+                    .withMessageContaining("at most 512 places");
         }
     }
 
@@ -271,6 +271,32 @@ class RendezvousTest {
                     .hasMessageContaining("the second gave up: it is tired");
             assertThatThrownBy(() -> server.gather("y", 0, 2, new byte[0], Pair.DEADLINE))
                     .isInstanceOf(RendezvousException.class).hasMessageContaining("it is tired");
+        }
+    }
+
+    @Test
+    void whoWaitsIsToldWhyTheServerGivesUp() throws Exception {
+        Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+        try (Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            server.enter(0, "the first");
+            CompletableFuture<List<byte[]>> gathered = CompletableFuture
+                    .supplyAsync(() -> client.gather("x", 1, 3, new byte[0], Pair.DEADLINE));
+            Waiting.BACKOFF.until(() -> hasCome(server), Pair.DEADLINE);
+            server.fail("it is tired");
+
+            assertThatThrownBy(() -> gathered.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS))
+                    .hasRootCauseInstanceOf(RendezvousException.class)
+                    .hasRootCauseMessage("the first gave up: it is tired");
+        }
+    }
+
+    /** Whether place 1 of the gathering is there. */
+    private static boolean hasCome(Rendezvous server) {
+        try {
+            server.gather("x", 0, 3, new byte[0], Duration.ZERO);
+            throw new AssertionError("nobody comes to place 2");
+        } catch (FabricTimeoutException e) {
+            return e.getMessage().contains("have not come: 2.");
         }
     }
 
@@ -293,7 +319,7 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             for (int place : new int[]{-1, Rendezvous.MAX_PLACES}) {
                 assertThatIllegalArgumentException().isThrownBy(() -> server.enter(place, "nobody"))
-                        .withMessage("there is no place " + place + ": places are 0 to 1048575");
+                        .withMessage("there is no place " + place + ": places are 0 to 511");
             }
             assertThat(server.gather("name", 0, 1, new byte[]{7}, Pair.DEADLINE)).containsExactly(new byte[]{7});
         }

@@ -27,6 +27,11 @@ public final class Deadline {
         return new Deadline(duration);
     }
 
+    /** A deadline that nobody lives to see. */
+    public static Deadline unlimited() {
+        return in(Duration.ofNanos(MAX_NANOS));
+    }
+
     /**
      * {@return a duration that is above zero}
      *

@@ -7,19 +7,36 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** Calls that may never return, each in a thread of its own, which is abandoned at the deadline. */
-final class HelperThread {
+public final class HelperThread {
     private HelperThread() {}
 
     /** {@return the result of a call to the launcher} */
     static <T> T within(Deadline deadline, Supplier<T> call) {
+        return result(start(call), deadline);
+    }
+
+    /** {@return the result of a call that has a deadline} It makes progress in this thread until the call ends. */
+    public static <T> T withProgress(Wait wait, Supplier<T> call) {
+        CompletableFuture<T> result = start(call);
+        for (int turn = 0; !result.isDone(); turn = turn + 1 & Integer.MAX_VALUE) {
+            wait.turn(turn);
+        }
+        return result(result, wait.deadline());
+    }
+
+    private static <T> CompletableFuture<T> start(Supplier<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name("ofi4j-launcher").start(() -> {
+        Thread.ofPlatform().daemon().name("ofi4j-job-call").start(() -> {
             try {
                 result.complete(call.get());
             } catch (Throwable t) {
                 result.completeExceptionally(t);
             }
         });
+        return result;
+    }
+
+    private static <T> T result(CompletableFuture<T> result, Deadline deadline) {
         try {
             return result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {

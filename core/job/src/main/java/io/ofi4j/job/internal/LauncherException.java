@@ -25,6 +25,11 @@ public final class LauncherException extends RuntimeException {
         this.ranks = List.copyOf(ranks);
     }
 
+    /** {@return the failure that a rank has not put what another one waits for} */
+    static LauncherException noValue(int rank, Deadline deadline) {
+        return new LauncherException(List.of(rank), "did not put the value within " + deadline);
+    }
+
     /** {@return the ranks that the message is about; empty if it is a whole sentence} */
     public List<Integer> ranks() {
         return ranks;

@@ -36,10 +36,10 @@ public final class Pmi1Engine implements JobEngine {
     private static final int DIGEST_LENGTH = 16;
     /** The longest suffix for the number of a piece. */
     private static final int SUFFIX_LENGTH = 8;
-    private static final long FIRST_PAUSE_MILLIS = 5;
-    private static final long MAX_PAUSE_MILLIS = 200;
     /** One wait for an answer, between two turns of progress. */
     private static final Duration POLL = Duration.ofMillis(50);
+    /** The time for answers that wait for no rank, beyond the deadline: without its answer a line breaks the job. */
+    private static final Duration ANSWER_TIME = Duration.ofSeconds(2);
     private static final Duration ABORT_TIME = Duration.ofSeconds(1);
 
     private final Pmi1Lines lines;
@@ -109,16 +109,13 @@ public final class Pmi1Engine implements JobEngine {
     @Override
     public byte[] get(int owner, String name, Wait wait) {
         String service = service(owner, name);
-        for (long pause = FIRST_PAUSE_MILLIS;; pause = Math.min(2 * pause, MAX_PAUSE_MILLIS)) {
-            byte[] value = join((piece,
-                    its) -> ask("cmd=lookup_name service=" + service + "." + piece, "lookup_result", its).get("port"),
-                    wait);
-            if (value != null) { return value; }
-            if (wait.deadline().isOver()) {
-                throw new LauncherException(List.of(owner), "did not put the value within " + wait.deadline());
-            }
-            wait.pause(pause);
-        }
+        byte[] value = wait.lookUntilFound(_ -> {
+            Wait answers = new Wait(wait.deadline().atLeast(ANSWER_TIME), wait.progress());
+            return join((piece, same) -> ask("cmd=lookup_name service=" + service + "." + piece, "lookup_result", same)
+                    .get("port"), answers);
+        });
+        if (value == null) { throw LauncherException.noValue(owner, wait.deadline()); }
+        return value;
     }
 
     /** The name of a value among those of all jobs of this launcher: of characters and a length that all take. */
@@ -259,7 +256,7 @@ public final class Pmi1Engine implements JobEngine {
                 }
                 wait.turn(turns);
             }
-        } catch (RuntimeException e) { // the answer to this line would be taken for that to the next
+        } catch (RuntimeException | Error e) { // the answer to this line would be taken for that to the next
             broken = e instanceof LauncherException failure
                     ? failure
                     : new LauncherException("a call was interrupted: " + e.getMessage(), e);

@@ -324,15 +324,21 @@ final class Pmix {
         }
     }
 
-    /** {@return the rank that an event names as affected, or else its source} */
-    private static int affected(MemorySegment source, MemorySegment info, long count) {
+    /** {@return the rank that an event names as affected, or else its source; -1 if it is of another job} */
+    private int affected(MemorySegment source, MemorySegment info, long count) {
         MemorySegment all = info.reinterpret(count * INFO);
         for (long at = 0; at < count * INFO; at += INFO) {
             if (all.getString(at).equals("pmix.evproc") && all.get(JAVA_SHORT, at + INFO_VALUE) == TYPE_PROC) {
-                return all.get(ADDRESS, at + INFO_VALUE + DATA).reinterpret(PROC).get(JAVA_INT, NAMESPACE);
+                return rank(all.get(ADDRESS, at + INFO_VALUE + DATA));
             }
         }
-        return source.reinterpret(PROC).get(JAVA_INT, NAMESPACE);
+        return rank(source);
+    }
+
+    /** {@return the rank of a process, or -1 if it is of another job} */
+    private int rank(MemorySegment process) {
+        MemorySegment its = process.reinterpret(PROC);
+        return its.getString(0).equals(self.getString(0)) ? its.get(JAVA_INT, NAMESPACE) : -1;
     }
 
     void abort(int code, String why) {

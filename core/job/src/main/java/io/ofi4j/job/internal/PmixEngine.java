@@ -24,8 +24,7 @@ final class PmixEngine implements JobEngine {
     private static final Duration MARK_TIME = Duration.ofMillis(250);
     /** The time to find out who has not come, beyond the deadline. */
     private static final Duration DIAGNOSIS_TIME = Duration.ofSeconds(1);
-    private static final long FIRST_PAUSE_MILLIS = 5;
-    private static final long MAX_PAUSE_MILLIS = 200;
+    private static final long DIAGNOSIS_PAUSE_MILLIS = 200;
 
     private final Pmix pmix;
     private final int rank;
@@ -68,17 +67,14 @@ final class PmixEngine implements JobEngine {
      */
     @Override
     public byte[] get(int owner, String name, Wait wait) {
-        for (long pause = FIRST_PAUSE_MILLIS;; pause = Math.min(2 * pause, MAX_PAUSE_MILLIS)) {
-            boolean isFirst = pause == FIRST_PAUSE_MILLIS;
-            Pmix.Request request = pmix.get(owner, VALUE + name, seconds(wait.deadline()), !isFirst);
-            boolean isAnswered = wait.until(request.answered());
-            if (isAnswered && request.value() != null) { return request.value(); }
-            if (lost != null) { throw lost; }
-            if (wait.deadline().isOver()) {
-                throw new LauncherException(List.of(owner), "did not put the value within " + wait.deadline());
-            }
-            wait.pause(pause);
-        }
+        byte[] value = wait.lookUntilFound(again -> {
+            Pmix.Request request = pmix.get(owner, VALUE + name, seconds(wait.deadline()), again);
+            boolean isFound = wait.until(request.answered()) && request.value() != null;
+            if (!isFound && lost != null) { throw lost; }
+            return isFound ? request.value() : null;
+        });
+        if (value == null) { throw LauncherException.noValue(owner, wait.deadline()); }
+        return value;
     }
 
     /** PMIx counts whole seconds. This object's own deadline ends first. */
@@ -117,13 +113,14 @@ final class PmixEngine implements JobEngine {
         Pmix.Request fence = pmix.fence(seconds(wait.deadline()));
         awaitFence(fence, key, wait);
         byte[][] values = new byte[size][];
-        for (long pause = FIRST_PAUSE_MILLIS;; pause = Math.min(2 * pause, MAX_PAUSE_MILLIS)) {
-            if (read(key, values, wait, pause > FIRST_PAUSE_MILLIS).isEmpty()) { return List.of(values); }
+        List<byte[]> all = wait.lookUntilFound(again -> {
+            if (read(key, values, wait, again).isEmpty()) { return List.of(values); }
             if (fence.status() != Pmix.SUCCESS) { throw lost(key, gone(fence)); }
             if (lost != null) { throw lost; }
-            if (wait.deadline().isOver()) { throw lost(key, late(wait)); }
-            wait.pause(pause);
-        }
+            return null;
+        });
+        if (all == null) { throw lost(key, late(wait)); }
+        return all;
     }
 
     /** Reads the values that are not here yet. Returns the ranks whose values are still not here. */
@@ -147,7 +144,7 @@ final class PmixEngine implements JobEngine {
         Wait wait = new Wait(end, null);
         List<Integer> missing = read(key, values, wait, true);
         while (!missing.isEmpty() && !end.isOver()) { // others may be about to leave their marks
-            wait.pause(MAX_PAUSE_MILLIS);
+            wait.pause(DIAGNOSIS_PAUSE_MILLIS);
             missing = read(key, values, wait, true);
         }
         lost = missing.isEmpty()

@@ -4,6 +4,7 @@ import io.ofi4j.Waiting;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * The wait of one call: its deadline, and what makes progress in the thread that waits.
@@ -11,6 +12,9 @@ import java.util.concurrent.TimeUnit;
  * @param progress what makes progress, or null if the job was given no queue
  */
 public record Wait(Deadline deadline, Runnable progress) {
+    private static final long FIRST_PAUSE_MILLIS = 5;
+    private static final long MAX_PAUSE_MILLIS = 200;
+
     /** {@return whether the latch has opened before the deadline} */
     boolean until(CountDownLatch latch) {
         try {
@@ -39,6 +43,22 @@ public record Wait(Deadline deadline, Runnable progress) {
         if (progress == null) { return; }
         progress.run();
         Waiting.BACKOFF.pause(turns);
+    }
+
+    /**
+     * Looks for something again and again, with longer and longer pauses, and once more at the deadline.
+     *
+     * @param look is told whether it looks again, and returns null if there is nothing
+     * @return what was found, or null if there is nothing at the deadline
+     */
+    <T> T lookUntilFound(Function<Boolean, T> look) {
+        T found = look.apply(false);
+        for (long millis = FIRST_PAUSE_MILLIS; found == null
+                && !deadline.isOver(); millis = Math.min(2 * millis, MAX_PAUSE_MILLIS)) {
+            pause(millis);
+            found = look.apply(true);
+        }
+        return found;
     }
 
     private static void requireNotInterrupted() {
