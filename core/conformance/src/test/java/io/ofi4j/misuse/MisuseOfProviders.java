@@ -92,9 +92,11 @@ final class MisuseOfProviders {
 
     /** Calls that few providers have. */
     private static Stream<Misuse> rare() {
-        return Stream.of(operations("a domain", s -> s.pair.domain::operations),
-                operations("a fabric", s -> s.pair.fabric::operations),
-                operations("an endpoint", s -> s.pair.endpoint::operations), others()).flatMap(cases -> cases);
+        return Stream
+                .of(operations("a domain", s -> s.pair.domain::operations),
+                        operations("a fabric", s -> s.pair.fabric::operations),
+                        operations("an endpoint", s -> s.pair.endpoint::operations), otherRare())
+                .flatMap(cases -> cases);
     }
 
     /** Of an object that may have operations of its provider. */
@@ -108,7 +110,7 @@ final class MisuseOfProviders {
                         s -> open.apply(s).accept("nonesuch")));
     }
 
-    private static Stream<Misuse> others() {
+    private static Stream<Misuse> otherRare() {
         AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
                 .name("ofi4j-misuse-" + ProcessHandle.current().pid());
         return Stream.of(
