@@ -160,6 +160,11 @@ final class ModelLifeCycle {
             return;
         }
         End end = openEnd(program.pick(state.domains));
+        if (program.chance(20)) {
+            bindLittle(end);
+            enable(end);
+            return;
+        }
         List<Runnable> bindings = new ArrayList<>(List.of(() -> bind(end, program.pick(state.vectors)),
                 () -> bind(end, program.pick(state.queues)), () -> bind(end, program.pick(state.queues)),
                 () -> counters.bind(end), () -> counters.bind(end)));
@@ -167,6 +172,15 @@ final class ModelLifeCycle {
         bindings.subList(program.chance(90) ? bindings.size() : 2, bindings.size()).clear(); // some are left half made
         bindings.forEach(Runnable::run);
         enable(end);
+    }
+
+    /** A vector, and a counter, a queue for one direction, or both. */
+    private void bindLittle(End end) {
+        bind(end, program.pick(state.vectors));
+        if (program.chance(70)) { counters.bind(end); }
+        if (program.chance(50)) {
+            bind(end, program.pick(state.queues), false, program.pick(List.of(Direction.values())));
+        }
     }
 
     private void bind(End end, Vector vector) {
