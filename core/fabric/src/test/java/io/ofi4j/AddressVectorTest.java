@@ -356,6 +356,30 @@ class AddressVectorTest {
         assertThat(attributes.count()).isZero();
     }
 
+    static Stream<String> sharing() { return TestProviders.rma().filter("sockets"::equals); }
+
+    @ForEachProvider
+    @MethodSource("sharing")
+    void aReaderOfASharedVectorFindsPeersByTheirIndex(String provider) {
+        AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
+                .name("ofi4j-test-index-" + ProcessHandle.current().pid());
+        try (Pair pair = new Pair(provider); AddressVector writer = pair.domain.openAddressVector(shared)) {
+            Peer inserted = writer.insert(pair.farEndpoint.address());
+            try (AddressVector reader = pair.domain.openAddressVector(shared.readOnly())) {
+                Peer first = reader.sharedPeer(0);
+
+                assertThat(first.fabricAddress()).isEqualTo(inserted.fabricAddress());
+                assertThat(reader.address(first)).isEqualTo(pair.farEndpoint.address());
+                for (int index : new int[]{-1, 1, 2, Integer.MAX_VALUE}) {
+                    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                            .isThrownBy(() -> reader.sharedPeer(index)).withMessageContaining("no address");
+                }
+            }
+            assertThatIllegalStateException().isThrownBy(() -> writer.sharedPeer(0))
+                    .withMessageContaining("not read-only");
+        }
+    }
+
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSharedVectorIsReadByOthersWhereTheProviderSharesThem(String provider) {
@@ -372,15 +396,6 @@ class AddressVectorTest {
             try (AddressVector writer = pair.domain.openAddressVector(shared)) {
                 Peer peer = writer.insert(far);
                 try (AddressVector reader = pair.domain.openAddressVector(shared.readOnly())) {
-                    Peer first = reader.sharedPeer(0);
-                    assertThat(first.fabricAddress()).isEqualTo(peer.fabricAddress());
-                    assertThat(reader.address(first)).isEqualTo(far);
-                    for (int index : new int[]{-1, 1, 2, Integer.MAX_VALUE}) {
-                        assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                                .isThrownBy(() -> reader.sharedPeer(index)).withMessageContaining("no address");
-                    }
-                    assertThatIllegalStateException().isThrownBy(() -> writer.sharedPeer(0))
-                            .withMessageContaining("not read-only");
                     Peer same = reader.insert(far);
                     assertThat(same.fabricAddress()).isEqualTo(peer.fabricAddress());
                     assertThatExceptionOfType(FabricException.class)

@@ -41,6 +41,41 @@ class CountersOnlyTest {
         }
     }
 
+    /** A pair of endpoints with counters alone, and memory that the near one writes from and to. */
+    private static final class Stage implements AutoCloseable {
+        private final Counting counters = new Counting();
+        final Pair pair;
+        final MemoryRegion source;
+        final MemoryRegion target;
+
+        Stage(String provider) {
+            pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), counters);
+            source = pair.domain.allocate(64, Access.WRITE, Access.SEND);
+            target = pair.domain.allocate(64, Access.REMOTE_WRITE, Access.RECEIVE);
+        }
+
+        boolean tryWrite(long token) { return pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, token); }
+
+        void write(long token) { pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token); }
+
+        /** Only the counters are read, and the domain makes progress at the far end. */
+        void awaitWritten(long count) {
+            Waiting.YIELD.until(() -> {
+                pair.domain.progress();
+                return counters.near.read() >= count;
+            }, Pair.DEADLINE);
+        }
+
+        @Override
+        public void close() {
+            pair.endpoint.close();
+            pair.farEndpoint.close();
+            source.close();
+            target.close();
+            pair.close();
+        }
+    }
+
     private static FabricHints hints(String provider) {
         return TestProviders.hints(provider).capabilities(Capability.RMA, Capability.MSG);
     }
@@ -48,68 +83,53 @@ class CountersOnlyTest {
     @ForEachProvider
     @MethodSource(TRANSFERS)
     void writesAreCountedWithoutAQueue(String provider) {
-        Counting counters = new Counting();
-        try (Pair pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), counters);
-                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
-                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            assertThat(pair.endpoint.completionQueue(Direction.TRANSMIT)).isEmpty();
+        try (Stage s = new Stage(provider)) {
+            assertThat(s.pair.endpoint.completionQueue(Direction.TRANSMIT)).isEmpty();
             for (int i = 1; i <= MANY; i++) {
-                source.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, i);
-                if (i % 64 == 0) { await(pair, counters.near, i); }
+                s.source.segment().set(ValueLayout.JAVA_LONG, 0, i);
+                s.write(i);
+                if (i % 64 == 0) { s.awaitWritten(i); }
             }
-            await(pair, counters.near, MANY);
+            s.awaitWritten(MANY);
             Waiting.YIELD.until(() -> {
-                counters.far.read();
-                pair.domain.progress();
-                return target.segment().get(ValueLayout.JAVA_LONG, 0) == MANY;
+                s.counters.far.read();
+                s.pair.domain.progress();
+                return s.target.segment().get(ValueLayout.JAVA_LONG, 0) == MANY;
             }, Pair.DEADLINE);
-            assertThat(counters.near.readErrors()).isZero();
+            assertThat(s.counters.near.readErrors()).isZero();
         }
     }
 
-    /** Only the counters are read, and the domain makes progress at the far end. */
-    private static void await(Pair pair, Counter counter, long count) {
-        Waiting.YIELD.until(() -> {
-            pair.domain.progress();
-            return counter.read() >= count;
-        }, Pair.DEADLINE);
-    }
-
+    /** Over some providers a post makes room itself, over the others the reads of the counters do. */
     @ForEachProvider
     @MethodSource(TRANSFERS)
-    void postsFindRoomAgainOnceCountersWereRead(String provider) {
-        Counting counters = new Counting();
-        try (Pair pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), counters);
-                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
-                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            int posted = 0;
-            while (posted < MANY) {
-                if (pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, posted)) {
-                    posted++;
-                } else {
-                    counters.near.read();
-                    counters.far.read();
+    void postsFindRoomAgain(String provider) {
+        try (Stage s = new Stage(provider)) {
+            int[] posted = new int[1];
+            Waiting.YIELD.until(() -> {
+                while (posted[0] < MANY && s.tryWrite(posted[0])) {
+                    posted[0]++;
                 }
-            }
-            await(pair, counters.near, MANY);
+                s.counters.near.read();
+                s.counters.far.read();
+                return posted[0] == MANY;
+            }, Pair.DEADLINE);
+            s.awaitWritten(MANY);
         }
     }
 
     @ForEachProvider
     @MethodSource(TRANSFERS)
     void messagesAreCountedWithoutQueues(String provider) {
-        Counting counters = new Counting();
-        try (Pair pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), counters);
-                MemoryRegion near = pair.domain.allocate(64, Access.SEND);
-                MemoryRegion far = pair.domain.allocate(64, Access.RECEIVE)) {
+        try (Stage s = new Stage(provider)) {
             for (int i = 1; i <= 100; i++) {
-                near.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                pair.farEndpoint.messages().receive(far, 0, 64, i);
-                pair.endpoint.messages().send(near, 0, 8, pair.far, i);
+                s.source.segment().set(ValueLayout.JAVA_LONG, 0, i);
+                s.pair.farEndpoint.messages().receive(s.target, 0, 64, i);
+                s.pair.endpoint.messages().send(s.source, 0, 8, s.pair.far, i);
                 int count = i;
-                Waiting.YIELD.until(() -> counters.near.read() >= count & counters.far.read() >= count, Pair.DEADLINE);
-                assertThat(far.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
+                Waiting.YIELD.until(() -> s.counters.near.read() >= count & s.counters.far.read() >= count,
+                        Pair.DEADLINE);
+                assertThat(s.target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
             }
         }
     }
@@ -137,17 +157,14 @@ class CountersOnlyTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRegionInUseIsFreedWithoutAQueue(String provider) {
-        Counting counters = new Counting();
-        try (Pair pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), counters);
-                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
-            source.close();
-            await(pair, counters.near, 1);
+        try (Stage s = new Stage(provider)) {
+            s.write(1);
+            s.source.close();
+            s.awaitWritten(1);
             Waiting.YIELD.until(() -> {
-                pair.domain.progress();
-                counters.near.read();
-                return pair.domain.statistics().regions() == 1;
+                s.pair.domain.progress();
+                s.counters.near.read();
+                return s.pair.domain.statistics().regions() == 1;
             }, Pair.DEADLINE);
         }
     }

@@ -67,6 +67,8 @@ class RareCallsTest {
         try (Pair pair = new Pair(provider)) {
             try (AddressVector vector = pair.domain.openAddressVector(AddressVectorAttributes.defaults().symmetric())) {
                 assertThat(vector.attributes().isSymmetric()).isTrue();
+                assertThat(vector.address(vector.insert(pair.farEndpoint.address())))
+                        .isEqualTo(pair.farEndpoint.address());
             } catch (FabricException e) {
                 assertThat(e).hasMessageContaining("fi_av_open");
             }

@@ -306,7 +306,7 @@ class ScopeTest {
                 }
                 return completions;
             });
-            waits.await();
+            assertThat(waits.await(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             scope.close();
             assertThatThrownBy(() -> wait.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS))
                     .hasRootCauseInstanceOf(IllegalStateException.class).hasMessageContaining("is closed");

@@ -244,19 +244,21 @@ class LayoutTest {
 
     private List<String> differences(List<String> headers) throws Exception {
         Map<String, Long> found = asC(headers);
-        return expected.entrySet().stream().filter(one -> !one.getValue().equals(found.get(one.getKey())))
+        return expected.entrySet().stream().filter(one -> !isSame(one.getValue(), found.get(one.getKey())))
                 .map(one -> one.getKey() + ": " + one.getValue() + " in Java, " + found.get(one.getKey()) + " in C")
                 .toList();
+    }
+
+    /** A constant that Java has as an int may be unsigned in C, with no more than its 32 bits. */
+    private static boolean isSame(long inJava, long inC) {
+        return inJava == inC || inC >>> Integer.SIZE == 0 && inJava == (int) inC;
     }
 
     private Map<String, Long> asC(List<String> headers) throws Exception {
         List<String> expressions = new ArrayList<>(expected.keySet());
         StringBuilder source = new StringBuilder("int main(void) {\n");
         for (String expression : expressions) {
-            boolean isInt = expected.get(expression) == expected.get(expression).intValue();
-            // a constant that Java has as an int may be unsigned in C
-            source.append("    printf(\"%lld\\n\", (long long) ").append(isInt ? "(int) " : "").append('(')
-                    .append(expression).append("));\n");
+            source.append("    printf(\"%lld\\n\", (long long) (").append(expression).append("));\n");
         }
         String problem = compile(headers, source.append("    return 0;\n}\n").toString());
         assertThat(problem).as("what the C compiler says").isEmpty();

@@ -31,6 +31,7 @@ import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** What a provider does not offer, or does wrong, and what needs another object or state than there is. */
@@ -91,21 +92,28 @@ final class MisuseOfProviders {
 
     /** Calls that few providers have. */
     private static Stream<Misuse> rare() {
+        return Stream
+                .of(operations("a domain", s -> s.pair.domain::operations),
+                        operations("a fabric", s -> s.pair.fabric::operations),
+                        operations("an endpoint", s -> s.pair.endpoint::operations), otherRare())
+                .flatMap(cases -> cases);
+    }
+
+    /** Of an object that may have operations of its provider. */
+    private static Stream<Misuse> operations(String object, Function<MisuseStage, Consumer<String>> open) {
+        String operations = "rare: " + object + "'s operations ";
+        return Stream.of(
+                refused(operations + "without a name", ARGUMENT, "must have a name", s -> open.apply(s).accept("")),
+                refused(operations + "with a zero in their name", ARGUMENT, "must have a name",
+                        s -> open.apply(s).accept("\0")),
+                refused(operations + "that there are not", NOT_OFFERED, "nonesuch",
+                        s -> open.apply(s).accept("nonesuch")));
+    }
+
+    private static Stream<Misuse> otherRare() {
         AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
                 .name("ofi4j-misuse-" + ProcessHandle.current().pid());
         return Stream.of(
-                refused("rare: a domain's operations without a name", ARGUMENT, "must have a name",
-                        s -> s.pair.domain.operations("")),
-                refused("rare: a domain's operations that there are not", NOT_OFFERED, "nonesuch",
-                        s -> s.pair.domain.operations("nonesuch")),
-                refused("rare: a fabric's operations without a name", ARGUMENT, "must have a name",
-                        s -> s.pair.fabric.operations("\0")),
-                refused("rare: a fabric's operations that there are not", NOT_OFFERED, "nonesuch",
-                        s -> s.pair.fabric.operations("nonesuch")),
-                refused("rare: an endpoint's operations without a name", ARGUMENT, "must have a name",
-                        s -> s.pair.endpoint.operations("")),
-                refused("rare: an endpoint's operations that there are not", NOT_OFFERED, "nonesuch",
-                        s -> s.pair.endpoint.operations("nonesuch")),
                 refused("rare: operations of an adapter that is not there", NOT_OFFERED, "efa",
                         s -> EfaOperations.of(s.pair.domain)),
                 refused("rare: operations of a closed domain", STATE, "closed",

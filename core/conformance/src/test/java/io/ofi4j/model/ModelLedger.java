@@ -188,7 +188,8 @@ final class ModelLedger {
     synchronized List<Op> missing() {
         if (isSpoiled) { return List.of(); }
         propagate();
-        Stream<Op> untold = data.values().stream().flatMap(List::stream);
+        Stream<Op> untold = data.values().stream().flatMap(List::stream)
+                .filter(op -> op.to() != null && !op.to().receive.isHidden);
         return Stream.concat(untold, done.stream().filter(op -> !haveArrived(op))).filter(Op::mustComplete).toList();
     }
 

@@ -160,6 +160,11 @@ final class ModelLifeCycle {
             return;
         }
         End end = openEnd(program.pick(state.domains));
+        if (program.chance(20)) {
+            bindLittle(end);
+            enable(end);
+            return;
+        }
         List<Runnable> bindings = new ArrayList<>(List.of(() -> bind(end, program.pick(state.vectors)),
                 () -> bind(end, program.pick(state.queues)), () -> bind(end, program.pick(state.queues)),
                 () -> counters.bind(end), () -> counters.bind(end)));
@@ -167,6 +172,15 @@ final class ModelLifeCycle {
         bindings.subList(program.chance(90) ? bindings.size() : 2, bindings.size()).clear(); // some are left half made
         bindings.forEach(Runnable::run);
         enable(end);
+    }
+
+    /** A vector, and a counter, a queue for one direction, or both. */
+    private void bindLittle(End end) {
+        bind(end, program.pick(state.vectors));
+        if (program.chance(70)) { counters.bind(end); }
+        if (program.chance(50)) {
+            bind(end, program.pick(state.queues), false, program.pick(List.of(Direction.values())));
+        }
     }
 
     private void bind(End end, Vector vector) {
@@ -211,18 +225,21 @@ final class ModelLifeCycle {
         return selective ? endpoint.bindSelective(queue) : endpoint.bind(queue, directions);
     }
 
+    /** Rule: an endpoint needs a vector, and a queue or a counter. For a direction without a queue it has a hidden one. */
     private void enable(End end) {
-        boolean hasQueues = end.transmit != null && end.receive != null;
-        boolean hasSome = end.transmit != null || end.receive != null || !end.counts.isEmpty();
-        if (hasSome && !hasQueues) { return; } // may be enabled: CountersOnlyTest
         program.note("enable endpoint " + state.ends.indexOf(end));
-        boolean incomplete = end.vector == null || !hasQueues;
+        boolean incomplete = end.vector == null || !end.isReported();
+        Queue hidden = Queue.hidden();
+        Queue transmit = end.transmit == null ? hidden : end.transmit;
+        Queue receive = end.receive == null ? hidden : end.receive;
         if (new Expect("enable").refused(!end.open || incomplete || end.enabled, IllegalStateException.class)
-                .refused(program.hasQueuesOfTheirOwn() && !incomplete && mustNotBeEnabled(end),
+                .refused(program.hasQueuesOfTheirOwn() && !incomplete && mustNotBeEnabled(end, transmit, receive),
                         IllegalStateException.class)
                 .run(end.endpoint::enable)) {
-            end.vector.prepared.add(end.transmit);
-            end.counts.values().forEach(count -> count.queue = end.transmit);
+            end.transmit = transmit;
+            end.receive = receive;
+            end.vector.prepared.add(transmit);
+            end.counts.values().forEach(count -> count.queue = transmit);
             end.becomeEnabled();
         }
     }
@@ -231,11 +248,10 @@ final class ModelLifeCycle {
      * Rule: with COMPLETION on tcp of libfabric 2.x, peers are inserted after endpoints were enabled with the same
      * queue, and a counter is for endpoints of one queue.
      */
-    private boolean mustNotBeEnabled(End end) {
+    private boolean mustNotBeEnabled(End end, Queue transmit, Queue receive) {
         boolean hasPeers = state.peers.stream().anyMatch(peer -> peer.vector == end.vector && !peer.removed);
-        boolean taken = end.counts.values().stream()
-                .anyMatch(count -> count.queue != null && count.queue != end.transmit);
-        return taken || end.transmit != end.receive || hasPeers && !end.vector.prepared.contains(end.transmit);
+        boolean taken = end.counts.values().stream().anyMatch(count -> count.queue != null && count.queue != transmit);
+        return taken || transmit != receive || hasPeers && !end.vector.prepared.contains(transmit);
     }
 
     private void insert(Vector vector, End end) {

@@ -92,7 +92,7 @@ final class ModelPosts {
         Alias alias = aliasOf(from, program);
         long token = program.ledger.nextToken();
         Op op = new Op(token, kind, from, peer.end, List.of(new Piece(local, offset, remote, remoteOffset, length)),
-                forge, from.selective && !kind.isInject(), token);
+                forge, from.isSilent(false) && !kind.isInject(), token);
         program.note((blocking ? "" : "try ") + kind + " token " + token + name(from, alias) + " peer " + peer.number
                 + " region " + state.regions.indexOf(local) + "+" + offset + " remote " + state.regions.indexOf(remote)
                 + "+" + remoteOffset + " length " + length + (forge ? " wrong key" : ""));
@@ -204,8 +204,7 @@ final class ModelPosts {
                 + name(message.from, message.alias) + " " + message);
         boolean asked = !isVector && message.flags.contains(OperationFlag.COMPLETION);
         Op op = new Op(token, kind, message.from, message.peer == null ? null : message.peer.end,
-                message.isComplete() ? message.pieces() : List.of(), false, message.from.selective && !asked,
-                message.data);
+                message.isComplete() ? message.pieces() : List.of(), false, message.from.isSilent(asked), message.data);
         post(op, refusals(message, kind, isVector, expect(op, blocking, isOpen(message))),
                 () -> ModelCalls.call(blocking, message.message, isRead, isVector, token));
     }

@@ -105,6 +105,7 @@ final class ModelProgram extends ModelSteps {
 
     private void pollAll() {
         state.queues.stream().filter(queue -> queue.open).forEach(queue -> transfers.poll(queue, 64));
+        state.domains.forEach(dom -> dom.domain.progress()); // the hidden queues
     }
 
     private void finish() {

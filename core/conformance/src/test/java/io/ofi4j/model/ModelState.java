@@ -55,6 +55,14 @@ final class ModelState {
         boolean signaled;
         /** How many waits are under way, each in the handler of another. */
         int waiting;
+        /** Whether it is an endpoint's own, which nobody reads. */
+        boolean isHidden;
+
+        static Queue hidden() {
+            Queue queue = new Queue();
+            queue.isHidden = true;
+            return queue;
+        }
     }
 
     static final class Events extends Thing {
@@ -103,6 +111,16 @@ final class ModelState {
 
         /** Whether the endpoint can take part in a transfer. */
         boolean works() { return open && enabled; }
+
+        /** Whether anything tells of its operations. */
+        boolean isReported() {
+            return transmit != null || receive != null || !counts.isEmpty();
+        }
+
+        /** Whether an operation gives no completion when it goes well. */
+        boolean isSilent(boolean asked) {
+            return transmit.isHidden || selective && !asked;
+        }
 
         boolean uses(Queue queue) { return transmit == queue || receive == queue; }
     }

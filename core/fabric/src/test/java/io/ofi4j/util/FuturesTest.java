@@ -43,6 +43,20 @@ class FuturesTest {
     private static final FabricHints MESSAGES = TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.MSG,
             Capability.RMA);
 
+    /** Endpoints that exchange messages, memory for these, and futures of the near one. */
+    private static final class Stage implements AutoCloseable {
+        final Pair pair = new Pair(MESSAGES);
+        final MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
+        final Futures futures = new Futures(pair.endpoint, pair.queue);
+
+        @Override
+        public void close() {
+            futures.close();
+            region.close();
+            pair.close();
+        }
+    }
+
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aReadFollowsAWrite(String provider) throws Exception {
@@ -180,14 +194,12 @@ class FuturesTest {
 
     @Test
     void anInterruptCancelsWhatAThreadAwaits() {
-        try (Pair pair = new Pair(MESSAGES);
-                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE);
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
-            FabricFuture future = futures.receive(region.slice(0, 8));
+        try (Stage s = new Stage()) {
+            FabricFuture future = s.futures.receive(s.region.slice(0, 8));
             Thread.currentThread().interrupt();
             assertThatThrownBy(future::await).isInstanceOf(FabricException.class).hasMessageContaining("interrupted");
             assertThat(Thread.interrupted()).as("the interrupt status").isTrue();
-            assertThat(region.operationsInFlight()).isZero();
+            assertThat(s.region.operationsInFlight()).isZero();
         }
     }
 
@@ -216,13 +228,11 @@ class FuturesTest {
 
     @Test
     void anActionThatAwaitsAnotherFutureIsRefused() {
-        try (Pair pair = new Pair(MESSAGES);
-                MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE, Access.SEND);
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
-            CompletableFuture<Futures.Result> first = receive(futures, pair, region);
-            FabricFuture never = futures.receive(region.slice(16, 8));
+        try (Stage s = new Stage()) {
+            CompletableFuture<Futures.Result> first = receive(s.futures, s.pair, s.region);
+            FabricFuture never = s.futures.receive(s.region.slice(16, 8));
             CompletableFuture<Futures.Result> action = first.thenApply(received -> never.await());
-            send(pair, region, action::isDone);
+            send(s.pair, s.region, action::isDone);
             assertThatThrownBy(action::join).hasCauseInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("thenCompose");
         }
@@ -250,12 +260,9 @@ class FuturesTest {
 
     @Test
     void whatFailsSaysWhy() {
-        try (Pair pair = new Pair(MESSAGES);
-                MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE);
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
-            CompletableFuture<Futures.Result> future = futures
-                    .submit(token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
-            pair.endpoint.close();
+        try (Stage s = new Stage()) {
+            CompletableFuture<Futures.Result> future = receive(s.futures, s.pair, s.region);
+            s.pair.endpoint.close();
             assertThatThrownBy(() -> future.orTimeout(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).join())
                     .isInstanceOf(CompletionException.class).hasCauseInstanceOf(FabricException.class);
         }
@@ -327,7 +334,7 @@ class FuturesTest {
         }
     }
 
-    /** What follows it runs on the thread of the futures: the message has not been sent yet. */
+    /** What follows it runs on the thread of the futures: no message has been sent yet. */
     private static CompletableFuture<Futures.Result> receive(Futures futures, Pair pair, MemoryRegion region) {
         return futures.submit(token -> pair.endpoint.messages().receive(region.slice(0, 8), token));
     }

@@ -102,14 +102,11 @@ class HintCodecTest {
 
     @Test
     void constantsHaveTheNumbersOfTheHeaders() {
-        assertThat(Arrays.stream(Protocol.values()).map(Protocol::value).distinct()).hasSize(Protocol.values().length);
+        assertThat(Arrays.stream(Protocol.values()).map(Protocol::value)).doesNotHaveDuplicates();
         for (Protocol protocol : Protocol.values()) {
             if (protocol.value() > 0) {
-                assertThat(new String[]{Attributes.protocolName(protocol.value()), "Unknown"})
-                        .as("%s, which older versions may not know", protocol)
-                        .contains(Attributes.protocolName(protocol.value()).equals(protocol.name())
-                                ? protocol.name()
-                                : "Unknown");
+                assertThat(Attributes.protocolName(protocol.value()))
+                        .as("%s, which older versions may not know", protocol).isIn(protocol.name(), "Unknown");
             }
         }
         assertThat(Attributes.addressFormatName(AddressFormat.EFA.value())).isEqualTo("ADDR_EFA");
