@@ -225,7 +225,7 @@ final class ModelLifeCycle {
         return selective ? endpoint.bindSelective(queue) : endpoint.bind(queue, directions);
     }
 
-    /** Rule: an endpoint needs a vector, and a queue or a counter. For a direction without a queue it has a hidden one. */
+    /** Rule: an endpoint needs a vector, and a queue or a counter. A direction without a queue has a hidden one. */
     private void enable(End end) {
         program.note("enable endpoint " + state.ends.indexOf(end));
         boolean incomplete = end.vector == null || !end.isReported();

@@ -339,8 +339,9 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Checks that no rank is known to be lost, and that no barrier and no gathering has failed. Call it now and then in a loop that waits for other ranks. It only
-     * reads a field. Not every launcher reports that a rank has ended: then only a call that waits for it finds out.
+     * Checks that no rank is known to be lost, and that no barrier and no gathering has failed. Call it now and then in
+     * a loop that waits for other ranks. It only reads fields. Not every launcher reports that a rank has ended: then
+     * only a call that waits for it finds out.
      *
      * @throws JobException if a rank is lost, with its number, or the job is broken
      */
