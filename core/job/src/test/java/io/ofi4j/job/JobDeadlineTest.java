@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,15 +77,17 @@ class JobDeadlineTest {
         job.close();
     }
 
-    /** The other ranks may have gone on. An interrupt is what ends a wait without a clock. */
+    /** The other rank, which never comes, may have gone on. An interrupt is what ends a wait without a clock. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aJobStaysBrokenAfterABarrierThatDidNotEnd(boolean makesProgress) {
-        Meeting meeting = new Meeting("this test", 0, 1,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePort.find()), Rendezvous.newSecret());
+        InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePort.find());
+        String secret = Rendezvous.newSecret();
         Deadline end = Deadline.in(Pair.DEADLINE);
-        try (Pair pair = new Pair("tcp;ofi_rxm");
-                Job job = Job.join(RendezvousEngine.join(meeting, "rank 0", end), end)) {
+        IntFunction<Job> joining = rank -> Job.join(
+                RendezvousEngine.join(new Meeting("this test", rank, 2, server, secret), "rank " + rank, end), end);
+        CompletableFuture<Job> joined = CompletableFuture.supplyAsync(() -> joining.apply(1));
+        try (Pair pair = new Pair("tcp;ofi_rxm"); Job job = joining.apply(0); Job _ = joined.join()) {
             if (makesProgress) { job.progressWhileWaiting(pair.queue); }
             Thread.currentThread().interrupt();
             assertThatThrownBy(job::barrier).isInstanceOf(JobException.class).hasMessageContaining("interrupted");

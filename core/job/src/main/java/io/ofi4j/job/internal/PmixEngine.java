@@ -24,7 +24,8 @@ final class PmixEngine implements JobEngine {
     private static final Duration MARK_TIME = Duration.ofMillis(250);
     /** The time to find out who has not come, beyond the deadline. */
     private static final Duration DIAGNOSIS_TIME = Duration.ofSeconds(1);
-    private static final long DIAGNOSIS_PAUSE_MILLIS = 200;
+    /** How long one look of that time waits for ranks that have put nothing. */
+    private static final Duration LOOK_TIME = Duration.ofMillis(200);
 
     private final Pmix pmix;
     private final int rank;
@@ -67,8 +68,8 @@ final class PmixEngine implements JobEngine {
      */
     @Override
     public byte[] get(int owner, String name, Wait wait) {
-        byte[] value = wait.lookUntilFound(again -> {
-            Pmix.Request request = pmix.get(owner, VALUE + name, seconds(wait.deadline()), again);
+        byte[] value = wait.lookUntilFound(looks -> {
+            Pmix.Request request = pmix.get(owner, VALUE + name, seconds(wait.deadline()), isRefreshed(looks));
             boolean isFound = wait.until(request.answered()) && request.value() != null;
             if (!isFound && lost != null) { throw lost; }
             return isFound ? request.value() : null;
@@ -76,6 +77,12 @@ final class PmixEngine implements JobEngine {
         if (value == null) { throw LauncherException.noValue(owner, wait.deadline()); }
         return value;
     }
+
+    /**
+     * {@return whether the client's library is to ask the server anew} PMIx 4 needs that where it knows other values of
+     * the rank. PMIx 5 finds no new value of a rank of the same node so, but does without. Every second look has it.
+     */
+    private static boolean isRefreshed(int looks) { return looks % 2 == 1; }
 
     /** PMIx counts whole seconds. This object's own deadline ends first. */
     private static int seconds(Deadline deadline) {
@@ -113,8 +120,8 @@ final class PmixEngine implements JobEngine {
         Pmix.Request fence = pmix.fence(seconds(wait.deadline()));
         awaitFence(fence, key, wait);
         byte[][] values = new byte[size][];
-        List<byte[]> all = wait.lookUntilFound(again -> {
-            if (read(key, values, wait, again).isEmpty()) { return List.of(values); }
+        List<byte[]> all = wait.lookUntilFound(looks -> {
+            if (read(key, values, wait, isRefreshed(looks)).isEmpty()) { return List.of(values); }
             if (fence.status() != Pmix.SUCCESS) { throw lost(key, gone(fence)); }
             if (lost != null) { throw lost; }
             return null;
@@ -125,13 +132,17 @@ final class PmixEngine implements JobEngine {
 
     /** Reads the values that are not here yet. Returns the ranks whose values are still not here. */
     private List<Integer> read(String key, byte[][] values, Wait wait, boolean refresh) {
-        List<Integer> missing = IntStream.range(0, size).filter(other -> values[other] == null).boxed().toList();
+        List<Integer> missing = missing(values);
         List<Pmix.Request> requests = missing.stream()
                 .map(other -> pmix.get(other, key, seconds(wait.deadline()), refresh)).toList();
         for (int i = 0; i < requests.size(); i++) {
             if (wait.until(requests.get(i).answered())) { values[missing.get(i)] = requests.get(i).value(); }
         }
-        return missing.stream().filter(other -> values[other] == null).toList();
+        return missing(values);
+    }
+
+    private static List<Integer> missing(byte[][] values) {
+        return IntStream.range(0, values.length).filter(rank -> values[rank] == null).boxed().toList();
     }
 
     /**
@@ -141,12 +152,11 @@ final class PmixEngine implements JobEngine {
         if (lost != null) { return lost; }
         byte[][] values = new byte[size][];
         Deadline end = Deadline.in(DIAGNOSIS_TIME);
-        Wait wait = new Wait(end, null);
-        List<Integer> missing = read(key, values, wait, true);
-        while (!missing.isEmpty() && !end.isOver()) { // others may be about to leave their marks
-            wait.pause(DIAGNOSIS_PAUSE_MILLIS);
-            missing = read(key, values, wait, true);
-        }
+        new Wait(end, null).lookUntilFound(looks -> { // others may be about to leave their marks
+            Wait look = new Wait(end.atMost(LOOK_TIME), null);
+            return read(key, values, look, isRefreshed(looks)).isEmpty() ? values : null;
+        });
+        List<Integer> missing = missing(values);
         lost = missing.isEmpty()
                 ? new LauncherException("PMIx_Fence has failed, and all ranks came to it: use a longer deadline")
                 : new LauncherException(missing, what);

@@ -4,7 +4,7 @@ import io.ofi4j.Waiting;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.IntFunction;
 
 /**
  * The wait of one call: its deadline, and what makes progress in the thread that waits.
@@ -48,15 +48,16 @@ public record Wait(Deadline deadline, Runnable progress) {
     /**
      * Looks for something again and again, with longer and longer pauses, and once more at the deadline.
      *
-     * @param look is told whether it looks again, and returns null if there is nothing
+     * @param look is told how often it has looked before, and returns null if there is nothing
      * @return what was found, or null if there is nothing at the deadline
      */
-    <T> T lookUntilFound(Function<Boolean, T> look) {
-        T found = look.apply(false);
-        for (long millis = FIRST_PAUSE_MILLIS; found == null
-                && !deadline.isOver(); millis = Math.min(2 * millis, MAX_PAUSE_MILLIS)) {
+    <T> T lookUntilFound(IntFunction<T> look) {
+        T found = look.apply(0);
+        long millis = FIRST_PAUSE_MILLIS;
+        for (int looks = 1; found == null && !deadline.isOver(); looks++) {
             pause(millis);
-            found = look.apply(true);
+            found = look.apply(looks);
+            millis = Math.min(2 * millis, MAX_PAUSE_MILLIS);
         }
         return found;
     }
