@@ -29,6 +29,10 @@ final class GroupMessages implements AutoCloseable {
      * Steps of one sender have the same bits in a tag only if they are 4096 apart. Their messages then come in order.
      */
     private static final long STEPS = (1 << 12) - 1;
+    /** Receives of segments that are posted at once. */
+    static final int SLOTS = 8;
+    private static final long SEGMENT_LENGTH = 128 << 10;
+    private static final long NO_SLOT = 0;
     private static final int BATCH = 64;
     private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
     private static final int FAILURE_CHECKS = 100;
@@ -46,12 +50,17 @@ final class GroupMessages implements AutoCloseable {
     private MemoryRegion scratch;
     private long number;
     private int inFlight;
+    /** A bit for each slot whose receive has completed and was not waited for. */
+    private long arrived;
     private String operation = "";
     private CompletionError failure;
 
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
-        public void onCompletion(long token, long flags, long length, long data) { inFlight--; }
+        public void onCompletion(long token, long flags, long length, long data) {
+            inFlight--;
+            if (token != NO_SLOT) { arrived |= 1L << token - 1; }
+        }
 
         @Override
         public void onError(CompletionError error) {
@@ -90,6 +99,21 @@ final class GroupMessages implements AutoCloseable {
         }
     }
 
+    /** {@return how long a segment of such elements is, a multiple of an element} */
+    static long segmentLength(int element) {
+        return Math.max(SEGMENT_LENGTH / element, 1) * element;
+    }
+
+    /** {@return the slot of the receive with this number} */
+    static int slot(long number) {
+        return (int) (number % SLOTS);
+    }
+
+    /** {@return memory for what arrives in the slots, each of this length} */
+    MemoryRegion slots(long length) {
+        return scratch(SLOTS * length);
+    }
+
     /** Begins an operation of this name. Every rank begins the same operations in the same order. */
     void begin(String name) {
         if (failure != null) { throw failed(failure.toException()); }
@@ -97,25 +121,34 @@ final class GroupMessages implements AutoCloseable {
         number = number + 1 & NUMBERS;
     }
 
-    private static long tag(long number, int step, int sender) {
+    private static long tag(long number, long step, int sender) {
         return TAG_MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
     }
 
     /** Posts the receive for the message of a rank in this step. */
-    void receive(int from, int step, MemoryRegion region, long offset, long length) {
+    void receive(int from, long step, MemoryRegion region, long offset, long length) {
+        receive(from, step, region, offset, length, NO_SLOT);
+    }
+
+    /** Posts the receive for the message of a rank in this step, for which {@link #awaitSlot} waits. */
+    void receiveInSlot(int slot, int from, long step, MemoryRegion region, long offset, long length) {
+        receive(from, step, region, offset, length, slot + 1);
+    }
+
+    private void receive(int from, long step, MemoryRegion region, long offset, long length, long token) {
         long its = tag(number, step, from);
-        if (!tagged.tryReceive(region, offset, length, its, 0, 0)) {
+        if (!tagged.tryReceive(region, offset, length, its, 0, token)) {
             long start = System.nanoTime();
             int turn = 0;
             do {
                 turn = progress(turn, start);
-            } while (!tagged.tryReceive(region, offset, length, its, 0, 0));
+            } while (!tagged.tryReceive(region, offset, length, its, 0, token));
         }
         inFlight++;
     }
 
     /** Sends to a rank; the bytes must not change until {@link #await}. */
-    void send(int to, int step, MemoryRegion region, long offset, long length) {
+    void send(int to, long step, MemoryRegion region, long offset, long length) {
         long mine = tag(number, step, job.rank());
         boolean injects = length <= tagged.injectSize();
         if (!trySend(injects, to, region, offset, length, mine)) {
@@ -139,12 +172,26 @@ final class GroupMessages implements AutoCloseable {
     }
 
     /** Waits until all posted operations have completed. */
-    void await() {
+    void await() { awaitAtMost(0); }
+
+    /** Waits until no more than so many posted operations have not completed. */
+    void awaitAtMost(int count) {
         long start = System.nanoTime();
-        for (int turn = 0; inFlight > 0;) {
+        for (int turn = 0; inFlight > count;) {
             turn = progress(turn, start);
         }
         if (failure != null) { throw failed(failure.toException()); }
+    }
+
+    /** Waits until the receive in this slot has completed. */
+    void awaitSlot(int slot) {
+        long bit = 1L << slot;
+        long start = System.nanoTime();
+        for (int turn = 0; (arrived & bit) == 0 && failure == null;) {
+            turn = progress(turn, start);
+        }
+        if (failure != null) { throw failed(failure.toException()); }
+        arrived &= ~bit;
     }
 
     /**

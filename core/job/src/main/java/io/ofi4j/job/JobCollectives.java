@@ -35,6 +35,8 @@ import java.util.Objects;
  * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
  * </table>
  *
+ * <p>In trees and rings, long blocks are cut into segments of 128 KiB, which go on while others arrive.
+ *
  * <p>An object has an endpoint, a queue and a vector of its own, and memory for bytes that arrive. Slices are of
  * regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at every
  * rank. All ranks call the same operations in the same order. An operation returns when this rank's part is done; only
@@ -99,26 +101,14 @@ public final class JobCollectives implements AutoCloseable {
      */
     public void broadcast(Slice data, int root) {
         Objects.requireNonNull(data, "data");
-        int virtual = begin("broadcast", root);
-        int bit = 1;
-        while (bit < size && (virtual & bit) == 0) {
-            bit *= 2;
-        }
-        if (bit < size) { receive(actual(virtual - bit, root), data); }
-        messages.await();
-        for (int child = bit / 2; child > 0; child /= 2) {
-            if (virtual + child < size) { send(actual(virtual + child, root), data); }
-        }
-        messages.await();
+        begin("broadcast", root);
+        new Tree(messages, data, 1, rank, size, root).spread();
     }
 
-    private int begin(String operation, int root) {
+    private void begin(String operation, int root) {
         Objects.checkIndex(root, size);
         messages.begin(operation);
-        return (rank - root + size) % size;
     }
-
-    private int actual(int virtual, int root) { return (virtual + root) % size; }
 
     private void send(int to, Slice data) { messages.send(to, 0, data.region(), data.offset(), data.length()); }
 
@@ -137,21 +127,8 @@ public final class JobCollectives implements AutoCloseable {
      */
     public void reduce(Slice data, Reduction reduction, int root) {
         requireElements(data.length(), reduction);
-        int virtual = begin("reduce", root);
-        MemorySegment own = data.segment();
-        for (int bit = 1; bit < size; bit *= 2) {
-            if ((virtual & bit) != 0) {
-                send(actual(virtual - bit, root), data);
-                messages.await();
-                return;
-            }
-            if (virtual + bit < size) {
-                messages.receive(actual(virtual + bit, root), 0, messages.scratch(data.length()), 0, data.length());
-                messages.await();
-                reduction.combination().combine(own,
-                        messages.scratch(data.length()).segment().asSlice(0, data.length()));
-            }
-        }
+        begin("reduce", root);
+        new Tree(messages, data, reduction.elementSize(), rank, size, root).combine(reduction);
     }
 
     /** As {@link #allReduce(Slice, Reduction)}, with an atomic operation. */
@@ -166,8 +143,8 @@ public final class JobCollectives implements AutoCloseable {
         if (data.length() <= MIN_RING_LENGTH || elements < size) {
             doubling(data, reduction);
         } else {
-            ringReduce(data, reduction);
-            ringGather(data, reduction.elementSize(), size);
+            new Ring(messages, data, reduction.elementSize(), rank, size, rank).pass(2 * (size - 1), size - 1,
+                    reduction);
         }
     }
 
@@ -215,46 +192,6 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    /** The start of a block of whole elements. The lengths of the blocks differ by one element at most. */
-    private long start(long bytes, int block, int elementSize) {
-        return bytes / elementSize * block / size * elementSize;
-    }
-
-    /** Reduces in a ring. Afterwards this rank has the results of block {@code rank + 1}. */
-    private void ringReduce(Slice data, Reduction reduction) {
-        int element = reduction.elementSize();
-        long blockLength = data.length() / element / size * element + element;
-        MemoryRegion other = messages.scratch(blockLength);
-        for (int step = 0; step < size - 1; step++) {
-            int out = Math.floorMod(rank - step, size);
-            int in = Math.floorMod(rank - step - 1, size);
-            long from = start(data.length(), in, element);
-            long length = start(data.length(), in + 1, element) - from;
-            messages.receive(Math.floorMod(rank - 1, size), step, other, 0, length);
-            sendBlock(data, out, element, step);
-            messages.await();
-            reduction.combination().combine(data.segment().asSlice(from, length), other.segment().asSlice(0, length));
-        }
-    }
-
-    private void sendBlock(Slice data, int block, int element, int step) {
-        long from = start(data.length(), block, element);
-        messages.send((rank + 1) % size, step, data.region(), data.offset() + from,
-                start(data.length(), block + 1, element) - from);
-    }
-
-    /** Passes blocks on in a ring, from block {@code rank + 1} on. The steps are numbered from the given one. */
-    private void ringGather(Slice data, int element, int firstStep) {
-        for (int step = 0; step < size - 1; step++) {
-            int in = Math.floorMod(rank - step, size);
-            long from = start(data.length(), in, element);
-            messages.receive(Math.floorMod(rank - 1, size), firstStep + step, data.region(), data.offset() + from,
-                    start(data.length(), in + 1, element) - from);
-            sendBlock(data, Math.floorMod(rank - step + 1, size), element, firstStep + step);
-            messages.await();
-        }
-    }
-
     /** As {@link #reduceScatter(Slice, Slice, Reduction)}, with an atomic operation. */
     public void reduceScatter(Slice all, Slice mine, AtomicOperation operation, Datatype datatype) {
         reduceScatter(all, mine, Reduction.of(operation, datatype));
@@ -270,16 +207,9 @@ public final class JobCollectives implements AutoCloseable {
         requireElements(mine.length(), reduction);
         requireBlocks(all, mine);
         messages.begin("reduce-scatter");
-        ringReduce(all, reduction);
-        int block = (rank + 1) % size; // the block whose results are here
-        int other = Math.floorMod(rank - 1, size);
-        if (size == 1) {
-            mine.segment().copyFrom(all.segment());
-            return;
-        }
-        messages.receive(other, size, mine.region(), mine.offset(), mine.length());
-        messages.send(block, size, all.region(), all.offset() + block * mine.length(), mine.length());
-        messages.await();
+        Ring ring = new Ring(messages, all, reduction.elementSize(), rank, size, Math.floorMod(rank - 1, size));
+        ring.pass(size - 1, size - 1, reduction); // the last block that arrives is this rank's
+        mine.segment().copyFrom(all.segment().asSlice(rank * mine.length(), mine.length()));
     }
 
     /**
@@ -292,14 +222,7 @@ public final class JobCollectives implements AutoCloseable {
         requireBlocks(all, mine);
         messages.begin("all-gather");
         all.segment().asSlice(rank * mine.length(), mine.length()).copyFrom(mine.segment());
-        for (int step = 0; step < size - 1; step++) {
-            int in = Math.floorMod(rank - step - 1, size);
-            int out = Math.floorMod(rank - step, size);
-            messages.receive(Math.floorMod(rank - 1, size), step, all.region(), all.offset() + in * mine.length(),
-                    mine.length());
-            messages.send((rank + 1) % size, step, all.region(), all.offset() + out * mine.length(), mine.length());
-            messages.await();
-        }
+        new Ring(messages, all, 1, rank, size, rank).pass(size - 1, 0, null);
     }
 
     /**

@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -160,6 +161,51 @@ class JobCollectivesTest {
                 memory.free();
             }
         });
+    }
+
+    /** Several times as many segments as are under way at once, with a last one that is shorter. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void longBlocksArriveWholeInSegments(String provider) {
+        int count = 3 * (GroupMessages.SLOTS + 3) * (int) (GroupMessages.segmentLength(8) / LONG) + 5;
+        inAJob(provider, 3, (job, all, memory) -> {
+            int me = job.rank();
+            Slice data = memory.numbers(count, i -> datum(me, i));
+            all.broadcast(data, 1);
+            requireAll(data, i -> datum(1, i));
+
+            fill(data, i -> datum(me, i));
+            all.reduce(data, AtomicOperation.SUM, Datatype.INT64, 2);
+            if (me == 2) { requireAll(data, i -> sum(3, i)); }
+
+            fill(data, i -> datum(me, i));
+            all.allReduce(data, AtomicOperation.SUM, Datatype.INT64);
+            requireAll(data, i -> sum(3, i));
+
+            int block = count / 3;
+            fill(data, i -> datum(me, i));
+            Slice mine = memory.of(block * LONG);
+            all.reduceScatter(data.region().slice(0, 3 * block * LONG), mine, AtomicOperation.SUM, Datatype.INT64);
+            requireAll(mine, i -> sum(3, me * block + i));
+
+            all.allGather(mine, data.region().slice(0, 3 * block * LONG));
+            requireAll(data.region().slice(0, 3 * block * LONG), i -> sum(3, i));
+        });
+    }
+
+    private static void fill(Slice slice, IntToLongFunction value) {
+        for (int i = 0; i < slice.length() / LONG; i++) {
+            slice.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, i * LONG, value.applyAsLong(i));
+        }
+    }
+
+    private static void requireAll(Slice slice, IntToLongFunction value) {
+        for (int i = 0; i < slice.length() / LONG; i++) {
+            if (number(slice.segment(), i * LONG) != value.applyAsLong(i)) {
+                throw new AssertionError(
+                        "element " + i + " is " + number(slice.segment(), i * LONG) + ", not " + value.applyAsLong(i));
+            }
+        }
     }
 
     private static void rooted(Job job, JobCollectives all, Memory memory, int count, int root) {
