@@ -70,23 +70,20 @@ class DoctorTest {
                 .containsPattern("-> the system property io.ofi4j.quirks switches [1-9]\\d* off$");
     }
 
-    /**
-     * Level, subject, what was found, and what to do: as soon as no other process uses /dev/shm between the two looks.
-     */
+    /** Level, subject, what was found, and what to do. What other processes change between two runs is left out. */
     @Test
     void jsonSaysTheSame() {
-        String text;
-        JsonObject json;
-        int tries = 0;
-        do {
-            text = Run.of("doctor", "-v").succeeded().out();
-            json = JsonParser.parseString(Run.of("doctor", "--json").succeeded().out()).getAsJsonObject();
-        } while (!asText(json).equals(text) && ++tries < 30);
+        String text = Run.of("doctor", "-v").succeeded().out();
+        JsonObject json = JsonParser.parseString(Run.of("doctor", "--json").succeeded().out()).getAsJsonObject();
 
-        assertThat(asText(json)).isEqualTo(text);
+        assertThat(steady(asText(json))).isEqualTo(steady(text));
         assertThat(json.get("ready").getAsBoolean()).isTrue();
         assertThat(json.getAsJsonArray("findings")).extracting(finding -> text(finding, "subject"))
                 .filteredOn(subject -> !subject.startsWith("quirk ")).containsExactlyElementsOf(SUBJECTS);
+    }
+
+    private static String steady(String text) {
+        return text.replaceAll("(?m)^.{4}(/dev/shm|abandoned files) .*\\R( +-> .*\\R)?", "");
     }
 
     private static String asText(JsonObject json) {

@@ -36,7 +36,7 @@ record ShownElsewhere(String key, String test, String reason) {
                         "io.ofi4j.job.JobDeadlineTest#closeEndsThoughTheLauncherDoesNotAnswer",
                         "a launcher must be silent"),
                 shown("Ranks.lazy(Job, Endpoint, AddressVector, RemoteRegion[]) JobException",
-                        "io.ofi4j.job.JobDeadlineTest#aBarrierEndsThoughTheOtherRankDoesNotComeAndTheJobStaysBroken",
+                        "io.ofi4j.job.JobDeadlineTest#aBarrierEndsThoughItsAnswerDoesNotComeAndTheJobStaysBroken",
                         "a launcher must be silent"),
                 shown("InsertResult.peer() RuntimeException",
                         "io.ofi4j.AddressVectorTest#manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace",
