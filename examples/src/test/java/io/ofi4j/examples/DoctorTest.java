@@ -259,6 +259,20 @@ class DoctorTest {
         }
     }
 
+    @Tag("once")
+    @Test
+    void sharedMemoryThatIsNotThereIsAProblem() throws IOException, InterruptedException {
+        requireMounts();
+        Forked.Launch without = USUAL.behind("unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"
+                + " && for file in null zero random urandom; do touch /mnt/$file"
+                + " && mount --bind /dev/$file /mnt/$file; done && mount --rbind /mnt /dev && exec \"$0\" \"$@\"");
+
+        assertThat(said(without, 1, "/dev/shm")).startsWith("!!  /dev/shm             not there");
+        try (Forked perf = without.start("perf", "write", "-p", "shm", "-S", "8", "-I", "10")) {
+            perf.await().failed(1, "is made in /dev/shm, which is not there");
+        }
+    }
+
     private static Forked.Launch sharedMemoryOf(String size) {
         return USUAL.behind("unshare", "-m", "sh", "-c",
                 "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm; exec \"$0\" \"$@\"");

@@ -42,8 +42,9 @@ public final class Remedies {
                 operation.startsWith("fi_close")
                         ? " The provider still uses it; it stays open until the process ends."
                         : " Another endpoint has this address: choose another name, port or service.";
-            case Errno.ENOENT ->
-                " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
+            case Errno.ENOENT -> operation.equals("fi_enable") && provider.contains("shm")
+                    ? " An endpoint's file is made in /dev/shm, which is not there: mount a tmpfs there."
+                    : " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
             case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
                 " Check the address, the route and firewalls.";
