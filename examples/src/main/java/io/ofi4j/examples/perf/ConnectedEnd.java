@@ -54,7 +54,7 @@ final class ConnectedEnd extends FabricEnd {
     @Override
     void reach(byte[] bytes, byte[] remote, Runnable meanwhile, Duration deadline) {
         EndpointAddress address = EndpointAddress.of(bytes);
-        RemoteRegion region = RemoteRegion.decode(remote);
+        RemoteRegion region = remoteOf(remote);
         endpoint = keep(domain.openEndpoint(domain.info().withDestination(address))).bind(events).bind(queue())
                 .enable();
         postWith(endpoint);

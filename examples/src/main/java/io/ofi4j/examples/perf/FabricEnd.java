@@ -6,13 +6,16 @@ import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.RawKey;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.info.MemoryRegionMode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** An end that is an endpoint of libfabric. */
 abstract class FabricEnd extends End {
+    private final Domain domain;
     private final CompletionQueue queue;
     private final MemoryRegion region;
     /** Of a device, with a copy in the host's; null where the region has memory of the host. */
@@ -24,8 +27,8 @@ abstract class FabricEnd extends End {
         super(plan, isTarget);
         Operation operation = plan.operation();
         int inFlight = plan.inFlight(isTarget);
+        domain = device.domain();
         try {
-            Domain domain = device.domain();
             queue = keep(inFlight > domain.info().transmit().size()
                     ? domain.openCompletionQueue(inFlight)
                     : domain.openCompletionQueue());
@@ -66,7 +69,14 @@ abstract class FabricEnd extends End {
     final Poster poster() { return poster; }
 
     @Override
-    final byte[] remote() { return region.remote().encode(); }
+    final byte[] remote() { return hasRawKeys() ? region.rawKey().encode() : region.remote().encode(); }
+
+    private boolean hasRawKeys() { return domain.info().domain().memoryRegionMode().contains(MemoryRegionMode.RAW); }
+
+    /** {@return the memory of another end, from what its {@link #remote} says} */
+    final RemoteRegion remoteOf(byte[] remote) {
+        return hasRawKeys() ? keep(domain.mapRawKey(RawKey.decode(remote))).remote() : RemoteRegion.decode(remote);
+    }
 
     @Override
     final MemorySegment memory() { return copy == null ? region.segment() : copy; }

@@ -4,7 +4,6 @@ import io.ofi4j.AddressVector;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Peer;
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.RemoteRegion;
 import java.time.Duration;
 
 /** An end that reaches others by their address. */
@@ -35,7 +34,7 @@ final class UnconnectedEnd extends FabricEnd {
 
     @Override
     void reach(byte[] address, byte[] remote, Runnable meanwhile, Duration deadline) {
-        towards(insert(address), RemoteRegion.decode(remote));
+        towards(insert(address), remoteOf(remote));
     }
 
     private Peer insert(byte[] address) {
