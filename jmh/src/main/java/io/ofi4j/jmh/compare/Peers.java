@@ -62,6 +62,6 @@ final class Peers {
 
     private void print(String what, Row row) {
         out.printf(Locale.ROOT, "%-56s %11.1f ns, against itself %.3f (%.3f to %.3f), %.2f B/op%n", what, row.javaNs(),
-                row.ratio(), row.lowerQuartile(), row.upperQuartile(), row.allocBytes());
+                row.ratio(), row.from(), row.to(), row.allocBytes());
     }
 }

@@ -8,19 +8,24 @@ final class Table {
     private static final String FORMAT = "%-28s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
 
     private final PrintWriter out;
+    private final String range;
 
-    Table(PrintWriter out) { this.out = out; }
+    /** @param jvms how many JVMs a row is of */
+    Table(PrintWriter out, int jvms) {
+        this.out = out;
+        this.range = jvms == 1 ? "quartiles" : "of " + jvms + " JVMs";
+    }
 
     void header() {
-        out.printf(Locale.ROOT, FORMAT, "work", "provider", "libfabric", "C ns", "Java ns", "ratio", "quartiles",
-                "B/op", "goal");
+        out.printf(Locale.ROOT, FORMAT, "work", "provider", "libfabric", "C ns", "Java ns", "ratio", range, "B/op",
+                "goal");
         out.flush();
     }
 
     void row(Row row) {
         out.printf(Locale.ROOT, FORMAT, name(row), row.provider(), row.libfabric(), number(row.cNs()),
                 number(row.javaNs()), String.format(Locale.ROOT, "%.3f", row.ratio()),
-                String.format(Locale.ROOT, "%.3f to %.3f", row.lowerQuartile(), row.upperQuartile()),
+                String.format(Locale.ROOT, "%.3f to %.3f", row.from(), row.to()),
                 String.format(Locale.ROOT, "%.2f", row.allocBytes()),
                 Goal.of(row).map(goal -> goal.verdict(row)).orElse(""));
         out.flush();

@@ -52,14 +52,14 @@ class BenchTest {
     @Test
     void everyWorkIsMeasuredOnBothSidesAndWrittenAsRows() throws IOException {
         Path file = folder.resolve("rows.json");
-        Run run = Run.of("--seconds", "1", "-p", "shm", "--json", file.toString());
+        Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "--json", file.toString());
         assertThat(run.err).isEmpty();
         assertThat(run.exitCode).isZero();
         List<String> lines = Files.readAllLines(file);
         assertThat(lines).hasSize(ONE_PROCESS + TWO_PROCESSES * PERCENTILES).allSatisfy(line -> {
             JsonObject row = JsonParser.parseString(line).getAsJsonObject();
             assertThat(row.keySet()).containsExactly("libfabric", "provider", "operation", "size", "window", "cNs",
-                    "javaNs", "ratio", "allocBytes");
+                    "javaNs", "ratio", "from", "to", "jvms", "allocBytes");
             assertThat(row.get("libfabric").getAsString()).isEqualTo(Libfabric.load().version().toString());
             assertThat(row.get("provider").getAsString()).isEqualTo("shm");
             assertThat(row.get("cNs").getAsDouble()).isPositive();
@@ -73,9 +73,22 @@ class BenchTest {
     }
 
     @Test
+    void aRowOfSeveralJvmsHasTheFastestAndTheSlowest() throws IOException {
+        Path file = folder.resolve("rows.json");
+        Run run = Run.of("--forks", "3", "--seconds", "1", "-p", "shm", "-w", "poll", "--json", file.toString());
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.out).contains("of 3 JVMs");
+        JsonObject row = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
+        assertThat(row.get("jvms").getAsInt()).isEqualTo(3);
+        assertThat(row.get("ratio").getAsDouble()).isBetween(row.get("from").getAsDouble(),
+                row.get("to").getAsDouble());
+    }
+
+    @Test
     void picturesAreDrawnWhereThereAreFontsAndOtherwiseNamedWithTheRemedy() {
-        Run run = Run.of("--seconds", "1", "-p", "shm", "-w", "bandwidth", "-w", "pingpong-write", "--charts",
-                folder.toString());
+        Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "bandwidth", "-w", "pingpong-write",
+                "--charts", folder.toString());
         if (run.err.contains("libfont") || run.err.contains("fontconfig")) {
             run.failed(1, "fontconfig", "fonts-dejavu-core");
             return;
@@ -103,7 +116,7 @@ class BenchTest {
 
     @Test
     void otherWaysOutOfJavaAreMeasuredOrLeftOutWithAReason() {
-        Run run = Run.of("--seconds", "3", "-p", "shm", "-w", "poll", "--peers");
+        Run run = Run.of("--forks", "1", "--seconds", "3", "-p", "shm", "-w", "poll", "--peers");
         assertThat(run.err).isEmpty();
         assertThat(run.exitCode).isZero();
         assertThat(run.out).contains("java.nio sockets, pingpong-sockets-p50 8 B").containsPattern(
@@ -112,12 +125,12 @@ class BenchTest {
 
     @Test
     void optionsOfTheJvmReachTheJavaSideAndAreNamed() {
-        Run run = Run.of("--seconds", "1", "-p", "shm", "-w", "poll", "--jvm-option=-XX:+UseSerialGC",
+        Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "poll", "--jvm-option=-XX:+UseSerialGC",
                 "--jvm-option=-Xmx64m");
         assertThat(run.exitCode).isZero();
         assertThat(run.out).contains("-XX:+UseSerialGC -Xmx64m, all checks on");
-        Run.of("--seconds", "1", "-p", "shm", "-w", "poll", "--jvm-option=-XX:+NoSuchOption").failed(1, "Java side",
-                "NoSuchOption");
+        Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "poll", "--jvm-option=-XX:+NoSuchOption").failed(1,
+                "Java side", "NoSuchOption");
     }
 
     @Test
@@ -126,7 +139,8 @@ class BenchTest {
     @ParameterizedTest
     @CsvSource({"tcp;ofi_rxm", "sockets", "udp;ofi_rxd"})
     void otherProvidersCompleteOnBothSides(String provider) {
-        Run run = Run.of("--seconds", "1", "-p", provider, "-w", "writedata", "-w", "pingpong-writedata");
+        Run run = Run.of("--forks", "1", "--seconds", "1", "-p", provider, "-w", "writedata", "-w",
+                "pingpong-writedata");
         assertThat(run.err).isEmpty();
         assertThat(run.exitCode).isZero();
         assertThat(run.out).contains("writedata 8 B", "pingpong-writedata-p50 8 B").doesNotContain("poll  ");
@@ -146,6 +160,7 @@ class BenchTest {
         Run.of("--seconds", "0").failed(2, "--seconds");
         Run.of("--seconds", "NaN").failed(2, "--seconds");
         Run.of("--seconds", "5", "--quick").failed(2, "--quick");
+        Run.of("--forks", "0").failed(2, "--forks");
         Run.of("--slowly").failed(2, "--slowly");
         Run.of("-w", "nap").failed(2, "'nap'", "write");
         Run.of("--json", folder.resolve("no/such/folder").toString()).failed(1, "no/such/folder");
