@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.ffi.FidOps;
@@ -15,12 +16,17 @@ import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.support.DmaBufFile;
+import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,7 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DmaBufTest {
     private static final int LENGTH = 1 << 16;
 
-    private static FabricHints hints(String provider) {
+    static FabricHints hints(String provider) {
         return TestProviders.hints(provider).capabilities(Capability.RMA, Capability.HMEM);
     }
 
@@ -150,13 +156,17 @@ class DmaBufTest {
         }, Pair.DEADLINE);
     }
 
+    private static void requireDmaBufs() {
+        assumeTrue(isVersion2(), "libfabric 1.x has no DMA-bufs");
+        String whyNot = DmaBufFile.whyNoDmaBuf();
+        assumeTrue(whyNot.isEmpty(), whyNot);
+    }
+
     /** With memory of the kernel's own, where it makes DMA-bufs of that. */
     @ForEachProvider
     @MethodSource("withDeviceMemory")
     void bytesGoThroughADmaBuf(String provider) {
-        assumeTrue(isVersion2(), "libfabric 1.x has no DMA-bufs");
-        String whyNot = DmaBufFile.whyNoDmaBuf();
-        assumeTrue(whyNot.isEmpty(), whyNot);
+        requireDmaBufs();
         try (Pair pair = new Pair(hints(provider)); DmaBufFile file = DmaBufFile.exported(LENGTH)) {
             MemoryRegionAttributes whole = attributes(file);
             MemoryRegionAttributes part = MemoryRegionAttributes.of(file.memory().asSlice(4096, 8192))
@@ -176,6 +186,50 @@ class DmaBufTest {
             file.closeDescriptor();
             assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.register(whole))
                     .withMessageContaining("not open");
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("withDeviceMemory")
+    void aDmaBufIsASource(String provider) {
+        requireDmaBufs();
+        try (Pair pair = new Pair(hints(provider));
+                DmaBufFile file = DmaBufFile.exported(LENGTH);
+                MemoryRegion source = pair.domain.register(attributes(file).access(Access.WRITE, Access.REMOTE_READ));
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.READ, Access.REMOTE_WRITE)) {
+            file.memory().fill(DmaBufTarget.CONTENT);
+            pair.rma().read(target, 0, LENGTH, pair.far, source.remote(), 0, 1);
+            pair.awaitToken(1);
+            assertThat(DmaBufTarget.isFilled(target.segment())).as("read by a peer").isTrue();
+            target.segment().fill((byte) 0);
+            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 2);
+            pair.awaitToken(2);
+            await(pair, target.segment(), DmaBufTarget.CONTENT);
+        }
+    }
+
+    @Tag("gate")
+    @ForEachProvider
+    @MethodSource("withDeviceMemory")
+    void anotherProcessWritesToADmaBuf(String provider) throws IOException {
+        requireDmaBufs();
+        Forked.Running target = Forked.startBehind(FaultPeer.ELSEWHERE, DmaBufTarget.class, provider);
+        String[] ready = target.awaitLine("ready ").split(" ");
+        RemoteRegion remote = RemoteRegion.decode(HexFormat.of().parseHex(ready[1]));
+        try (Pair pair = new Pair(hints(provider));
+                MemoryRegion local = pair.domain.allocate(DmaBufTarget.LENGTH, Access.WRITE, Access.READ)) {
+            Peer peer = pair.vector.insert(EndpointAddress.of(HexFormat.of().parseHex(ready[0])));
+            local.segment().fill(DmaBufTarget.CONTENT);
+            pair.rma().write(local, 0, DmaBufTarget.LENGTH, peer, remote, 0, 1);
+            pair.awaitToken(1);
+            target.awaitLine("filled");
+            local.segment().fill((byte) 0);
+            pair.rma().read(local, 0, DmaBufTarget.LENGTH, peer, remote, 0, 2);
+            pair.awaitToken(2);
+            assertThat(DmaBufTarget.isFilled(local.segment())).as("read back").isTrue();
+        } finally {
+            target.process().getOutputStream().close();
+            target.await();
         }
     }
 }
