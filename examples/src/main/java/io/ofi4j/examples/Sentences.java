@@ -1,6 +1,7 @@
 package io.ofi4j.examples;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.LibfabricNotFoundException;
 import picocli.CommandLine.ParameterException;
 
 /** What the user reads when something fails. */
@@ -11,6 +12,7 @@ final class Sentences {
         if (failure instanceof IllegalCallerException) {
             return "The JVM refuses native access: start java with " + NativeAccess.OPTION + ".";
         }
+        if (failure instanceof LibfabricNotFoundException) { return Library.advice(failure.getMessage()); }
         String message = failure.getMessage();
         if (failure instanceof CommandFailure || failure instanceof FabricException
                 || failure instanceof UnsupportedOperationException || failure instanceof ParameterException) {
