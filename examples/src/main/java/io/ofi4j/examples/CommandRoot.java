@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 /** What {@code ofi4j} says of itself and takes with every command; {@link Ofi4j} has the commands. */
 @Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
         mixinStandardHelpOptions = true, scope = ScopeType.INHERIT, synopsisSubcommandLabel = "COMMAND",
-        usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n",
+        usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:it failed; one sentence on stderr says why",
                 "2:the command line is wrong; one sentence on stderr says where"})
 class CommandRoot implements Runnable {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code ofi4j doctor}. */
 @Command(name = "doctor", description = "Says whether this machine is ready for ofi4j and what to do, on one screen.",
-        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:ready", "1:not ready; the lines with '!!' say why", "2:the command line is wrong"})
 public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print a JSON object.")

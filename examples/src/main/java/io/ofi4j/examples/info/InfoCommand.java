@@ -47,7 +47,7 @@ public final class InfoCommand implements Runnable {
             description = "Only endpoints of this type: MSG, DGRAM or RDM, with or without FI_EP_ in front.")
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
 
-    @Option(names = {"-c", "--caps"}, paramLabel = "CAP[|CAP]", converter = Names.CapabilitiesConverter.class,
+    @Option(names = {"-c", "--caps"}, paramLabel = "CAPS", converter = Names.CapabilitiesConverter.class,
             description = "Only what has all of these capabilities, "
                     + "such as 'RMA|ATOMIC', with or without FI_ in front.")
     private Set<Capability> capabilities = Set.of();
