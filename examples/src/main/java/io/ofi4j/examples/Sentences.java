@@ -14,8 +14,10 @@ final class Sentences {
         }
         if (failure instanceof LibfabricNotFoundException) { return Library.advice(failure.getMessage()); }
         String message = failure.getMessage();
+        // picocli's of options that exclude each other
+        if (failure instanceof ParameterException) { return message.replaceFirst("^Error: ", ""); }
         if (failure instanceof CommandFailure || failure instanceof FabricException
-                || failure instanceof UnsupportedOperationException || failure instanceof ParameterException) {
+                || failure instanceof UnsupportedOperationException) {
             return message;
         }
         return "This should not have happened: " + failure
