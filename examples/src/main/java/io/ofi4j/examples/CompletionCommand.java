@@ -6,8 +6,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j completion}. */
-@Command(name = "completion", description = {"Prints a script that makes bash and zsh complete this command's words:",
-        "source <(ofi4j completion)"})
+@Command(name = "completion",
+        description = "Prints a script with which bash and zsh complete this command's words: 'source <(ofi4j completion)'.")
 final class CompletionCommand implements Runnable {
     @Spec
     private CommandSpec spec;

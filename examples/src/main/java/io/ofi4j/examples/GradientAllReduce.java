@@ -24,7 +24,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -293,7 +292,7 @@ public final class GradientAllReduce {
         Plot plot = new Plot("Bandwidth of all-reduce", new Plot.Axis("bytes of the gradient", 2, Plot::bytes),
                 new Plot.Axis("MB/s", 10, Plot::plain), lines);
         try {
-            Files.writeString(file, Plot.page("All-reduce of gradients", conditions, List.of(plot)));
+            WholeFile.write(file, Plot.page("All-reduce of gradients", conditions, List.of(plot)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -6,33 +6,18 @@ import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.info.VerbsCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
-import java.io.PrintWriter;
-import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 
-/** The {@code ofi4j} command. */
-@Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
-        mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT,
-        synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:it failed; one sentence on stderr says why",
-                "2:the command line is wrong; one sentence on stderr says where"})
-public final class Ofi4j implements Runnable {
-    private static final List<Class<?>> COMMANDS = List.of(InfoCommand.class, PerfCommand.class, DoctorCommand.class,
-            SoakCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class);
-
-    @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
-            description = "Print Java's stack trace if something fails.")
-    private boolean stacktrace;
-
-    @Spec
-    private CommandSpec spec;
+/** The {@code ofi4j} command. Tools that make completions and man pages read its commands from the annotation. */
+@Command(scope = ScopeType.INHERIT, subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class,
+        SoakCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class})
+public final class Ofi4j extends CommandRoot {
+    /** What reads the command line of {@code info} alone, in a part of the time. */
+    @Command(scope = ScopeType.INHERIT, subcommands = InfoCommand.class)
+    private static final class InfoAlone extends CommandRoot {}
 
     /**
      * Runs the command and ends the process.
@@ -43,10 +28,12 @@ public final class Ofi4j implements Runnable {
         NativeAccess.isEnabled();
         // it is over in the time that others need to begin
         boolean isInfo = arguments.length > 0 && arguments[0].equals("info");
-        if (isInfo) { Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders); }
-        if (Stream.of(arguments).anyMatch(word -> word.startsWith("--hook"))) { Release.withoutLibfabric(); }
+        if (isInfo && Stream.of(arguments).noneMatch(Library::isNamedBy)) {
+            Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders);
+        }
         StandardOutput output = StandardOutput.install();
-        System.exit(output.finish(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments)));
+        CommandLine line = CommandRoot.line(isInfo ? new InfoAlone() : new Ofi4j());
+        System.exit(output.finish(line.execute(arguments)));
     }
 
     /**
@@ -63,46 +50,6 @@ public final class Ofi4j implements Runnable {
 
     /** {@return the command, ready to be executed} */
     public static CommandLine commandLine() {
-        return commandLine(COMMANDS);
-    }
-
-    private static CommandLine commandLine(List<Class<?>> commands) {
-        Ofi4j root = new Ofi4j();
-        CommandLine line = new CommandLine(root);
-        commands.forEach(line::addSubcommand);
-        return line.setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler((failure, command, parsed) -> root.failed(failure, command))
-                .setParameterExceptionHandler((failure, arguments) -> root.misused(failure));
-    }
-
-    @Override
-    public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor, soak or verbs.");
-    }
-
-    private int failed(Exception failure, CommandLine command) {
-        PrintWriter err = command.getErr();
-        err.println("ofi4j: " + withSuggestion(Sentences.of(failure), Suggestions.of(failure, command)));
-        if (stacktrace) { failure.printStackTrace(err); }
-        err.flush();
-        return command.getCommandSpec().exitCodeOnExecutionException();
-    }
-
-    /** The suggestion begins with a colon. */
-    private static String withSuggestion(String sentence, String suggestion) {
-        return suggestion.isEmpty() || !sentence.endsWith(".")
-                ? sentence + suggestion
-                : sentence.substring(0, sentence.length() - 1) + suggestion;
-    }
-
-    private int misused(ParameterException failure) {
-        CommandLine command = failure.getCommandLine();
-        PrintWriter err = command.getErr();
-        String sentence = withSuggestion(Sentences.of(failure), Suggestions.of(failure));
-        err.println("ofi4j: " + sentence + (sentence.endsWith(".") || sentence.endsWith("?") ? "" : ".") + " '"
-                + command.getCommandSpec().qualifiedName() + " --help' lists what there is.");
-        if (stacktrace) { failure.printStackTrace(err); }
-        err.flush();
-        return command.getCommandSpec().exitCodeOnInvalidInput();
+        return CommandRoot.line(new Ofi4j());
     }
 }

@@ -13,13 +13,6 @@ public final class Release implements IVersionProvider {
     /** ofi4j's version, such as 0.1.0. */
     public static final String VERSION = read();
 
-    private static volatile boolean mayLoad = true;
-
-    /** From now on it does not say which libfabric: the command sets its environment, and then loads it. */
-    static void withoutLibfabric() {
-        mayLoad = false;
-    }
-
     private static String read() {
         Properties properties = new Properties();
         try (InputStream in = Release.class.getResourceAsStream("release.properties")) {
@@ -34,7 +27,6 @@ public final class Release implements IVersionProvider {
     public String[] getVersion() { return new String[]{"ofi4j " + VERSION, libfabric(), "Java " + Runtime.version()}; }
 
     private static String libfabric() {
-        if (!mayLoad) { return "libfabric is not loaded yet"; }
         try {
             return Libfabric.load().toString();
         } catch (LibfabricNotFoundException e) {

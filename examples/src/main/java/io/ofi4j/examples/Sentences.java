@@ -1,6 +1,7 @@
 package io.ofi4j.examples;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.LibfabricNotFoundException;
 import picocli.CommandLine.ParameterException;
 
 /** What the user reads when something fails. */
@@ -11,9 +12,12 @@ final class Sentences {
         if (failure instanceof IllegalCallerException) {
             return "The JVM refuses native access: start java with " + NativeAccess.OPTION + ".";
         }
+        if (failure instanceof LibfabricNotFoundException) { return Library.advice(failure.getMessage()); }
         String message = failure.getMessage();
+        // picocli's of options that exclude each other
+        if (failure instanceof ParameterException) { return message.replaceFirst("^Error: ", ""); }
         if (failure instanceof CommandFailure || failure instanceof FabricException
-                || failure instanceof UnsupportedOperationException || failure instanceof ParameterException) {
+                || failure instanceof UnsupportedOperationException) {
             return message;
         }
         return "This should not have happened: " + failure

@@ -52,6 +52,11 @@ class BadInputTest {
             soak --seed x                              > 2 > 'x'
             doctor stray                               > 2 > stray
             perf                                       > 2 > write, read, inject, writedata, msg, tagged, atomic or save
+            info -P 7                                  > 2 > -P goes with -n
+            info -v -l                                 > 2 > --verbose; --list; mutually exclusive
+            info -a nonsense                           > 2 > no address format 'nonsense'; SOCKADDR_IN6
+            info --library /nonexistent/libfabric.so.1 > 2 > --library; no file '/nonexistent/libfabric.so.1'
+            --library= doctor                          > 2 > --library; no file ''
             perf nonsense                              > 2 > nonsense
             perf write -p nonsense                     > 1 > No provider 'nonsense'; shm
             perf write -d nonsense                     > 1 > no domain 'nonsense'

@@ -7,18 +7,82 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
+import io.ofi4j.info.FabricHints;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class InfoTest {
     @Test
-    void listsEveryProviderOnce() {
-        String out = Run.of("info").succeeded().out();
+    void theTableHasEveryProviderOnce() {
+        String out = Run.of("info", "--table").succeeded().out();
 
         for (String provider : Libfabric.load().providers()) {
             assertThat(out).containsOnlyOnce("provider " + provider + " ");
         }
         assertThat(out).contains("RDM", "SHM", "ADDR_STR", "libfabric " + Libfabric.load().version());
+    }
+
+    /** The six lines of fi_info's own, of each info. */
+    @Test
+    void listsAsFiInfoDoes() {
+        Libfabric libfabric = Libfabric.load();
+        List<String> lines = Run.of("info", "-p", "shm").succeeded().lines();
+
+        assertThat(lines).hasSizeGreaterThanOrEqualTo(6);
+        assertThat(lines.subList(0, 6)).containsExactly("provider: shm", "    fabric: shm", "    domain: shm",
+                "    version: "
+                        + libfabric.info(FabricHints.any().provider("shm")).getFirst().fabric().providerVersion(),
+                "    type: FI_EP_RDM", "    protocol: FI_PROTO_SHM");
+        assertThat(Run.of("info").succeeded().lines().stream().filter(line -> line.startsWith("provider: "))
+                .map(line -> line.substring(10)).distinct()).containsExactlyInAnyOrderElementsOf(libfabric.providers());
+    }
+
+    @Test
+    void filtersByAddressesAndDestination() {
+        assertThat(Run.of("info", "--table", "-p", "sockets", "-a", "FI_SOCKADDR_IN6").succeeded().out())
+                .contains(" SOCKADDR_IN6 ").doesNotContain(" SOCKADDR_IN ");
+        JsonObject json = json("info", "-p", "sockets", "-n", "127.0.0.1", "-P", "7", "--json").getAsJsonObject();
+        assertThat(json.getAsJsonArray("infos")).isNotEmpty()
+                .allSatisfy(info -> assertThat(info.getAsJsonObject().get("destinationAddress").getAsString())
+                        .isEqualTo("127.0.0.1:7"));
+    }
+
+    @Test
+    void listsTheVariablesWithAWordInTheirNames() {
+        List<String> names = Run.of("info", "-g", "log").succeeded().lines().stream()
+                .filter(line -> line.matches("# FI_[A-Z0-9_]+")).toList();
+
+        assertThat(names).contains("# FI_LOG_LEVEL").allMatch(name -> name.contains("LOG"));
+        Run.of("info", "-g", "nonsense").failed(1, "'nonsense'", "-e lists all");
+    }
+
+    /** The table of the fields in the README has each of them, and no other. */
+    @Test
+    void everyFieldOfTheJsonIsDocumented() throws IOException {
+        Set<String> fields = new TreeSet<>();
+        collect("", json("info", "-v", "--json"), fields);
+        String section = Files.readString(Path.of("README.md")).split("\n### The fields of info --json\n")[1]
+                .split("\n### ")[0];
+        Set<String> documented = new TreeSet<>();
+        Pattern.compile("^\\| (`[^|]+`) \\|", Pattern.MULTILINE).matcher(section).results().forEach(
+                row -> documented.addAll(List.of(row.group(1).replaceAll("[`.]", " ").strip().split("[ ,]+"))));
+
+        assertThat(documented).containsAll(fields);
+    }
+
+    private static void collect(String name, JsonElement value, Set<String> fields) {
+        if (value.isJsonObject()) {
+            value.getAsJsonObject().entrySet().forEach(entry -> {
+                fields.add(entry.getKey());
+                collect(entry.getKey(), entry.getValue(), fields);
+            });
+        } else if (value.isJsonArray()) { value.getAsJsonArray().forEach(one -> collect(name, one, fields)); }
     }
 
     @Test
@@ -76,7 +140,8 @@ class InfoTest {
 
         assertThat(json.get("libfabric").getAsString()).isEqualTo(Libfabric.load().version().toString());
         assertThat(info.keySet()).containsExactly("provider", "capabilities", "capabilityBits", "modeBits",
-                "addressFormat", "protocolName", "transmit", "receive", "endpoint", "domain", "fabric");
+                "addressFormat", "protocolName", "transmit", "receive", "endpoint", "domain", "fabric", "device",
+                "sourceAddress", "destinationAddress");
         assertThat(info.getAsJsonObject("transmit").get("injectSize").getAsLong()).isEqualTo(4096);
         assertThat(info.getAsJsonObject("domain").getAsJsonArray("memoryRegionMode")).isNotNull();
     }

@@ -7,7 +7,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,16 +14,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j doctor}. */
-@Command(name = "doctor", description = "Says whether this machine is ready for ofi4j, and line by line what to do.",
-        exitCodeListHeading = "%nExit codes:%n",
+@Command(name = "doctor", description = "Says whether this machine is ready for ofi4j and what to do, on one screen.",
+        exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:ready", "1:not ready; the lines with '!!' say why", "2:the command line is wrong"})
 public final class DoctorCommand implements Callable<Integer> {
-    private static final Map<Level, String> MARKS = Map.of(Level.OK, "ok", Level.HINT, " *", Level.PROBLEM, "!!");
-
     @Option(names = "--json", description = "Print a JSON object.")
     private boolean json;
 
-    @Option(names = {"-v", "--verbose"}, description = "List the quirks of providers: on or off, and why.")
+    @Option(names = {"-v", "--verbose"},
+            description = "Say all of it, in lines as long as they are, and list the quirks of providers: on or off, and why.")
     private boolean verbose;
 
     @Option(names = "--clean",
@@ -50,16 +48,11 @@ public final class DoctorCommand implements Callable<Integer> {
                 out.println("nothing to remove: no killed process left a file in /dev/shm");
             }
             removed.forEach(file -> out.println("removed " + file));
-            findings.forEach(finding -> print(out, finding));
+            (verbose ? Screen.whole(findings) : Screen.fitting(findings)).forEach(out::println);
             out.println(ready ? "ready" : "not ready");
         }
         out.flush();
         return ready ? 0 : 1;
-    }
-
-    private static void print(PrintWriter out, Finding finding) {
-        out.printf("%s  %-20s %s%n", MARKS.get(finding.level()), finding.subject(), finding.found());
-        if (!finding.advice().isEmpty()) { out.printf("    %-20s -> %s%n", "", finding.advice()); }
     }
 
     private static String json(List<Finding> findings, List<Path> removed, boolean ready) {

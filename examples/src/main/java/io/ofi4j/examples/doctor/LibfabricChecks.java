@@ -9,6 +9,7 @@ import io.ofi4j.NoProviderException;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import io.ofi4j.examples.Library;
 import io.ofi4j.examples.NativeAccess;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,8 @@ final class LibfabricChecks {
             return Optional.empty();
         } catch (LibfabricNotFoundException e) {
             return Optional.of(Finding.problem("libfabric",
-                    e.tooOld().map(version -> version + ", which is too old").orElse("not found"), e.getMessage()));
+                    e.tooOld().map(version -> version + ", which is too old").orElse("not found"),
+                    Library.advice(e.getMessage())));
         } catch (IllegalCallerException e) {
             return Optional.of(Finding.problem("libfabric", "not loaded: the JVM refuses native access",
                     "start java with " + NativeAccess.OPTION));

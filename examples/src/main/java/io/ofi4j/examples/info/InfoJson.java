@@ -13,6 +13,8 @@ import java.math.BigInteger;
 import java.lang.reflect.RecordComponent;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Everything as JSON, under the names that the library's attributes have. */
 final class InfoJson {
@@ -44,6 +46,9 @@ final class InfoJson {
         json.add("endpoint", value(info.endpoint()));
         json.add("domain", value(info.domain()));
         json.add("fabric", value(info.fabric()));
+        json.add("device", value(info.device()));
+        json.add("sourceAddress", value(info.sourceAddress()));
+        json.add("destinationAddress", value(info.destinationAddress()));
         return json;
     }
 
@@ -54,6 +59,8 @@ final class InfoJson {
             case null -> JsonNull.INSTANCE;
             case Number number -> new JsonPrimitive(number);
             case Version version -> new JsonPrimitive(version.toString());
+            case Optional<?> optional -> value(optional.orElse(null));
+            case OptionalLong optional -> optional.isPresent() ? value(optional.getAsLong()) : JsonNull.INSTANCE;
             case Record record -> components(record);
             case Collection<?> values -> {
                 JsonArray array = new JsonArray();

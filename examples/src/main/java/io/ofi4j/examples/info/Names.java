@@ -1,5 +1,6 @@
 package io.ofi4j.examples.info;
 
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import java.util.Arrays;
@@ -35,6 +36,16 @@ final class Names {
         public EndpointType convert(String text) {
             return find(text, bare(text, "FI_", "EP_"), List.of(EndpointType.MSG, EndpointType.DGRAM, EndpointType.RDM),
                     "endpoint type");
+        }
+    }
+
+    /** A format of addresses. */
+    static final class AddressFormatConverter implements ITypeConverter<AddressFormat> {
+        @Override
+        public AddressFormat convert(String text) {
+            return find(text, bare(text, "FI_", "ADDR_"),
+                    Arrays.stream(AddressFormat.values()).filter(format -> format.value() > 0).toList(),
+                    "address format");
         }
     }
 

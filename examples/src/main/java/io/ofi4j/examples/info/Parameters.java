@@ -14,15 +14,26 @@ import java.util.Locale;
 final class Parameters {
     private final List<Parameter> parameters;
 
-    Parameters(Libfabric libfabric, String provider) {
+    /**
+     * Finds them.
+     *
+     * @param provider whose they are, or null for all
+     * @param filter what is in their names, or null
+     */
+    Parameters(Libfabric libfabric, String provider, String filter) {
         List<String> prefixes = provider == null
                 ? List.of("")
                 : Arrays.stream(provider.split(";")).map(Parameters::prefix).toList();
-        parameters = libfabric.parameters().stream()
+        String part = filter == null ? "" : filter.toUpperCase(Locale.ROOT);
+        List<Parameter> ofProvider = libfabric.parameters().stream()
                 .filter(parameter -> prefixes.stream().anyMatch(parameter.name()::startsWith)).toList();
-        if (parameters.isEmpty()) {
+        parameters = ofProvider.stream().filter(parameter -> parameter.name().contains(part)).toList();
+        if (ofProvider.isEmpty()) {
             throw new CommandFailure("No environment variables of a provider '" + provider + "' are known; "
                     + "the providers are " + String.join(", ", libfabric.providers()) + ".");
+        }
+        if (parameters.isEmpty()) {
+            throw new CommandFailure("No environment variable has '" + filter + "' in its name: -e lists all.");
         }
     }
 
@@ -37,9 +48,15 @@ final class Parameters {
             parameters.forEach(parameter -> array.add(json(parameter)));
             out.println(InfoJson.print(array));
         } else {
-            parameters.forEach(parameter -> out.printf("# %s%n%s%s%n%n", parameter.help().replace("\n", "\n# "),
-                    parameter.name(), parameter.value().map(value -> "=" + value).orElse(" is not set")));
+            parameters.forEach(parameter -> print(out, parameter));
         }
+    }
+
+    /** As fi_info does: what is set can be read by a shell. */
+    private static void print(PrintWriter out, Parameter parameter) {
+        out.printf("# %s%n# %s%n", parameter.name(), parameter.help().replace("\n", "\n# "));
+        parameter.value().ifPresent(value -> out.println(parameter.name() + "=" + value));
+        out.println();
     }
 
     private static JsonObject json(Parameter parameter) {

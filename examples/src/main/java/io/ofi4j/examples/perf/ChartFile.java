@@ -1,8 +1,8 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.WholeFile;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -40,7 +40,7 @@ final class ChartFile implements Report {
         report.row(row);
         rows.add(row);
         try {
-            Files.writeString(file, page());
+            WholeFile.write(file, page());
         } catch (IOException e) {
             throw new CommandFailure("Cannot write the chart to " + file + ": " + e.getMessage() + ".", e);
         }

@@ -1,10 +1,11 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.WholeFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** Also writes the latencies of each row to a file, in microseconds and HdrHistogram's text form. */
@@ -19,9 +20,10 @@ record HistogramFiles(Report report, Path file, boolean severalSizes) implements
         report.row(row);
         Path path = severalSizes ? file.resolveSibling(file.getFileName() + "." + row.size()) : file;
         ByteArrayOutputStream text = new ByteArrayOutputStream(); // a PrintStream to the file would not say what fails
-        row.latencies().outputPercentileDistribution(new PrintStream(text, true), NANOS_PER_MICRO);
+        row.latencies().outputPercentileDistribution(new PrintStream(text, true, StandardCharsets.UTF_8),
+                NANOS_PER_MICRO);
         try {
-            Files.write(path, text.toByteArray());
+            WholeFile.write(path, text.toString(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new CommandFailure("Cannot write the histogram to " + path + ": " + e.getMessage() + ".", e);
         }

@@ -1,6 +1,7 @@
 package io.ofi4j.examples.soak;
 
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.Library;
 import io.ofi4j.examples.NativeAccess;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -16,8 +17,10 @@ final class Jvm {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms64m", "-Xmx64m",
                         "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch", "-XX:-CreateCoredumpOnCrash",
-                        "-XX:+DisplayVMOutputToStderr", NativeAccess.OPTION, "-p",
-                        System.getProperty("jdk.module.path"), "-m", "io.ofi4j.examples/io.ofi4j.examples.Ofi4j"));
+                        "-XX:+DisplayVMOutputToStderr", NativeAccess.OPTION));
+        Library.jvmOption().ifPresent(command::add);
+        command.addAll(List.of("-p", System.getProperty("jdk.module.path"), "-m",
+                "io.ofi4j.examples/io.ofi4j.examples.Ofi4j"));
         command.addAll(arguments);
         try {
             return settings.apply(new ProcessBuilder(command)).start();

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** {@code ofi4j soak}. */
 @Command(name = "soak",
         description = "Two processes, random operations, sizes and closes, faults, and every byte verified.",
-        exitCodeListHeading = "%nExit codes:%n", exitCodeList = {"0:nothing was lost, damaged or leaked",
+        exitCodeListHeading = "%nExit status:%n", exitCodeList = {"0:nothing was lost, damaged or leaked",
                 "1:something was, or it failed", "2:the command line is wrong"})
 public final class SoakCommand implements Callable<Integer> {
     private static final int MOST_SECONDS = 7 * 86_400;

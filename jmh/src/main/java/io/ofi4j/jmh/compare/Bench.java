@@ -7,11 +7,11 @@ import io.ofi4j.info.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -280,7 +280,8 @@ public final class Bench implements Callable<Integer> {
 
     private void writeLines(List<String> lines) {
         try {
-            Files.write(json, lines, StandardCharsets.UTF_8);
+            String text = lines.stream().map(line -> line + System.lineSeparator()).collect(Collectors.joining());
+            WholeFile.write(json, text.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new BenchFailure("cannot write to " + json + ": " + e.getClass().getSimpleName(), e);
         }

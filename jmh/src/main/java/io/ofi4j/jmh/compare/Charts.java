@@ -109,7 +109,7 @@ final class Charts {
         extend(chart);
         String name = what + "-" + provider.replace(';', '-') + "-" + libfabric;
         try {
-            Files.write(folder.resolve(name + ".png"), ChartEncoder.getBytes(chart, "png"));
+            WholeFile.write(folder.resolve(name + ".png"), ChartEncoder.getBytes(chart, "png"));
         } catch (IOException | LinkageError e) {
             throw new BenchFailure("cannot draw " + name + ": " + e.getMessage()
                     + "; Java draws text with fontconfig, harfbuzz and a font: Debian's fontconfig, libharfbuzz0b and fonts-dejavu-core",
