@@ -33,7 +33,9 @@ final class Benchmark {
     Result measureAll(List<Plan> plans, Function<Plan, Place> opening, Report report, Header header) {
         long errors = 0;
         for (Plan plan : plans) {
+            watchdog.watchSlow();
             try (Place place = opening.apply(plan)) {
+                watchdog.rest();
                 if (plan == plans.getFirst()) { report.header(header); }
                 for (long size : plan.sizes()) {
                     Row row = team.add(measure(place, plan, plan.layout(size)));
@@ -41,7 +43,7 @@ final class Benchmark {
                     report.row(row);
                     if (team.isStopped()) { return new Result(errors, true); }
                 }
-                watchdog.watch(); // closing asks the provider too
+                watchdog.watchSlow(); // closing asks the provider too
             }
             watchdog.rest();
         }
@@ -124,15 +126,16 @@ final class Benchmark {
         Verification verification = new Verification(settings.operation(), settings.pingPong(), place, layout);
         long errors = 0;
         for (int sweep = 0; sweep < sweeps; sweep++) {
-            watchdog.watch();
+            watchdog.watchSlow();
             verification.prepareTarget(random.nextLong());
-            watchdog.rest(); // memory may be large
+            watchdog.watchSlow(); // memory may be large
             verification.prepareHere();
             watchdog.watch();
             pass.sweep(layout.slots());
-            watchdog.rest();
+            watchdog.watchSlow();
             errors += verification.damaged();
         }
+        watchdog.watch();
         return errors;
     }
 }

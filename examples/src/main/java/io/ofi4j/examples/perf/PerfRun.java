@@ -152,8 +152,10 @@ abstract class PerfRun implements Callable<Integer> {
     private List<Hook> hooks = List.of();
 
     @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
-            description = "How long to wait for the peer, and for anything to move. Without it "
-                    + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
+            description = "How long to wait for the peer, and for anything to move: then this ends, wherever it is, "
+                    + "also in a call of the provider that does not return (3 seconds later). Opening, closing, and "
+                    + "filling and checking memory may take ten times as long. Without it " + DEFAULT_TIMEOUT_SECONDS
+                    + "; but a server waits for its clients as long as it takes.")
     private Integer timeout;
 
     @Option(names = "--json", description = "Print one JSON object a line for each size. A server then has "
@@ -189,20 +191,37 @@ abstract class PerfRun implements Callable<Integer> {
         if (memory != null) { memory.require(); }
         InetAddress address = address();
         Settings asked = settings(sizes.bytes());
+        PrintWriter err = spec.commandLine().getErr();
         if (host == null) {
-            try (Device device = open(asked)) {
-                if (server) {
-                    serve(device, address);
-                } else {
-                    return conclude(new Embedded(possible(device)).run(device, report()));
-                }
-            }
-            return 0;
+            return withDevice(asked, device -> {
+                if (!server) { return conclude(new Embedded(possible(device), err).run(device, report())); }
+                serve(device, address);
+                return 0;
+            });
         }
         try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
-                asked.timeout(), spec.commandLine().getErr()); Device device = open(asked)) {
-            return conclude(
-                    new Client(possible(device), spec.commandLine().getErr()).run(device, connection, report()));
+                asked.timeout(), err)) {
+            return withDevice(asked,
+                    device -> conclude(new Client(possible(device), err).run(device, connection, report())));
+        }
+    }
+
+    private interface Work {
+        int on(Device device) throws Exception;
+    }
+
+    /** Opening and closing have a time limit; the work has limits of its own. */
+    private int withDevice(Settings asked, Work work) throws Exception {
+        try (Watchdog watchdog = Watchdog.start(asked.timeout(), spec.commandLine().getErr())) {
+            watchdog.watchSlow();
+            try (Device device = open(asked)) {
+                watchdog.rest();
+                try {
+                    return work.on(device);
+                } finally {
+                    watchdog.watchSlow();
+                }
+            }
         }
     }
 
