@@ -72,6 +72,8 @@ class BadInputTest {
             perf write -I 0                            > 2 > '0'; from 1 to
             perf write -I x                            > 2 > --iterations; 'x'; from 1 to
             perf write -w -1                           > 2 > -w
+            perf write --rate 0                        > 2 > '0'; from 1 to
+            perf write --rate x                        > 2 > 'x'; operations per second
             perf write -W 0                            > 2 > '0'; from 1 to 4096
             perf write -W 4097                         > 2 > '4097'; from 1 to 4096
             perf write -P 0 localhost                  > 2 > '0'; port from 1 to 65535
