@@ -6,6 +6,7 @@ import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.info.VerbsCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
+import io.ofi4j.examples.top.TopCommand;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Stream;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Spec;
                 "2:the command line is wrong; one sentence on stderr says where"})
 public final class Ofi4j implements Runnable {
     private static final List<Class<?>> COMMANDS = List.of(InfoCommand.class, PerfCommand.class, DoctorCommand.class,
-            SoakCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class);
+            SoakCommand.class, TopCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class);
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
             description = "Print Java's stack trace if something fails.")
@@ -77,7 +78,7 @@ public final class Ofi4j implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor, soak or verbs.");
+        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor, soak, top or verbs.");
     }
 
     private int failed(Exception failure, CommandLine command) {

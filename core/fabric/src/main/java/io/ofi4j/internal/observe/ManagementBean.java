@@ -12,7 +12,7 @@ import javax.management.ObjectName;
  */
 public final class ManagementBean {
     private static final boolean IS_OFF = System.getProperty("io.ofi4j.jmx", "").equals("false");
-    /** The server takes a tenth of a second of a processor to start, which short programs need not spend. */
+    /** The server takes a quarter of a second of a processor to start, and 4 MB: short programs need not spend that. */
     private static final long DELAY_MILLIS = 2000;
 
     private ManagementBean() {}
