@@ -7,6 +7,8 @@ module io.ofi4j.examples {
     requires io.ofi4j.verbs;
     requires jdk.nio.mapmode; // files on persistent memory
     requires java.management; // statistics as beans
+    requires java.management.rmi; // those of other JVMs
+    requires jdk.attach;
     requires info.picocli;
     requires HdrHistogram;
     requires com.google.gson;
@@ -19,4 +21,5 @@ module io.ofi4j.examples {
     opens io.ofi4j.examples.monitoring to java.management;
     opens io.ofi4j.examples.perf to info.picocli;
     opens io.ofi4j.examples.soak to info.picocli, com.google.gson;
+    opens io.ofi4j.examples.top to info.picocli, com.google.gson;
 }

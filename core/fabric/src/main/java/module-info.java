@@ -2,6 +2,7 @@
 @SuppressWarnings("module") // a program may do without those that internals are exported to
 module io.ofi4j {
     requires io.ofi4j.bindings;
+    requires static java.management;
     requires static jdk.jfr;
 
     exports io.ofi4j;

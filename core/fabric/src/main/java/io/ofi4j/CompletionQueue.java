@@ -258,9 +258,15 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      */
     public CompletionQueueStatistics statistics() { return fromAnyThread(completions::statistics); }
 
+    /** As {@link #statistics}, but waits for no other thread: the counts may be a little older. */
+    CompletionQueueStatistics unguardedStatistics() {
+        return completions.statistics();
+    }
+
     EndpointStatistics statisticsOf(Endpoint endpoint) {
         return fromAnyThread(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number),
-                endpoint.canceled, endpoint.timesFull, LatencyHistogram.latencies(endpoint.bindings.latencies)));
+                endpoint.canceled, endpoint.timesFull, endpoint.slowPosts.get(),
+                LatencyHistogram.latencies(endpoint.bindings.latencies)));
     }
 
     /** Starts recording latencies from zero, or stops. */

@@ -25,6 +25,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
@@ -76,6 +77,8 @@ public final class Endpoint implements AutoCloseable {
      * The number of posts that found no room, counted inside the transmit queue's guard. An alias has its own count.
      */
     long timesFull;
+    /** The number of posts that waited for room for a millisecond or longer. An alias has its own count. */
+    final AtomicLong slowPosts = new AtomicLong();
     int canceled;
     // Made on first use, because enabling may replace the tables of functions
     private Rma rma;

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A network, or its software substitute; fi_fabric(3). Opened by {@link Libfabric#openFabric}. It opens domains, event
@@ -53,6 +54,9 @@ public final class Fabric implements AutoCloseable {
         this.handle = handle;
         this.info = info;
     }
+
+    /** A snapshot of the open domains. */
+    Stream<Domain> domains() { return children.all(Domain.class); }
 
     /** {@return the info that this fabric was opened with} */
     public FabricInfo info() { return info; }
@@ -205,6 +209,7 @@ public final class Fabric implements AutoCloseable {
         }
         int status = lifeCycle.finish(() -> closes.close(this::closeNatively));
         LeakReport.closed(this);
+        OpenObjects.closed(this);
         boolean seemsBusy = status == -Errno.EBUSY
                 && NativeFabricInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
         if (!seemsBusy) { Status.check(status, "fi_close(fabric)", info.provider()); }

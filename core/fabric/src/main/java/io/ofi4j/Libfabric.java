@@ -309,6 +309,7 @@ public final class Libfabric {
         Status.check(out.status(), "fi_fabric", info.provider());
         Fabric fabric = new Fabric(out.handle(), info);
         LeakReport.opened(fabric);
+        OpenObjects.opened(fabric, this);
         return fabric;
     }
 

@@ -11,8 +11,10 @@ final class PostRetry {
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
     private static final int TURNS_PER_CLOCK = 64;
+    private static final int SPINS = 16;
+    private static final long SLOW_NANOS = 1_000_000;
     /** Yields soon: the thread that makes room may need this processor. */
-    private static final Waiting WAITING = Waiting.backoff(16, Integer.MAX_VALUE, Duration.ofNanos(1),
+    private static final Waiting WAITING = Waiting.backoff(SPINS, Integer.MAX_VALUE, Duration.ofNanos(1),
             Duration.ofNanos(1));
 
     private PostRetry() {}
@@ -28,11 +30,13 @@ final class PostRetry {
             endpoint.domain.queues.progress();
             if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
                 RECORDER.posted(recording, provider, operation, turns, false);
+                endpoint.slowPosts.incrementAndGet();
                 throw new FabricTimeoutException(operation, timeout, timeoutReason(queue, provider, peer));
             }
             WAITING.pause(turns);
         }
         RECORDER.posted(recording, provider, operation, turns, true);
+        if (turns > SPINS && System.nanoTime() - start >= SLOW_NANOS) { endpoint.slowPosts.incrementAndGet(); }
     }
 
     private static String timeoutReason(CompletionQueue queue, String provider, Peer peer) {

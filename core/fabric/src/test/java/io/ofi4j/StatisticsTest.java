@@ -69,6 +69,7 @@ class StatisticsTest {
             pair.awaitToken(0);
             CompletionQueueStatistics before = pair.queue.statistics();
             long timesFull = pair.endpoint.statistics().timesFull();
+            long slowPosts = pair.endpoint.statistics().slowPosts();
             int accepted = 0;
             int refused = 0;
             for (int token = 0; token < 2 * size; token++) {
@@ -98,7 +99,7 @@ class StatisticsTest {
             assertThat(after.canceled() + after.failed()).isEqualTo(pair.errors.size());
             assertThat(after.canceled()).as("what the provider does not report").isEqualTo(ours);
             assertThat(pair.endpoint.statistics()).isEqualTo(new EndpointStatistics(0, (int) after.canceled(),
-                    timesFull + ofProvider, EndpointStatistics.Latencies.NONE));
+                    timesFull + ofProvider, slowPosts, EndpointStatistics.Latencies.NONE));
         }
     }
 
@@ -228,7 +229,7 @@ class StatisticsTest {
                 monitor.join(10_000);
 
                 assertThat(seen).containsExactly(new CompletionQueueStatistics(0, 0, 0, 0, 0, 0),
-                        new EndpointStatistics(0, 0, 0, EndpointStatistics.Latencies.NONE),
+                        new EndpointStatistics(0, 0, 0, 0, EndpointStatistics.Latencies.NONE),
                         new DomainStatistics(0, 0, 0));
             }
         }

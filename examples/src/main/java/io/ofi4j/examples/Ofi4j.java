@@ -6,6 +6,7 @@ import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.info.VerbsCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
+import io.ofi4j.examples.top.TopCommand;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -13,7 +14,7 @@ import picocli.CommandLine.ScopeType;
 
 /** The {@code ofi4j} command. Tools that make completions and man pages read its commands from the annotation. */
 @Command(scope = ScopeType.INHERIT, subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class,
-        SoakCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class})
+        SoakCommand.class, TopCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class})
 public final class Ofi4j extends CommandRoot {
     /** What reads the command line of {@code info} alone, in a part of the time. */
     @Command(scope = ScopeType.INHERIT, subcommands = InfoCommand.class)

@@ -22,7 +22,7 @@ class BadInputTest {
     /** Of so many, one is tried in a process of its own. */
     private static final int EACH = 7;
     private static final String LINES = """
-            ''                                         > 2 > info, perf, doctor, soak or verbs
+            ''                                         > 2 > info, perf, doctor, soak, top or verbs
             verbs                                      > 2 > Say which command: info
             verbs infos                                > 2 > infos
             verbs info -d nosuch                       > 1 > RDMA device
@@ -50,6 +50,12 @@ class BadInputTest {
             soak --duration 0                          > 2 > '0'; from 1 to
             soak --duration x                          > 2 > 'x'
             soak --seed x                              > 2 > 'x'
+            top x                                      > 2 > 'x'; number
+            top 0                                      > 2 > '0'; number
+            top 1 2                                    > 2 > 2
+            top 999999999                              > 1 > There is no process 999999999
+            top -n 2                                   > 2 > -n; PID
+            top 1 -i 0                                 > 2 > '0'; seconds; from 1 to 3600
             doctor stray                               > 2 > stray
             perf                                       > 2 > write, read, inject, writedata, msg, tagged, atomic or save
             info -P 7                                  > 2 > -P goes with -n
@@ -77,6 +83,8 @@ class BadInputTest {
             perf write -I 0                            > 2 > '0'; from 1 to
             perf write -I x                            > 2 > --iterations; 'x'; from 1 to
             perf write -w -1                           > 2 > -w
+            perf write --rate 0                        > 2 > '0'; from 1 to
+            perf write --rate x                        > 2 > 'x'; operations per second
             perf write -W 0                            > 2 > '0'; from 1 to 4096
             perf write -W 4097                         > 2 > '4097'; from 1 to 4096
             perf write -P 0 localhost                  > 2 > '0'; port from 1 to 65535

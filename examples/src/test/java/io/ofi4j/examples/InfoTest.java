@@ -16,6 +16,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 
 class InfoTest {
     @Test
@@ -111,6 +115,31 @@ class InfoTest {
             in.write(script);
         }
         assertThat(bash.waitFor()).as(new String(bash.getInputStream().readAllBytes())).isZero();
+    }
+
+    /** The script has one list of words for each label. */
+    @Test
+    void optionsWithWordsOfTheirOwnHaveLabelsOfTheirOwn() { requireOwnLabels(Ofi4j.commandLine()); }
+
+    private static void requireOwnLabels(CommandLine command) {
+        assertThat(command.getCommandSpec().options().stream().filter(option -> option.completionCandidates() != null)
+                .map(OptionSpec::paramLabel)).as(command.getCommandSpec().qualifiedName()).doesNotHaveDuplicates();
+        command.getSubcommands().values().forEach(InfoTest::requireOwnLabels);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"perf write --threading, safe domain completion", "perf read --progress, auto manual",
+            "perf tagged -e, rdm msg", "perf write --path, libfabric verbs"})
+    void bashCompletesTheWordsOfAnOption(String typed, String words) throws Exception {
+        Process bash = new ProcessBuilder("bash", "-s").redirectErrorStream(true).start();
+        try (var in = bash.outputWriter()) {
+            in.write(Run.of("completion").succeeded().out());
+            in.write("%nCOMP_WORDS=(ofi4j %s '')%nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))%n_complete_ofi4j 2>/dev/null%n"
+                    .formatted(typed));
+            in.write("echo ${COMPREPLY[*]}%n".formatted());
+        }
+        assertThat(new String(bash.getInputStream().readAllBytes()).strip()).isEqualTo(words);
+        assertThat(bash.waitFor()).isZero();
     }
 
     @Test

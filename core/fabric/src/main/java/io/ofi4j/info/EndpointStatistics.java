@@ -7,9 +7,10 @@ package io.ofi4j.info;
  * @param inFlight operations in flight: accepted, their completion not read yet
  * @param canceled operations that were in flight when this endpoint was closed
  * @param timesFull posts refused because the provider had no room ({@code -FI_EAGAIN}), each retry counted
+ * @param slowPosts posts that waited for room for 1 ms or longer, whether they found it in time or not
  * @param latencies how long operations took while {@link io.ofi4j.Endpoint#recordLatencies} was on
  */
-public record EndpointStatistics(int inFlight, int canceled, long timesFull, Latencies latencies) {
+public record EndpointStatistics(int inFlight, int canceled, long timesFull, long slowPosts, Latencies latencies) {
     /**
      * How long operations took, in nanoseconds, from the accepted post to the poll that read the completion. Receives,
      * failed operations and operations without a completion, such as injects, are left out. Percentiles are exact to

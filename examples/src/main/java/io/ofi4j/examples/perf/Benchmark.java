@@ -1,6 +1,7 @@
 package io.ofi4j.examples.perf;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
@@ -33,7 +34,9 @@ final class Benchmark {
     Result measureAll(List<Plan> plans, Function<Plan, Place> opening, Report report, Header header) {
         long errors = 0;
         for (Plan plan : plans) {
+            watchdog.watchSlow();
             try (Place place = opening.apply(plan)) {
+                watchdog.rest();
                 if (plan == plans.getFirst()) { report.header(header); }
                 for (long size : plan.sizes()) {
                     Row row = team.add(measure(place, plan, plan.layout(size)));
@@ -41,7 +44,7 @@ final class Benchmark {
                     report.row(row);
                     if (team.isStopped()) { return new Result(errors, true); }
                 }
-                watchdog.watch(); // closing asks the provider too
+                watchdog.watchSlow(); // closing asks the provider too
             }
             watchdog.rest();
         }
@@ -56,8 +59,42 @@ final class Benchmark {
         watchdog.watch();
         double expected = warmUp.run(pass);
         meet();
+        Timed timed = settings.rate().isPresent() ? pace(pass, layout) : time(pass, layout, expected);
+        OptionalLong verified = OptionalLong.empty();
+        long errors = 0;
+        if (settings.verify() && !team.isAsked()) {
+            int sweeps = Math.clamp(timed.operations / layout.slots(), 1, VERIFICATION_SWEEPS);
+            errors = verify(place, pass, layout, sweeps);
+            verified = OptionalLong.of((long) sweeps * layout.slots());
+        }
+        transfer.settle(pump);
+        watchdog.rest();
+        progress.end();
+        return new Row(size, timed.operations, timed.nanosecondsPerOperation, timed.latencies, timed.fromPost, verified,
+                errors);
+    }
+
+    private record Timed(long operations, double nanosecondsPerOperation, Histogram latencies,
+            Optional<OpenLoop.FromPost> fromPost) {}
+
+    /** In one pass. */
+    private Timed pace(Pass pass, Layout layout) {
+        Schedule schedule = Schedule.of(settings.rate().orElseThrow(), settings.threads(), settings.iterations(),
+                settings.duration());
+        begin(layout, schedule.operations());
+        OpenLoop.Paced paced = pass.pace(schedule, team::isAsked, progress);
+        return new Timed(paced.operations(), (double) paced.nanos() / Math.max(1, paced.operations()), paced.fromPlan(),
+                Optional.of(paced.fromPost()));
+    }
+
+    private void begin(Layout layout, long operations) {
+        progress.begin(settings.operation() + " " + layout.size() + " B", operations);
+    }
+
+    /** In a pass without clock calls, and one with them. */
+    private Timed time(Pass pass, Layout layout, double expected) {
         long wanted = settings.iterations().orElse(expectedOperations(expected));
-        progress.begin(settings.operation() + " " + size + " B", 2 * wanted);
+        begin(layout, 2 * wanted);
         Measurement timed = run(new Measurement(progress, team::isAsked, expected), wanted,
                 operations -> pass.time(operations, progress));
         meet();
@@ -67,17 +104,7 @@ final class Benchmark {
             pass.record(operations, latencies, progress);
             return System.nanoTime() - start;
         });
-        OptionalLong verified = OptionalLong.empty();
-        long errors = 0;
-        if (settings.verify() && !team.isAsked()) {
-            int sweeps = Math.clamp(timed.operations() / layout.slots(), 1, VERIFICATION_SWEEPS);
-            errors = verify(place, pass, layout, sweeps);
-            verified = OptionalLong.of((long) sweeps * layout.slots());
-        }
-        transfer.settle(pump);
-        watchdog.rest();
-        progress.end();
-        return new Row(size, timed.operations(), timed.nanosecondsPerOperation(), latencies, verified, errors);
+        return new Timed(timed.operations(), timed.nanosecondsPerOperation(), latencies, Optional.empty());
     }
 
     /** The others may still be warming up. */
@@ -124,15 +151,16 @@ final class Benchmark {
         Verification verification = new Verification(settings.operation(), settings.pingPong(), place, layout);
         long errors = 0;
         for (int sweep = 0; sweep < sweeps; sweep++) {
-            watchdog.watch();
+            watchdog.watchSlow();
             verification.prepareTarget(random.nextLong());
-            watchdog.rest(); // memory may be large
+            watchdog.watchSlow(); // memory may be large
             verification.prepareHere();
             watchdog.watch();
             pass.sweep(layout.slots());
-            watchdog.rest();
+            watchdog.watchSlow();
             errors += verification.damaged();
         }
+        watchdog.watch();
         return errors;
     }
 }

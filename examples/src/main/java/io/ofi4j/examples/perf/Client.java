@@ -74,11 +74,11 @@ final class Client {
 
     /** Serves the server, which measures the other direction; {@return nothing, for its rows are the team's} */
     private Result serve(Device device, Connection connection, Team team) {
-        try (Connection own = connection.again()) {
+        try (Connection own = connection.again(); Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
             Terms terms = new Terms(settings.operation(), device.kind(), device.traits().libfabric(), Optional.empty(),
                     Plan.longest(settings));
             own.channel().send(FrameType.REVERSE, Reverse.of(settings).encode(), settings.timeout());
-            new Session(device, terms, own.channel(), settings.timeout(), team).run(own.place());
+            new Session(device, terms, own.channel(), settings.timeout(), team, watchdog).run(own.place());
             return null;
         } catch (ControlException e) {
             throw connection.failure(e);

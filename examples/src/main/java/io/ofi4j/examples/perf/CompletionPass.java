@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /** Writes or reads: each is done when its completion is read. */
@@ -28,8 +29,40 @@ final class CompletionPass implements Pass {
 
     @Override
     public void record(long operations, Histogram latencies, Ticks ticks) {
-        completions.record(latencies, window);
+        completions.record(latencies, null, window);
         runTimed(operations, Math.min(window, slots), ticks);
+    }
+
+    /** An operation that finds the window or the provider full is late, and its latency says by how much. */
+    @Override
+    public OpenLoop.Paced pace(Schedule schedule, BooleanSupplier isAsked, Ticks ticks) {
+        pump.reset();
+        int slotsInUse = Math.min(window, slots);
+        long interval = Ticks.interval(schedule.operations());
+        long nextTick = interval;
+        int slot = 0;
+        boolean begun = false;
+        OpenLoop loop = new OpenLoop(schedule, isAsked);
+        completions.record(loop.fromPlan(), loop.fromPost(), window);
+        while (loop.isOpen() || completions.count < loop.count()) {
+            while (loop.count() - completions.count < window && loop.isDue()) {
+                if (!begun) { completions.begin(loop.count(), loop.planned()); }
+                begun = !transfer.tryPost(slot, loop.count());
+                if (begun) { break; }
+                loop.posted();
+                slot = slot + 1 == slotsInUse ? 0 : slot + 1;
+            }
+            if (begun || completions.count < loop.count()) {
+                pump.poll(completions.count);
+            } else {
+                pump.pollIdle();
+            }
+            if (completions.count >= nextTick) {
+                nextTick += interval;
+                ticks.advance(interval);
+            }
+        }
+        return loop.end();
     }
 
     @Override
@@ -65,7 +98,7 @@ final class CompletionPass implements Pass {
         boolean begun = false;
         for (long posted = 0; completions.count < operations;) {
             while (posted < operations && posted - completions.count < window) {
-                if (!begun) { completions.begin(posted); }
+                if (!begun) { completions.begin(posted, System.nanoTime()); }
                 begun = !transfer.tryPost(slot, posted);
                 if (begun) { break; }
                 posted++;

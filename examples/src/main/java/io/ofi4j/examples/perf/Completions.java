@@ -16,8 +16,11 @@ final class Completions implements CompletionHandler, WorkHandler {
     long count;
     private final End end;
     private long[] starts;
+    /** When each was tried first, where that is not when it was planned to begin. */
+    private long[] posts;
     private int mask;
     private Histogram latencies;
+    private Histogram fromPost;
 
     Completions(End end) { this.end = end; }
 
@@ -27,20 +30,27 @@ final class Completions implements CompletionHandler, WorkHandler {
         starts = null;
     }
 
-    /** Counts from 0 and records latencies; the tokens are consecutive numbers, so many of them in flight. */
-    void record(Histogram histogram, int window) {
+    /**
+     * Counts from 0 and records latencies; the tokens are consecutive numbers, so many of them in flight.
+     *
+     * @param posting the latencies from the first try to post, or null where those are the same
+     */
+    void record(Histogram histogram, Histogram posting, int window) {
         int room = Integer.highestOneBit(window) << 1;
         count = 0;
         mask = room - 1;
         latencies = histogram;
+        fromPost = posting;
         starts = new long[room];
+        posts = posting == null ? null : new long[room];
     }
 
     boolean isTimed() { return starts != null; }
 
-    /** The operation with this token is about to be posted. */
-    void begin(long token) {
-        starts[(int) token & mask] = System.nanoTime();
+    /** The operation with this token is about to be posted, and its latency counts from the start. */
+    void begin(long token, long start) {
+        starts[(int) token & mask] = start;
+        if (posts != null) { posts[(int) token & mask] = System.nanoTime(); }
     }
 
     @Override
@@ -57,7 +67,12 @@ final class Completions implements CompletionHandler, WorkHandler {
             return;
         }
         count++;
-        if (starts != null) { Latencies.record(latencies, System.nanoTime() - starts[(int) token & mask]); }
+        if (starts != null) { record(System.nanoTime(), (int) token & mask); }
+    }
+
+    private void record(long now, int place) {
+        Latencies.record(latencies, now - starts[place]);
+        if (posts != null) { Latencies.record(fromPost, now - posts[place]); }
     }
 
     /**

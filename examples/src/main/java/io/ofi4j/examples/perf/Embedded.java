@@ -1,13 +1,18 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.FabricException;
+import java.io.PrintWriter;
 import java.util.Collections;
 
 /** Both ends in this process. */
 final class Embedded {
     private final Settings settings;
+    private final PrintWriter err;
 
-    Embedded(Settings settings) { this.settings = settings; }
+    Embedded(Settings settings, PrintWriter err) {
+        this.settings = settings;
+        this.err = err;
+    }
 
     /** {@return whether all was right} */
     Result run(Device device, Report report) throws Exception {
@@ -22,8 +27,10 @@ final class Embedded {
 
     private Result measure(Device device, Team team, Progress progress, Report report) {
         Header header = new Header(settings, device.traits(), null);
-        return new Benchmark(settings, team, progress, Watchdog.asleep()).measureAll(Plan.of(settings, device.traits()),
-                plan -> open(device, plan), report, header);
+        try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+            return new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.traits()),
+                    plan -> open(device, plan), report, header);
+        }
     }
 
     private Place open(Device device, Plan plan) {

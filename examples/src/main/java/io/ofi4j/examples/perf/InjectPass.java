@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /** Injects: each is done when the call has accepted it; the pass is when everything has arrived. */
@@ -45,6 +46,32 @@ final class InjectPass implements Pass {
             }
         }
         arrival.await();
+    }
+
+    @Override
+    public OpenLoop.Paced pace(Schedule schedule, BooleanSupplier isAsked, Ticks ticks) {
+        pump.reset();
+        long interval = Ticks.interval(schedule.operations());
+        int slot = 0;
+        OpenLoop loop = new OpenLoop(schedule, isAsked);
+        while (loop.isOpen()) {
+            if (!loop.isDue()) {
+                pump.pollIdle();
+                continue;
+            }
+            long planned = loop.planned();
+            long start = System.nanoTime();
+            post(slot, loop.count());
+            long end = System.nanoTime();
+            Latencies.record(loop.fromPlan(), end - planned);
+            Latencies.record(loop.fromPost(), end - start);
+            slot = slot + 1 == slots ? 0 : slot + 1;
+            loop.posted();
+            if (loop.count() % INJECTS_PER_POLL == 0) { pump.poll(loop.count()); }
+            if (loop.count() % interval == 0) { ticks.advance(interval); }
+        }
+        arrival.await();
+        return loop.end();
     }
 
     @Override

@@ -4,6 +4,7 @@ import com.google.gson.JsonObject;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import org.HdrHistogram.Histogram;
 
 /** One JSON object a line for each row. */
 final class JsonReport implements Report {
@@ -33,12 +34,23 @@ final class JsonReport implements Report {
         json.addProperty("meanNs", row.latencies().getMean());
         json.addProperty("maxNs", row.latencies().getMaxValue());
         json.addProperty("stddevNs", row.latencies().getStdDeviation());
+        row.fromPost().ifPresent(fromPost -> {
+            add(json, "fromPost", fromPost.latencies());
+            add(json, "corrected", fromPost.corrected());
+        });
         json.addProperty("megabytesPerSecond", row.megabytesPerSecond());
         json.addProperty("megaoperationsPerSecond", row.megaoperationsPerSecond());
         json.addProperty("verified", row.verified().isPresent());
         json.addProperty("verifiedOperations", row.verified().orElse(0));
         json.addProperty("errors", row.errors());
         return json;
+    }
+
+    private static void add(JsonObject json, String name, Histogram latencies) {
+        json.addProperty(name + "P50Ns", latencies.getValueAtPercentile(50));
+        json.addProperty(name + "P99Ns", latencies.getValueAtPercentile(99));
+        json.addProperty(name + "P999Ns", latencies.getValueAtPercentile(99.9));
+        json.addProperty(name + "MaxNs", latencies.getMaxValue());
     }
 
     private static JsonObject common(Header header) {
@@ -58,6 +70,7 @@ final class JsonReport implements Report {
         json.addProperty("pingPong", header.settings().pingPong());
         json.addProperty("memory", header.memory());
         json.addProperty("window", header.window());
+        header.settings().rate().ifPresent(rate -> json.addProperty("rate", rate));
         json.addProperty("bidirectional", header.settings().bidirectional());
         json.addProperty("threads", header.settings().threads());
         return json;

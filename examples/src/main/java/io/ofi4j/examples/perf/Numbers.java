@@ -7,6 +7,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Numbers on the command line: whatever is none, or out of range, is answered with the range. */
 final class Numbers {
     static final long LARGEST_SIZE = 64L << 30;
+    static final long HIGHEST_RATE = 1_000_000_000;
 
     private Numbers() {}
 
@@ -30,6 +31,12 @@ final class Numbers {
     static final class CountOrNone implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) { return parse(text, 0, 1_000_000_000_000L, "a number of operations"); }
+    }
+
+    /** How many operations begin in a second. */
+    static final class Rate implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) { return parse(text, 1, HIGHEST_RATE, "a number of operations per second"); }
     }
 
     /** How many operations are in flight. */

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /** Posts operations and waits until they are done. The loops allocate nothing. */
@@ -9,6 +10,9 @@ interface Pass {
 
     /** Records how long each of so many operations takes. */
     void record(long operations, Histogram latencies, Ticks ticks);
+
+    /** Begins operations by the plan of an open loop, and records how long each takes. */
+    OpenLoop.Paced pace(Schedule schedule, BooleanSupplier isAsked, Ticks ticks);
 
     /** Uses every slot once. */
     void sweep(int slots);

@@ -31,6 +31,8 @@ import picocli.CommandLine.Spec;
 abstract class PerfRun implements Callable<Integer> {
     /** Who measures for so long may want to end it. */
     private static final int LASTING_SECONDS = 10;
+    /** How many operations an open loop may have in flight. */
+    private static final int OPEN_WINDOW = 64;
     private static final int DEFAULT_PORT = 9228;
     private static final int DEFAULT_TIMEOUT_SECONDS = 10;
     private static final Set<Operation> VERBS = EnumSet.of(Operation.WRITE, Operation.READ, Operation.MSG,
@@ -58,7 +60,7 @@ abstract class PerfRun implements Callable<Integer> {
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class,
             description = "The provider, as 'ofi4j info' names it. "
-                    + "Without it, shm with both ends in one process, tcp with two.")
+                    + "Without it, shm with both ends in one process; with two tcp;ofi_rxm, and tcp with -e msg.")
     private String provider;
 
     @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
@@ -121,8 +123,15 @@ abstract class PerfRun implements Callable<Integer> {
 
     @Option(names = {"-W", "--window"}, paramLabel = "COUNT", converter = Numbers.Window.class,
             description = "How many operations are in flight, 1 to 4096. "
-                    + "Without it 1: the latency is that of one operation.")
-    private int window = 1;
+                    + "Without it 1: the latency is that of one operation; with --rate " + OPEN_WINDOW + ".")
+    private Integer window;
+
+    @Option(names = "--rate", paramLabel = "PER_SECOND", converter = Numbers.Rate.class,
+            description = "Begin so many operations a second, in one pass of two seconds or as -I or -D have it, also "
+                    + "while earlier ones are not done, up to -W of them. Latencies count from the planned start: what "
+                    + "a pause delays is late. With --threads that is the rate of all together, with --bidirectional "
+                    + "that of each direction.")
+    private Long rate;
 
     @Option(names = "--threads", paramLabel = "COUNT", converter = Numbers.Threads.class,
             description = "How many threads measure at the same time, 1 to 64, each with an endpoint and a connection to the server "
@@ -139,11 +148,12 @@ abstract class PerfRun implements Callable<Integer> {
                     + "contents, and every byte and the guard bytes around it are checked.")
     private boolean verify;
 
-    @Option(names = "--threading", paramLabel = "MODEL", description = "${COMPLETION-CANDIDATES}. Without it domain "
-            + "(completion with tcp on libfabric 2.x), or safe where the provider lacks that.")
+    @Option(names = "--threading", paramLabel = "THREADING",
+            description = "${COMPLETION-CANDIDATES}. Without it domain "
+                    + "(completion with tcp on libfabric 2.x), or safe where the provider lacks that.")
     private Threading threading;
 
-    @Option(names = "--progress", paramLabel = "MODEL", description = "${COMPLETION-CANDIDATES}. Without it manual, "
+    @Option(names = "--progress", paramLabel = "PROGRESS", description = "${COMPLETION-CANDIDATES}. Without it manual, "
             + "or the provider's own where it lacks that.")
     private ProgressChoice progress;
 
@@ -152,8 +162,10 @@ abstract class PerfRun implements Callable<Integer> {
     private List<Hook> hooks = List.of();
 
     @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
-            description = "How long to wait for the peer, and for anything to move. Without it "
-                    + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
+            description = "How long to wait for the peer, and for anything to move: then this ends, wherever it is, "
+                    + "also in a call of the provider that does not return (3 seconds later). Opening, closing, and "
+                    + "filling and checking memory may take ten times as long. Without it " + DEFAULT_TIMEOUT_SECONDS
+                    + "; but a server waits for its clients as long as it takes.")
     private Integer timeout;
 
     @Option(names = "--json", description = "Print one JSON object a line for each size. A server then has "
@@ -189,20 +201,37 @@ abstract class PerfRun implements Callable<Integer> {
         if (memory != null) { memory.require(); }
         InetAddress address = address();
         Settings asked = settings(sizes.bytes());
+        PrintWriter err = spec.commandLine().getErr();
         if (host == null) {
-            try (Device device = open(asked)) {
-                if (server) {
-                    serve(device, address);
-                } else {
-                    return conclude(new Embedded(possible(device)).run(device, report()));
-                }
-            }
-            return 0;
+            return withDevice(asked, device -> {
+                if (!server) { return conclude(new Embedded(possible(device), err).run(device, report())); }
+                serve(device, address);
+                return 0;
+            });
         }
         try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
-                asked.timeout(), spec.commandLine().getErr()); Device device = open(asked)) {
-            return conclude(
-                    new Client(possible(device), spec.commandLine().getErr()).run(device, connection, report()));
+                asked.timeout(), err)) {
+            return withDevice(asked,
+                    device -> conclude(new Client(possible(device), err).run(device, connection, report())));
+        }
+    }
+
+    private interface Work {
+        int on(Device device) throws Exception;
+    }
+
+    /** Opening and closing have a time limit; the work has limits of its own. */
+    private int withDevice(Settings asked, Work work) throws Exception {
+        try (Watchdog watchdog = Watchdog.start(asked.timeout(), spec.commandLine().getErr())) {
+            watchdog.watchSlow();
+            try (Device device = open(asked)) {
+                watchdog.rest();
+                try {
+                    return work.on(device);
+                } finally {
+                    watchdog.watchSlow();
+                }
+            }
         }
     }
 
@@ -242,7 +271,10 @@ abstract class PerfRun implements Callable<Integer> {
         if (iterations != null && duration != null) {
             throw misuse("-I and -D both say when to end: give one of them");
         }
-        if (isPingPong() && window != 1) { throw misuse("--ping-pong has one message in flight: leave -W out"); }
+        if (isPingPong() && rate != null) {
+            throw misuse("--ping-pong goes as fast as the answers come: leave --rate out");
+        }
+        if (isPingPong() && window() != 1) { throw misuse("--ping-pong has one message in flight: leave -W out"); }
         if (chart != null && !chart.toString().matches(".*\\.html?")) {
             throw misuse("--chart writes a page for a browser: give it a name that ends in .html");
         }
@@ -299,12 +331,13 @@ abstract class PerfRun implements Callable<Integer> {
     }
 
     private Settings settings(List<Long> bytes) {
-        String name = provider != null ? provider : server || host != null ? "tcp" : "shm";
-        return new Settings(operation(), name, endpoint == EndpointChoice.msg ? EndpointType.MSG : EndpointType.RDM,
+        boolean isConnected = endpoint == EndpointChoice.msg;
+        return new Settings(operation(), provider == null ? usualProvider() : provider,
+                provider == null && path == PathChoice.libfabric, isConnected ? EndpointType.MSG : EndpointType.RDM,
                 Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
                 optional(iterations),
                 duration == null ? OptionalLong.empty() : OptionalLong.of(duration * 1_000_000_000L), optional(warmUp),
-                window, threads, bidirectional, isPingPong(), verify,
+                optional(rate), window(), threads, bidirectional, isPingPong(), verify,
                 Optional.ofNullable(threading)
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)
@@ -312,6 +345,14 @@ abstract class PerfRun implements Callable<Integer> {
                 Optional.ofNullable(memory).map(choice -> choice.direct(server || host != null)),
                 Duration.ofSeconds(timeout == null ? DEFAULT_TIMEOUT_SECONDS : timeout));
     }
+
+    /** The same on every libfabric: tcp has had unconnected endpoints of its own in some. */
+    private String usualProvider() {
+        if (!server && host == null) { return "shm"; }
+        return endpoint == EndpointChoice.msg ? "tcp" : "tcp;ofi_rxm";
+    }
+
+    private int window() { return window != null ? window : rate == null ? 1 : OPEN_WINDOW; }
 
     private static OptionalLong optional(Long number) {
         return number == null ? OptionalLong.empty() : OptionalLong.of(number);

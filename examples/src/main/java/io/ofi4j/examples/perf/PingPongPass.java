@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /** Messages one after the other, each answered: half of the time until the answer is there is that of one. */
@@ -30,6 +31,11 @@ final class PingPongPass implements Pass {
             Latencies.record(latencies, (System.nanoTime() - start) / 2);
             if (done % interval == 0) { ticks.advance(interval); }
         }
+    }
+
+    @Override
+    public OpenLoop.Paced pace(Schedule schedule, BooleanSupplier isAsked, Ticks ticks) {
+        throw new AssertionError("a ping-pong has a rate of its own");
     }
 
     @Override

@@ -40,4 +40,10 @@ final class Pump {
             idleTurns = 0;
         } else if (++idleTurns % IDLE_TURNS_PER_CHECK == 0) { stall.check(done); }
     }
+
+    /** Polls once while nothing is in flight, so that nothing has to move. */
+    void pollIdle() {
+        stall.reset();
+        poll(0);
+    }
 }

@@ -41,7 +41,9 @@ final class RemoteTarget implements Target {
     /** Asks and waits for the answer; what this side still has to send goes on meanwhile. */
     private Frame ask(FrameType question, PayloadWriter payload, FrameType answer) {
         watchdog.watch();
-        return connection.ask(question, payload, answer, () -> here.poll(none));
+        Frame frame = connection.ask(question, payload, answer, () -> here.poll(none));
+        watchdog.watchSlow();
+        return frame;
     }
 
     @Override

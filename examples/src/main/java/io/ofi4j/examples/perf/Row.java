@@ -5,6 +5,7 @@ import io.ofi4j.examples.control.Frame;
 import io.ofi4j.examples.control.PayloadReader;
 import io.ofi4j.examples.control.PayloadWriter;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.HdrHistogram.Histogram;
 
@@ -14,12 +15,13 @@ import org.HdrHistogram.Histogram;
  * @param size how many bytes an operation transferred
  * @param operations how many a pass had
  * @param nanosecondsPerOperation of the pass without clock calls
- * @param latencies of the pass with clock calls, in nanoseconds
+ * @param latencies of the pass with clock calls, in nanoseconds; in an open loop from the planned start
+ * @param fromPost the latencies of an open loop from the post
  * @param verified how many operations were verified, or nothing where that was not asked for
  * @param errors how many of these were wrong
  */
-record Row(long size, long operations, double nanosecondsPerOperation, Histogram latencies, OptionalLong verified,
-        long errors) {
+record Row(long size, long operations, double nanosecondsPerOperation, Histogram latencies,
+        Optional<OpenLoop.FromPost> fromPost, OptionalLong verified, long errors) {
     private static final double NANOSECONDS_PER_MICROSECOND = 1000;
 
     private static final long NOT_VERIFIED = -1;
@@ -31,11 +33,20 @@ record Row(long size, long operations, double nanosecondsPerOperation, Histogram
         rows.forEach(row -> latencies.add(row.latencies));
         double perNanosecond = rows.stream().mapToDouble(row -> 1 / row.nanosecondsPerOperation).sum();
         return new Row(rows.getFirst().size, rows.stream().mapToLong(Row::operations).sum(), 1 / perNanosecond,
-                latencies,
+                latencies, fromPost(rows),
                 rows.getFirst().verified.isPresent()
                         ? OptionalLong.of(rows.stream().mapToLong(row -> row.verified.orElse(0)).sum())
                         : OptionalLong.empty(),
                 rows.stream().mapToLong(Row::errors).sum());
+    }
+
+    /** Those of another process stay there. */
+    private static Optional<OpenLoop.FromPost> fromPost(List<Row> rows) {
+        return rows.stream().flatMap(row -> row.fromPost.stream()).reduce((one, other) -> {
+            Histogram sum = one.latencies().copy();
+            sum.add(other.latencies());
+            return new OpenLoop.FromPost(one.interval(), sum);
+        });
     }
 
     /** Without latencies: they stay where they were measured. */
@@ -51,7 +62,7 @@ record Row(long size, long operations, double nanosecondsPerOperation, Histogram
         long operations = reader.number(1, Long.MAX_VALUE);
         double nanoseconds = Double.longBitsToDouble(reader.number(1, Double.doubleToRawLongBits(Double.MAX_VALUE)));
         long verified = reader.number(NOT_VERIFIED, Long.MAX_VALUE);
-        Row row = new Row(size, operations, nanoseconds, Latencies.histogram(),
+        Row row = new Row(size, operations, nanoseconds, Latencies.histogram(), Optional.empty(),
                 verified == NOT_VERIFIED ? OptionalLong.empty() : OptionalLong.of(verified),
                 reader.number(0, Long.MAX_VALUE));
         reader.end();

@@ -63,10 +63,13 @@ final class Server {
 
     /** Each has a thread and a device of its own. */
     private void begin(Listener.Caller caller, boolean keep) {
-        Session session = new Session(device, terms, caller.channel(), timeout, null);
+        Watchdog watchdog = keep
+                ? Watchdog.start(timeout, most -> abandon(caller, most))
+                : Watchdog.start(timeout, err);
+        Session session = new Session(device, terms, caller.channel(), timeout, null, watchdog);
         sessions.add(session);
         Thread.ofPlatform().daemon().name("serving " + caller.name()).start(() -> {
-            try (ControlChannel channel = caller.channel()) {
+            try (watchdog; ControlChannel channel = caller.channel()) {
                 serve(session, channel, caller.name(), keep);
             } catch (RuntimeException | Error e) {
                 failure = e;
@@ -74,6 +77,15 @@ final class Server {
                 sessions.remove(session);
             }
         });
+    }
+
+    /** The thread stays where it is; other clients are served. */
+    private void abandon(Listener.Caller caller, Duration most) {
+        err.println("ofi4j: Nothing moved for " + most.toSeconds() + " s for the client at " + caller.name()
+                + ", and a call of the provider does not return: it is served no more.");
+        err.flush();
+        sessions.removeIf(session -> session.speaksOver(caller.channel()));
+        caller.channel().close();
     }
 
     private void serve(Session session, ControlChannel channel, String name, boolean keep) {

@@ -29,22 +29,29 @@ final class Session {
     private final Duration timeout;
     /** Of whom the client is one that this side has asked to measure; null where the client asks. */
     private final Team team;
+    private final Watchdog watchdog;
     private Completions none;
     private End end;
     private volatile boolean begun;
     private boolean stopTold;
     private long lastHeard;
 
-    Session(Device like, Terms terms, ControlChannel channel, Duration timeout, Team team) {
+    Session(Device like, Terms terms, ControlChannel channel, Duration timeout, Team team, Watchdog watchdog) {
         this.like = like;
         this.terms = terms;
         this.channel = channel;
         this.timeout = timeout;
         this.team = team;
+        this.watchdog = watchdog;
     }
 
     /** {@return whether a client was let in} */
     boolean hasBegun() { return begun; }
+
+    /** {@return whether its client speaks over this channel} */
+    boolean speaksOver(ControlChannel other) {
+        return channel == other;
+    }
 
     /** Serves until the client says good bye. */
     void run(String name) throws ControlException {
@@ -55,21 +62,24 @@ final class Session {
         }
         if (frame.type() == FrameType.REFUSED && team == null) { throw notTaken(frame); } // only clients take those
         frame.require(FrameType.SETUP);
+        watchdog.watchSlow();
         try (Device device = like.again()) {
             while (frame.type() == FrameType.SETUP) {
                 frame = serve(device, Setup.decode(frame));
             }
         }
+        watchdog.rest();
     }
 
     /** Measures towards the client, in step with what it measures. */
     private void measure(String name, Reverse reverse) throws ControlException {
+        watchdog.watchSlow();
         try (Device device = like.again(); Connection client = Connection.of(channel, name, timeout)) {
             Settings settings = reverse.settings(terms.operation(), like.traits(), timeout);
             terms.requireRoom(Plan.longest(settings));
             begun = true;
-            new Client(settings, null).measure(device, client, new FarTeam(client), Progress.hidden(),
-                    Watchdog.asleep(), Report.NONE);
+            new Client(settings, null).measure(device, client, new FarTeam(client), Progress.hidden(), watchdog,
+                    Report.NONE);
         } catch (FabricException | IllegalArgumentException | UnsupportedOperationException e) {
             throw new ControlException(Reason.REFUSED, e.getMessage());
         }
@@ -86,7 +96,9 @@ final class Session {
             Frame frame;
             do {
                 lastHeard = System.nanoTime();
+                watchdog.watch();
                 frame = awaitFrame();
+                watchdog.watchSlow();
             } while (answer(frame));
             return frame;
         }
@@ -123,6 +135,7 @@ final class Session {
             for (int poll = 1; poll <= POLLS_PER_LOOK; poll++) {
                 if (!end.poll(none) && poll % POLLS_PER_YIELD == 0) { Thread.yield(); }
             }
+            watchdog.beat();
             Optional<Frame> frame = channel.poll();
             if (frame.isPresent()) { return frame.get(); }
             if (team != null && team.isAsked()) { tellStop(); }
@@ -144,6 +157,7 @@ final class Session {
 
     /** What the other side asks a team that it belongs to. */
     private boolean answerMember(Frame frame) throws ControlException {
+        watchdog.rest();
         if (frame.type() == FrameType.ROW) {
             team.add(Row.decode(frame));
             if (team.isStopped()) { tellStop(); }

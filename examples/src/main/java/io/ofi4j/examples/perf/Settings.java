@@ -13,6 +13,7 @@ import java.util.OptionalLong;
  *
  * @param operation what is measured
  * @param provider which provider
+ * @param isUsualProvider whether that is the command's own choice
  * @param endpoint which type of endpoints
  * @param domain which device, or whichever
  * @param source this side's address, or the loopback address
@@ -21,6 +22,7 @@ import java.util.OptionalLong;
  * @param iterations how many operations a pass has, or as many as take half a second
  * @param duration how long a pass takes, in nanoseconds, where the user says it
  * @param warmUp how many operations go before, or as many as take a third of a second
+ * @param rate how many operations begin in a second, or as many as the window lets
  * @param window how many operations are in flight
  * @param threads how many threads measure at the same time
  * @param bidirectional whether the server measures the other direction at the same time
@@ -31,8 +33,8 @@ import java.util.OptionalLong;
  * @param memory whose memory this end has, where one of the two ends is on a device
  * @param timeout how long anything may take to move
  */
-record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
-        Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations,
-        OptionalLong duration, OptionalLong warmUp, int window, int threads, boolean bidirectional, boolean pingPong,
-        boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress,
-        Optional<MemoryChoice> memory, Duration timeout) {}
+record Settings(Operation operation, String provider, boolean isUsualProvider, EndpointType endpoint,
+        Optional<String> domain, Optional<String> source, Optional<String> host, List<Long> sizes,
+        OptionalLong iterations, OptionalLong duration, OptionalLong warmUp, OptionalLong rate, int window, int threads,
+        boolean bidirectional, boolean pingPong, boolean verify, Optional<ThreadingModel> threading,
+        Optional<ProgressModel> progress, Optional<MemoryChoice> memory, Duration timeout) {}

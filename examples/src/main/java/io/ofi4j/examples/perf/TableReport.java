@@ -4,13 +4,19 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 
 /** An aligned table for people. */
 final class TableReport implements Report {
     private static final List<String> TIMES = List.of("min", "mean", "p50", "p99", "p99.9", "max", "stddev");
 
+    /** The part of a rate that counts as all of it. */
+    private static final double REACHED = 0.99;
+
     private final PrintWriter out;
     private boolean verify;
+    /** 0 where there is none. */
+    private long rate;
 
     TableReport(PrintWriter out) { this.out = out; }
 
@@ -19,15 +25,22 @@ final class TableReport implements Report {
         verify = header.verify();
         out.printf("%s: provider %s, libfabric %s, %s%n",
                 header.operation() + (header.settings().pingPong() ? ", ping-pong, half of there and back" : ""),
-                header.traits().provider(), header.traits().libfabric(),
+                header.traits().provider() + (header.settings().isUsualProvider() ? " (the default)" : ""),
+                header.traits().libfabric(),
                 header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer());
         out.printf("fabric %s, domain %s, endpoint %s, threading %s, progress %s, window %d, threads %d%s%n",
                 header.traits().fabric(), header.traits().domain(), header.traits().endpointType(),
                 header.traits().threading(), header.traits().progress(), header.window(), header.settings().threads(),
                 header.settings().bidirectional() ? ", both directions; latencies of this side" : "");
         header.settings().memory().ifPresent(memory -> out.printf("memory of this side: %s%n", memory));
-        out.printf(
-                "ns/op, MB/s and Mops/s are of a pass without clock calls, the other times of a pass with them.%n%n");
+        if (header.settings().rate().isPresent()) {
+            rate = header.settings().rate().getAsLong();
+            out.printf("rate %d operations per second. Times count from the planned start of each operation;%n"
+                    + "below them from its post, and these as HdrHistogram corrects them.%n%n", rate);
+        } else {
+            out.printf("ns/op, MB/s and Mops/s are of a pass without clock calls, "
+                    + "the other times of a pass with them.%n%n");
+        }
         out.printf("%10s %10s %12s" + " %9s".repeat(TIMES.size()) + " %11s %10s%s%n",
                 Stream.of(List.of("size B", "operations", "ns/op"), TIMES.stream().map(time -> time + " us").toList(),
                         List.of("MB/s", "Mops/s", verify ? "   verified  errors" : "")).flatMap(List::stream)
@@ -37,15 +50,33 @@ final class TableReport implements Report {
 
     @Override
     public void row(Row row) {
-        var latencies = row.latencies();
         out.printf(Locale.ROOT, "%10d %10d %12.1f", row.size(), row.operations(), row.nanosecondsPerOperation());
-        for (double nanos : new double[]{latencies.getMinValue(), latencies.getMean(), row.percentile(50),
-                row.percentile(99), row.percentile(99.9), latencies.getMaxValue(), latencies.getStdDeviation()}) {
-            out.printf(Locale.ROOT, " %9.3f", nanos / 1e3);
-        }
+        times(row.latencies());
         out.printf(Locale.ROOT, " %11.2f %10.4f", row.megabytesPerSecond(), row.megaoperationsPerSecond());
         row.verified().ifPresent(verified -> out.printf(" %10d %7d", verified, row.errors()));
         out.println();
+        row.fromPost().ifPresent(fromPost -> {
+            times("from the post", fromPost.latencies());
+            times("corrected", fromPost.corrected());
+        });
+        double achieved = row.megaoperationsPerSecond() * 1e6;
+        if (achieved < rate * REACHED) {
+            out.printf(Locale.ROOT, "%34s: %.0f operations per second%n", "the rate was not reached", achieved);
+        }
         out.flush();
+    }
+
+    private void times(String name, Histogram latencies) {
+        out.printf("%34s", name);
+        times(latencies);
+        out.println();
+    }
+
+    private void times(Histogram latencies) {
+        for (double nanos : new double[]{latencies.getMinValue(), latencies.getMean(),
+                latencies.getValueAtPercentile(50), latencies.getValueAtPercentile(99),
+                latencies.getValueAtPercentile(99.9), latencies.getMaxValue(), latencies.getStdDeviation()}) {
+            out.printf(Locale.ROOT, " %9.3f", nanos / 1e3);
+        }
     }
 }

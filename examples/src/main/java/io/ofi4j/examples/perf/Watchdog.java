@@ -8,6 +8,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * Ends the process where a call of the provider does not return: over shm that happens where the other process was
@@ -21,6 +22,8 @@ final class Watchdog implements AutoCloseable {
      */
     private static final Duration GRACE = Duration.ofSeconds(3);
     private static final long LOOK_MILLIS = 100;
+    /** For calls that may take long: memory is registered, filled and compared in one piece. */
+    private static final int SLOW_TIMEOUTS = 10;
     private static final VarHandle TURNS;
 
     static {
@@ -32,50 +35,70 @@ final class Watchdog implements AutoCloseable {
     }
 
     private final Duration timeout;
-    private final PrintWriter err;
+    private final Consumer<Duration> end;
     private final Thread thread;
-    private final MethodHandle exit = exit();
     private long turns;
-    private volatile boolean watching;
+    /** How long nothing may move, or null while nobody watches. */
+    private volatile Duration limit;
 
-    private Watchdog(Duration timeout, PrintWriter err) {
+    private Watchdog(Duration timeout, Consumer<Duration> end) {
         this.timeout = timeout;
-        this.err = err;
+        this.end = end;
         thread = Thread.ofPlatform().daemon().name("watchdog").unstarted(this::look);
     }
 
-    /** {@return one that never ends anything: where both ends are in this process, nobody stops one alone} */
-    static Watchdog asleep() {
-        return new Watchdog(Duration.ZERO, null);
+    /** {@return one that ends the process} */
+    static Watchdog start(Duration timeout, PrintWriter err) {
+        MethodHandle exit = exit();
+        return start(timeout, limit -> endProcess(limit, err, exit));
     }
 
-    static Watchdog start(Duration timeout, PrintWriter err) {
-        Watchdog watchdog = new Watchdog(timeout, err);
+    /** {@return one that does something else once, in a thread of its own, with how long nothing has moved} */
+    static Watchdog start(Duration timeout, Consumer<Duration> end) {
+        Watchdog watchdog = new Watchdog(timeout, end);
         watchdog.thread.start();
         return watchdog;
     }
 
-    /** From now on the measuring thread calls {@link #beat} again and again, or {@link #rest}. */
+    /** From now on the measuring thread calls {@link #beat} again and again, {@link #watchSlow} or {@link #rest}. */
     void watch() {
-        beat();
-        watching = true;
+        watch(timeout);
     }
 
-    /** What follows may take as long as it takes. */
-    void rest() { watching = false; }
+    /** What follows may take ten times as long, without a beat. */
+    void watchSlow() {
+        watch(timeout.multipliedBy(SLOW_TIMEOUTS));
+    }
+
+    private void watch(Duration most) {
+        beat();
+        limit = most.plus(GRACE);
+    }
+
+    /** What follows may take as long as it takes: this thread waits for another, which is watched. */
+    void rest() {
+        limit = null;
+    }
 
     void beat() { TURNS.setOpaque(this, turns + 1); }
 
     private void look() {
         long seen = -1;
         long since = System.nanoTime();
+        long last = since;
         while (!Thread.currentThread().isInterrupted()) {
             long now = System.nanoTime();
             long current = (long) TURNS.getOpaque(this);
-            if (!watching || current != seen) {
+            Duration most = limit;
+            boolean wasStopped = now - last > GRACE.toNanos(); // the whole process: nothing could move
+            last = now;
+            if (most == null || current != seen || wasStopped) {
                 seen = current;
                 since = now;
-            } else if (now - since > timeout.plus(GRACE).toNanos()) { end(); }
+            } else if (now - since > most.toNanos()) {
+                end.accept(most);
+                return;
+            }
             try {
                 Thread.sleep(LOOK_MILLIS);
             } catch (InterruptedException e) {
@@ -85,9 +108,8 @@ final class Watchdog implements AutoCloseable {
     }
 
     /** Without shutdown hooks and without a safepoint: both would wait for the call that does not return. */
-    private void end() {
-        err.println("ofi4j: Nothing moved for " + timeout.plus(GRACE).toSeconds()
-                + " s, and a call of the provider does not return:"
+    private static void endProcess(Duration most, PrintWriter err, MethodHandle exit) {
+        err.println("ofi4j: Nothing moved for " + most.toSeconds() + " s, and a call of the provider does not return:"
                 + " is the other process stopped? 'ofi4j doctor --clean' removes what this one leaves.");
         err.flush();
         try {

@@ -19,7 +19,11 @@ public final class NeverReturning {
                         ? new Linker.Option[]{Linker.Option.critical(false)}
                         : new Linker.Option[0]);
         try (Watchdog watchdog = Watchdog.start(Duration.ofSeconds(1), new PrintWriter(System.err))) {
-            watchdog.watch();
+            if (arguments[0].equals("slow")) {
+                watchdog.watchSlow();
+            } else {
+                watchdog.watch();
+            }
             int left = (int) sleep.invokeExact(1000);
             System.out.println(left);
         }

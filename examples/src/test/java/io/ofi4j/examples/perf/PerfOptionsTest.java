@@ -16,6 +16,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("once") // what it is about is the command, not libfabric
 class PerfOptionsTest {
@@ -73,9 +75,38 @@ class PerfOptionsTest {
         assertThat(row.get("operations").getAsLong() * row.get("nsPerOperation").getAsDouble()).isBetween(1e9, 30e9);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"write", "read", "inject", "tagged", "atomic"})
+    void anOpenLoopKeepsThePlanAndCountsFromIt(String operation) {
+        Run run = Run.of("perf", operation, "-w", "10", "-p", "shm", "--rate", "2000", "-I", "500", "-v", "--json");
+        JsonObject row = JsonParser.parseString(run.succeeded().lines().getFirst()).getAsJsonObject();
+
+        assertThat(row.get("rate").getAsLong()).isEqualTo(2000);
+        assertThat(row.get("window").getAsInt()).isEqualTo(64);
+        assertThat(row.get("operations").getAsLong()).isEqualTo(500);
+        assertThat(row.get("nsPerOperation").getAsDouble()).isGreaterThanOrEqualTo(500_000);
+        assertThat(row.get("verifiedOperations").getAsLong()).isPositive();
+        for (String time : List.of("P50Ns", "P99Ns", "P999Ns", "MaxNs")) {
+            String fromPlan = time.replaceFirst("P(?=\\d)", "p").replace("Max", "max");
+            assertThat(row.get(fromPlan).getAsLong()).as(time)
+                    .isGreaterThanOrEqualTo(row.get("fromPost" + time).getAsLong());
+        }
+        assertThat(row.get("correctedMaxNs").getAsLong()).isEqualTo(row.get("fromPostMaxNs").getAsLong());
+    }
+
+    @Test
+    void aRateThatIsNotReachedIsSaidAndEndsInTime() {
+        List<String> lines = write("-S", "8", "--rate", "1000000000", "-D", "1").lines();
+
+        assertThat(lines).anySatisfy(line -> assertThat(line).contains("from the post"))
+                .anySatisfy(line -> assertThat(line).contains("corrected"));
+        assertThat(lines.getLast()).contains("the rate was not reached: ", " operations per second");
+    }
+
     @Test
     void whatDoesNotGoTogetherIsSaid() {
         Run.of("perf", "msg", "--ping-pong", "-W", "2").failed(2, "one message in flight");
+        Run.of("perf", "msg", "--ping-pong", "--rate", "2").failed(2, "--rate");
         Run.of("perf", "atomic", "-S", "16").failed(2, "an addition has 8 bytes");
         Run.of("perf", "tagged", "-e", "msg", "-p", "tcp").failed(1, "tcp");
         Run.of("perf", "atomic", "-p", "udp;ofi_rxd").failed(1, "ofi_rxd");

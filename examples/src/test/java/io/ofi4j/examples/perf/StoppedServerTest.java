@@ -6,6 +6,7 @@ import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -48,6 +49,31 @@ class StoppedServerTest {
     private static void signal(Forked server, String signal) throws IOException, InterruptedException {
         String process = Long.toString(server.process().pid());
         assertThat(new ProcessBuilder("kill", "-" + signal, process).start().waitFor()).isZero();
+    }
+
+    @Test
+    void slowWorkHasTenTimesTheLimit() {
+        try (Forked process = Forked.Launch.USUAL.main(NeverReturning.class).start("slow")) {
+            process.await().failed(1, "Nothing moved for 13 s", "does not return");
+        }
+    }
+
+    @Test
+    void aStoppedClientDoesNotHoldItsServer() throws Exception {
+        try (Forked server = Forked.start("perf", "write", "-p", "shm", "--server", "-B", "0", "--timeout", "6")) {
+            server.awaitOutput("serving");
+            try (Forked client = Forked.start("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8",
+                    "-w", "0", "-I", "1000000000")) {
+                client.awaitOutput("ns/op");
+                signal(client, "STOP");
+                try {
+                    server.await().failed(1, "The client at 127.0.0.1:", "has said nothing for 6 s");
+                } finally {
+                    signal(client, "CONT");
+                }
+                client.await();
+            }
+        }
     }
 
     /** Also where the JVM cannot come to a safepoint. */

@@ -3,6 +3,7 @@ package io.ofi4j.examples.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
@@ -93,6 +94,31 @@ class TwoProcessesTest {
                     assertThat(row.get("endpointType").getAsString()).isEqualTo("MSG");
                 });
             }
+        }
+    }
+
+    @Test
+    void theUsualProviderIsTheSameOnEveryLibfabricAndSaid() {
+        try (Forked server = Forked.server("perf", "write")) {
+            Run client = Run.of("perf", "write", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
+                    .succeeded();
+
+            assertThat(client.lines().getFirst()).startsWith("write: provider tcp;ofi_rxm (the default), libfabric ");
+            assertThat(server.await().succeeded().out()).contains(": provider tcp;ofi_rxm, ");
+        }
+    }
+
+    @Test
+    @Tag("once")
+    void bothDirectionsKeepARateEach() {
+        try (Forked server = Forked.server("perf", "tagged", "-p", "shm")) {
+            Run client = Run.of("perf", "tagged", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-w", "10",
+                    "--rate", "1000", "-I", "100", "--threads", "2", "--bidirectional", "--json").succeeded();
+
+            JsonObject row = JsonParser.parseString(client.out()).getAsJsonObject();
+            assertThat(row.get("operations").getAsLong()).isEqualTo(2 * 2 * 100);
+            assertThat(row.get("fromPostP50Ns").getAsLong()).isPositive();
+            server.await().succeeded();
         }
     }
 

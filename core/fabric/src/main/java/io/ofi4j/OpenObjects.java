@@ -1,0 +1,76 @@
+package io.ofi4j;
+
+import io.ofi4j.info.EndpointStatistics;
+import io.ofi4j.info.OpenObjectsMXBean;
+import io.ofi4j.internal.engine.LatencyHistogram;
+import io.ofi4j.internal.observe.ManagementBean;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.stream.Stream;
+
+/**
+ * The open fabrics of this process, and the bean that shows what was opened in them. It reads plain fields without the
+ * guards that protect them: a count that is read too early is the one before it, and all of them are on the Java heap.
+ */
+final class OpenObjects implements OpenObjectsMXBean {
+    /** Those that nobody refers to any more are no longer shown. */
+    private static final Set<Fabric> FABRICS = Collections
+            .synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private static boolean isPublished;
+
+    /** Objects here have identity equality. Used under the monitor. */
+    private final Map<Object, Long> identifiers = new WeakHashMap<>();
+    private final String version;
+    private long lastIdentifier;
+
+    private OpenObjects(String version) { this.version = version; }
+
+    static void opened(Fabric fabric, Libfabric libfabric) {
+        FABRICS.add(fabric);
+        synchronized (OpenObjects.class) {
+            if (isPublished) { return; }
+            isPublished = true;
+        }
+        ManagementBean.registerLater(new OpenObjects(libfabric.version().toString()), NAME);
+    }
+
+    static void closed(Fabric fabric) { FABRICS.remove(fabric); }
+
+    @Override
+    public String getLibfabricVersion() { return version; }
+
+    @Override
+    public synchronized List<OpenDomain> getDomains() {
+        return List.copyOf(FABRICS).stream().flatMap(Fabric::domains).map(this::domain).toList();
+    }
+
+    private OpenDomain domain(Domain domain) {
+        List<Endpoint> endpoints = domain.children.all(Endpoint.class).toList();
+        Stream<CompletionQueue> queues = Stream.concat(domain.children.all(CompletionQueue.class),
+                endpoints.stream().flatMap(endpoint -> endpoint.bindings.queues().stream())).distinct();
+        return new OpenDomain(identifier(domain), domain.info().provider(), domain.info().fabric().name(),
+                domain.info().domain().name(), domain.info().domain().threading().name(), domain.regions.statistics(),
+                queues.map(this::queue).toList(), endpoints.stream().map(this::endpoint).toList());
+    }
+
+    private OpenQueue queue(CompletionQueue queue) {
+        return new OpenQueue(identifier(queue), queue.size(), queue.unguardedStatistics());
+    }
+
+    private OpenEndpoint endpoint(Endpoint endpoint) {
+        List<CompletionQueue> queues = endpoint.bindings.queues();
+        int inFlight = queues.stream().mapToInt(queue -> queue.contexts.inFlightOfEndpoint(endpoint.number)).sum();
+        List<Endpoint> handles = Stream.concat(Stream.of(endpoint), endpoint.aliases.all(Endpoint.class)).toList();
+        return new OpenEndpoint(identifier(endpoint), endpoint.bindings.role + " " + endpoint.info().endpoint().type(),
+                queues.stream().map(this::identifier).toList(),
+                new EndpointStatistics(inFlight, endpoint.canceled,
+                        handles.stream().mapToLong(handle -> handle.timesFull).sum(),
+                        handles.stream().mapToLong(handle -> handle.slowPosts.get()).sum(),
+                        LatencyHistogram.latencies(endpoint.bindings.latencies)));
+    }
+
+    private long identifier(Object object) { return identifiers.computeIfAbsent(object, _ -> ++lastIdentifier); }
+}

@@ -1,0 +1,112 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.ofi4j.info.OpenObjectsMXBean;
+import io.ofi4j.info.OpenObjectsMXBean.OpenDomain;
+import io.ofi4j.info.OpenObjectsMXBean.OpenEndpoint;
+import io.ofi4j.info.OpenObjectsMXBean.OpenQueue;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import javax.management.JMX;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a process shows of its open objects over JMX. */
+@Timeout(120)
+class OpenObjectsTest {
+    /** Of this provider; the bean is registered some time after the first fabric was opened. */
+    private static List<OpenDomain> shown(String provider) throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName(OpenObjectsMXBean.NAME);
+        Waiting.BACKOFF.until(() -> server.isRegistered(name), Pair.DEADLINE);
+        return JMX.newMXBeanProxy(server, name, OpenObjectsMXBean.class).getDomains().stream()
+                .filter(domain -> domain.provider().equals(provider)).toList();
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void countsAreThoseOfTheStatistics(String provider) throws Exception {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            pair.endpoint.recordLatencies(true);
+            for (int token = 1; token <= 5; token++) {
+                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.awaitToken(token);
+            }
+            OpenDomain domain = shown(pair.domain.info().provider()).getLast();
+
+            assertThat(domain.threading()).isEqualTo(pair.domain.info().domain().threading().name());
+            assertThat(domain.statistics()).isEqualTo(pair.domain.statistics());
+            assertThat(domain.queues()).extracting(OpenQueue::statistics).contains(pair.queue.statistics());
+            assertThat(domain.endpoints()).hasSize(2);
+            OpenEndpoint endpoint = domain.endpoints().stream().filter(one -> one.statistics().latencies().count() == 5)
+                    .findFirst().orElseThrow();
+            assertThat(endpoint.statistics()).isEqualTo(pair.endpoint.statistics());
+            assertThat(domain.queues()).extracting(OpenQueue::id).containsAll(endpoint.queues());
+        }
+    }
+
+    @Test
+    void objectsKeepTheirIdentifiersAndClosedOnesAreGone() throws Exception {
+        OpenDomain domain;
+        try (Pair pair = new Pair("shm")) {
+            domain = shown("shm").getLast();
+            assertThat(shown("shm")).contains(domain);
+            assertThat(pair.domain.info().provider()).isEqualTo("shm");
+        }
+        assertThat(shown("shm")).extracting(OpenDomain::id).doesNotContain(domain.id());
+        try (Pair other = new Pair("shm")) {
+            assertThat(shown("shm").getLast().id()).isGreaterThan(domain.id());
+            assertThat(other.domain.info().provider()).isEqualTo("shm");
+        }
+    }
+
+    /** Another thread may read what belongs to one thread. */
+    @Test
+    void anObjectOfOneThreadIsShownToAnother() throws Exception {
+        try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN));
+                MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
+            pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
+            pair.awaitToken(1);
+            OpenDomain seen = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return shown("shm").getLast();
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            }).get(60, TimeUnit.SECONDS);
+
+            assertThat(seen.threading()).isEqualTo("DOMAIN");
+            assertThat(seen.queues()).extracting(OpenQueue::statistics).contains(pair.queue.statistics());
+        }
+    }
+
+    @Test
+    void aPostThatWaitsInVainIsSlow() {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
+            pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
+            pair.awaitToken(1);
+            pair.endpoint.postTimeout(Duration.ofMillis(5));
+            assertThatExceptionOfType(FabricTimeoutException.class).isThrownBy(() -> {
+                while (true) { // nobody polls
+                    pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
+                }
+            });
+            assertThat(pair.endpoint.statistics().slowPosts()).isPositive();
+        }
+    }
+}
