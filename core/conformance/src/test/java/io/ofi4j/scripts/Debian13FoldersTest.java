@@ -93,6 +93,14 @@ class Debian13FoldersTest {
     }
 
     @Test
+    void jdkTakesTheFolderOfOne() throws Exception {
+        assertThat(run(folder, SCRIPT.toString(), "--jdk", "data", "--", "true"))
+                .isEqualTo(new Run(2, "debian13: --jdk takes the folder of a JDK, and data is none\n"));
+        assertThat(run(folder, SCRIPT.toString(), "--jdk"))
+                .isEqualTo(new Run(2, "debian13: --jdk takes the folder of a JDK\n"));
+    }
+
+    @Test
     void theHelpNamesTheOption() throws Exception {
         assertThat(run(folder, SCRIPT.toString(), "--help").output()).contains("--bind FOLDER")
                 .doesNotContain("set -euo");
