@@ -133,8 +133,8 @@ final class Benchmark {
     }
 
     private Transfer transfer(Place place, Plan plan, Layout layout) {
+        if (plan.hasResponder()) { return new MessageTransfer(place.here(), plan.conversation().orElseThrow()); }
         return switch (settings.operation()) {
-            case MSG, TAGGED -> new MessageTransfer(place.here(), plan.conversation().orElseThrow());
             case ATOMIC -> new AtomicTransfer(place.here(), layout);
             default -> new RmaTransfer(settings.operation(), place.here(), layout);
         };

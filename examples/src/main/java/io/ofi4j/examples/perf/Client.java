@@ -98,6 +98,6 @@ final class Client {
 
     private Setup setup(Device device, End here, Plan plan) {
         return new Setup(Release.VERSION, device.traits().libfabric(), settings.operation().toString(), device.kind(),
-                Setup.text(settings.sizes()), plan.length(), plan.conversation(), here.introduction());
+                Setup.text(settings.sizes()), plan.length(), plan.conversation(), here.introduction(), here.remote());
     }
 }

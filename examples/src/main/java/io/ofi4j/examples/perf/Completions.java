@@ -55,7 +55,11 @@ final class Completions implements CompletionHandler, WorkHandler {
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
-        if (token != NO_TOKEN) { onCompletion(token); }
+        if (token != NO_TOKEN) {
+            onCompletion(token);
+        } else {
+            end.onWritten(data);
+        }
     }
 
     @Override

@@ -23,6 +23,8 @@ final class ConnectedEnd extends FabricEnd {
     private PassiveEndpoint passive;
     private Endpoint endpoint;
     private boolean connected;
+    /** Of who connects: the connection says who that is. */
+    private byte[] peersRegion = NOTHING;
 
     ConnectedEnd(FabricDevice device, Plan plan, boolean isTarget) {
         super(device, plan, isTarget);
@@ -47,9 +49,7 @@ final class ConnectedEnd extends FabricEnd {
 
     /** Who connects is let in: the first. */
     @Override
-    void admit(byte[] introduction) {
-        // the connection says who it is
-    }
+    void admit(byte[] introduction, byte[] remote) { peersRegion = remote; }
 
     @Override
     void reach(byte[] bytes, byte[] remote, Runnable meanwhile, Duration deadline) {
@@ -89,6 +89,8 @@ final class ConnectedEnd extends FabricEnd {
             }
         });
         connected = endpoint != null && endpoint.connection().state() != State.CONNECTING;
-        if (connected && endpoint.connection().state() == State.CONNECTED) { towards(endpoint.connection().peer()); }
+        if (connected && endpoint.connection().state() == State.CONNECTED) {
+            admitted(endpoint.connection().peer(), peersRegion);
+        }
     }
 }

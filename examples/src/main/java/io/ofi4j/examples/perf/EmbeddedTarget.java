@@ -16,7 +16,7 @@ final class EmbeddedTarget implements Target {
         this.patience = patience;
         this.ours = new Completions(here);
         this.theirs = new Completions(there);
-        there.admit(here.introduction());
+        there.admit(here.introduction(), here.remote());
         here.reach(there.address(), there.remote(), this::progress, patience);
     }
 

@@ -46,12 +46,17 @@ abstract class End implements AutoCloseable {
         return object;
     }
 
+    /** A peer has written here, with this data. */
+    final void onWritten(long data) {
+        if (plan.answersWrites()) { onMessage(Receives.TOKEN | data); }
+    }
+
     /** Closes this after all else. */
     final void closeAfterwards(AutoCloseable below) { opened.addLast(below); }
 
     /** {@return how many bytes its memory has} */
     final long length() {
-        return plan.length() * (!isTarget && plan.operation().hasAnswers() ? 2 : 1);
+        return plan.length() * (!isTarget && plan.hasAnswers() ? 2 : 1);
     }
 
     /** {@return where it can be reached} */
@@ -63,8 +68,8 @@ abstract class End implements AutoCloseable {
     /** {@return its memory, for the end that reaches it} */
     abstract byte[] remote();
 
-    /** Lets another end reach this one, by what that says of itself. */
-    abstract void admit(byte[] introduction);
+    /** Lets another end reach this one, by what that says of itself and of its memory. */
+    abstract void admit(byte[] introduction, byte[] remote);
 
     /** Reaches the end at this address, with this memory; something is done meanwhile, again and again. */
     abstract void reach(byte[] address, byte[] remote, Runnable meanwhile, Duration deadline);

@@ -25,14 +25,13 @@ abstract class FabricEnd extends End {
 
     FabricEnd(FabricDevice device, Plan plan, boolean isTarget) {
         super(plan, isTarget);
-        Operation operation = plan.operation();
         int inFlight = plan.inFlight(isTarget);
         domain = device.domain();
         try {
             queue = keep(inFlight > domain.info().transmit().size()
                     ? domain.openCompletionQueue(inFlight)
                     : domain.openCompletionQueue());
-            Access[] access = isTarget ? operation.remoteAccess() : operation.localAccess();
+            Access[] access = plan.access(isTarget);
             cuda = device.memory().flatMap(choice -> choice.allocate(length())).map(this::keep).orElse(null);
             region = keep(cuda == null
                     ? allocate(domain, length(), access)
@@ -55,13 +54,20 @@ abstract class FabricEnd extends End {
 
     /** An endpoint is enabled. */
     final void postWith(Endpoint endpoint) {
-        if (isTarget && !plan.operation().isTwoSided()) { return; }
+        if (isTarget && !plan.hasResponder()) { return; }
         poster = new FabricPoster(plan.operation(), endpoint, region);
         receive(poster);
     }
 
-    /** A target has a peer. */
-    final void towards(Peer peer) { if (poster != null) { poster.towards(peer); } }
+    /** A target has a peer, and writes into its memory where it answers writes. */
+    final void admitted(Peer peer, byte[] itsRegion) {
+        if (poster == null) { return; }
+        if (plan.answersWrites()) {
+            poster.towards(peer, RemoteRegion.decode(itsRegion));
+        } else {
+            poster.towards(peer);
+        }
+    }
 
     final void towards(Peer peer, RemoteRegion remote) { poster.towards(peer, remote); }
 

@@ -79,6 +79,11 @@ final class FabricPoster implements Poster {
 
     @Override
     public boolean trySend(long offset, long size, long tag, long token) {
+        if (operation == Operation.WRITEDATA) {
+            long answers = tag < Conversation.ANSWER_TAGS ? 0 : remote.length() / 2;
+            return rma.tryWriteData(region, offset, size, tag % Conversation.ANSWER_TAGS, peer, remote,
+                    answers + offset, token);
+        }
         return messages != null
                 ? messages.trySend(region, offset, size, peer, token)
                 : tagged.trySend(region, offset, size, peer, tag, token);
@@ -86,6 +91,7 @@ final class FabricPoster implements Poster {
 
     @Override
     public boolean tryReceive(long offset, long size, long tag, long token) {
+        if (operation == Operation.WRITEDATA) { return true; } // the peer's write needs none
         return messages != null
                 ? messages.tryReceive(region, offset, size, token)
                 : tagged.tryReceive(region, offset, size, tag, 0, token);

@@ -2,9 +2,9 @@ package io.ofi4j.examples.perf;
 
 import picocli.CommandLine.Option;
 
-/** What the measurements of messages have in common. */
+/** What the measurements have in common in which the peer can answer. */
 abstract class PerfTwoSided extends PerfRun {
-    @Option(names = "--ping-pong", description = "Answer each message with one as long, one after the other. "
+    @Option(names = "--ping-pong", description = "Answer each message or write with one as long, one after the other. "
             + "Every time is half of that until the answer is there.")
     private boolean pingPong;
 

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.Access;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,7 +20,7 @@ record Plan(Operation operation, int window, List<Long> sizes, long length, Opti
 
     /** {@return the plans for all sizes} */
     static List<Plan> of(Settings settings, Traits traits) {
-        return settings.operation().isTwoSided()
+        return settings.operation().isTwoSided() || settings.pingPong()
                 ? settings.sizes().stream().map(size -> ofMessages(settings, size, traits)).toList()
                 : List.of(new Plan(settings.operation(), settings.window(), settings.sizes(), longest(settings),
                         Optional.empty()));
@@ -43,6 +44,27 @@ record Plan(Operation operation, int window, List<Long> sizes, long length, Opti
 
     private static Layout layout(int window, long size) {
         return Layout.of(size, Math.max(window, VERIFICATION_SLOTS));
+    }
+
+    /** {@return whether writes with data are answered by such writes} */
+    boolean answersWrites() {
+        return operation == Operation.WRITEDATA && conversation.isPresent();
+    }
+
+    /** {@return whether the target takes part} */
+    boolean hasResponder() {
+        return operation.isTwoSided() || answersWrites();
+    }
+
+    /** {@return whether something comes back beside the completion, into memory of its own} */
+    boolean hasAnswers() {
+        return operation.hasAnswers() || answersWrites();
+    }
+
+    /** {@return what an end's region must allow} */
+    Access[] access(boolean isTarget) {
+        if (answersWrites()) { return new Access[]{Access.READ, Access.WRITE, Access.REMOTE_WRITE}; }
+        return isTarget ? operation.remoteAccess() : operation.localAccess();
     }
 
     /** {@return how many operations an end has in flight beside those that it receives} */

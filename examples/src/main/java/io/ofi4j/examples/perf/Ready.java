@@ -12,7 +12,7 @@ import io.ofi4j.examples.control.PayloadWriter;
  * @param region where its memory is
  */
 record Ready(byte[] address, byte[] region) {
-    private static final int LONGEST_REGION = 64;
+    static final int LONGEST_REGION = 64;
 
     PayloadWriter encode() { return new PayloadWriter().bytes(address).bytes(region); }
 

@@ -122,7 +122,7 @@ final class Session {
         try {
             opened = device.open(new Plan(terms.operation(), 1, List.of(), setup.regionLength(), setup.conversation()),
                     true);
-            opened.admit(setup.introduction());
+            opened.admit(setup.introduction(), setup.region());
             return opened;
         } catch (FabricException | IllegalArgumentException | CommandFailure e) {
             if (opened != null) { opened.close(); }

@@ -17,9 +17,10 @@ import java.util.Optional;
  * @param regionLength how many bytes it needs at the server
  * @param conversation how messages go, where it sends them
  * @param introduction what its endpoint says of itself
+ * @param region where its memory is
  */
 record Setup(String release, String libfabric, String operation, String provider, String sizes, long regionLength,
-        Optional<Conversation> conversation, byte[] introduction) {
+        Optional<Conversation> conversation, byte[] introduction, byte[] region) {
     static final int LONGEST_TEXT = 400;
     static final int LONGEST_ADDRESS = 4096;
     private static final int MOST_RECEIVES = 4096;
@@ -28,14 +29,15 @@ record Setup(String release, String libfabric, String operation, String provider
         return new PayloadWriter().text(release).text(libfabric).text(operation).text(provider).text(sizes)
                 .number(regionLength).number(conversation.map(asked -> asked.layout().slots()).orElse(0))
                 .number(conversation.map(asked -> asked.layout().size()).orElse(0L))
-                .number(conversation.filter(Conversation::isPingPong).isPresent() ? 1 : 0).bytes(introduction);
+                .number(conversation.filter(Conversation::isPingPong).isPresent() ? 1 : 0).bytes(introduction)
+                .bytes(region);
     }
 
     static Setup decode(Frame frame) throws ControlException {
         PayloadReader reader = frame.reader();
         Setup setup = new Setup(reader.text(LONGEST_TEXT), reader.text(LONGEST_TEXT), reader.text(LONGEST_TEXT),
                 reader.text(LONGEST_TEXT), reader.text(LONGEST_TEXT), reader.number(1, Long.MAX_VALUE),
-                conversation(reader), reader.bytes(LONGEST_ADDRESS));
+                conversation(reader), reader.bytes(LONGEST_ADDRESS), reader.bytes(Ready.LONGEST_REGION));
         reader.end();
         if (setup.conversation.filter(asked -> asked.layout().regionLength() > setup.regionLength).isPresent()) {
             throw new ControlException(ControlException.Reason.GARBAGE, "named memory that it did not ask for");

@@ -30,7 +30,7 @@ final class UnconnectedEnd extends FabricEnd {
     byte[] introduction() { return endpoint.address().toBytes(); }
 
     @Override
-    void admit(byte[] introduction) { towards(insert(introduction)); }
+    void admit(byte[] introduction, byte[] remote) { admitted(insert(introduction), remote); }
 
     @Override
     void reach(byte[] address, byte[] remote, Runnable meanwhile, Duration deadline) {

@@ -66,7 +66,7 @@ final class VerbsEnd extends End {
     byte[] remote() { return region.remote().encode(); }
 
     @Override
-    void admit(byte[] introduction) { queuePair.connect(QueuePairAddress.decode(introduction)); }
+    void admit(byte[] introduction, byte[] remote) { queuePair.connect(QueuePairAddress.decode(introduction)); }
 
     @Override
     void reach(byte[] address, byte[] remote, Runnable meanwhile, Duration deadline) {

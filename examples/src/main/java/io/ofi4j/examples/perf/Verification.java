@@ -20,7 +20,7 @@ final class Verification {
         this.target = place.target();
         this.end = place.here();
         this.here = end.memory();
-        this.answers = operation.hasAnswers() ? here.asSlice(end.answers()) : here;
+        this.answers = operation.hasAnswers() || isPingPong ? here.asSlice(end.answers()) : here;
         this.layout = layout;
     }
 

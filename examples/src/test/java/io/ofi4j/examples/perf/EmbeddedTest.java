@@ -61,7 +61,8 @@ class EmbeddedTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,msg,msg", "tcp,msg,msg"})
+    @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,msg,msg", "tcp,msg,msg", "shm,writedata,rdm",
+            "tcp;ofi_rxm,writedata,rdm", "tcp,writedata,msg", "sockets,writedata,rdm"})
     void messagesAreAnswered(String provider, String operation, String endpoint) {
         Run run = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "-v", "-S", "0,8,4k,65537",
                 "-I", "100", "-w", "10", "--json").succeeded();

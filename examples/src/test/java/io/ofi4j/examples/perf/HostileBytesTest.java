@@ -89,14 +89,33 @@ class HostileBytesTest {
                 byte[] address = new byte[length];
                 random.nextBytes(address);
                 Setup setup = new Setup(Release.VERSION, libfabric, "write", provider, "8", 4096, Optional.empty(),
-                        address);
+                        address, new byte[0]);
                 send(server, setupFrame(setup));
             }
             Setup greedy = new Setup(Release.VERSION, libfabric, "write", provider, "8", Long.MAX_VALUE,
-                    Optional.empty(), new byte[16]);
+                    Optional.empty(), new byte[16], new byte[0]);
             assertThat(send(server, setupFrame(greedy))).contains("allows");
             Run.of("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
                     .succeeded();
+            assertThat(server.process().isAlive()).isTrue();
+        }
+    }
+
+    /** Where a server answers writes, it reads where the client's memory is. */
+    @Test
+    void regionsThatAreNone() throws IOException {
+        Random random = new Random(4);
+        String libfabric = io.ofi4j.Libfabric.load().version().toString();
+        try (Forked server = Forked.server("perf", "writedata", "-p", "tcp;ofi_rxm", "--keep", "--timeout", "20")) {
+            for (int length : new int[]{0, 1, 31, 32, 33, 64}) {
+                byte[] region = new byte[length];
+                random.nextBytes(region);
+                Setup setup = new Setup(Release.VERSION, libfabric, "writedata", "tcp;ofi_rxm", "8", 4096,
+                        Optional.of(new Conversation(new Layout(8, 4), true)), new byte[16], region);
+                send(server, setupFrame(setup));
+            }
+            Run.of("perf", "writedata", "--ping-pong", "-p", "tcp;ofi_rxm", "127.0.0.1", "-P", server.port(), "-S", "8",
+                    "-I", "10", "-w", "1").succeeded();
             assertThat(server.process().isAlive()).isTrue();
         }
     }
@@ -215,9 +234,14 @@ class HostileBytesTest {
             out.writeUTF(text); // the same format for ASCII
         }
         out.writeLong(setup.regionLength());
-        out.write(new byte[3 * Long.BYTES]); // no messages
-        out.writeShort(setup.introduction().length);
-        out.write(setup.introduction());
+        Optional<Conversation> conversation = setup.conversation();
+        out.writeLong(conversation.map(asked -> asked.layout().slots()).orElse(0));
+        out.writeLong(conversation.map(asked -> asked.layout().size()).orElse(0L));
+        out.writeLong(conversation.filter(Conversation::isPingPong).isPresent() ? 1 : 0);
+        for (byte[] bytes : new byte[][]{setup.introduction(), setup.region()}) {
+            out.writeShort(bytes.length);
+            out.write(bytes);
+        }
         return frame(1, 1, payload.size(), payload.toByteArray());
     }
 

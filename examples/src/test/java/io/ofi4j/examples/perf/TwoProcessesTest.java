@@ -65,7 +65,8 @@ class TwoProcessesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,tagged,rdm", "tcp,msg,msg"})
+    @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,tagged,rdm", "tcp,msg,msg", "shm,writedata,rdm",
+            "tcp;ofi_rxm,writedata,rdm", "tcp,writedata,msg"})
     void messagesAreAnswered(String provider, String operation, String endpoint) {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", endpoint)) {
             Run client = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "127.0.0.1", "-P",
