@@ -1,0 +1,43 @@
+package io.ofi4j.examples.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What happens to one client whose call does not return, where a server has others. */
+@Tag("once") // what it is about is the command, not libfabric
+class WatchdogTest {
+    private static final Duration TIMEOUT = Duration.ofMillis(100);
+
+    private final BlockingQueue<Duration> told = new LinkedBlockingQueue<>();
+
+    @Test
+    void itTellsHowLongNothingHasMoved() throws InterruptedException {
+        try (Watchdog watchdog = Watchdog.start(TIMEOUT, told::add)) {
+            watchdog.watch();
+            assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(TIMEOUT.plusSeconds(3));
+        }
+    }
+
+    @Test
+    void slowWorkHasTenTimesTheLimit() throws InterruptedException {
+        try (Watchdog watchdog = Watchdog.start(TIMEOUT, told::add)) {
+            watchdog.watchSlow();
+            assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(TIMEOUT.multipliedBy(10).plusSeconds(3));
+        }
+    }
+
+    @Test
+    void whoRestsIsNotWatched() throws InterruptedException {
+        try (Watchdog watchdog = Watchdog.start(TIMEOUT, told::add)) {
+            watchdog.watch();
+            watchdog.rest();
+            assertThat(told.poll(4, TimeUnit.SECONDS)).isNull();
+        }
+    }
+}
