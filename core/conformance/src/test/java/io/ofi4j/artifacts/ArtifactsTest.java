@@ -34,11 +34,19 @@ class ArtifactsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr", "job, java.base io.ofi4j", "durable, java.base io.ofi4j",
-            "verbs, java.base io.ofi4j io.ofi4j.bindings"})
+    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j",
+            "durable, java.base io.ofi4j", "verbs, java.base io.ofi4j io.ofi4j.bindings"})
     void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
         assertThat(descriptor(artifact).requires()).extracting(ModuleDescriptor.Requires::name)
                 .containsExactlyInAnyOrder(required.split(" "));
+    }
+
+    /** A runtime of java.base alone is enough. */
+    @Test
+    void whatTheBindingObservesWithIsOptional() throws IOException {
+        assertThat(descriptor("fabric").requires())
+                .filteredOn(one -> Set.of("jdk.jfr", "java.management").contains(one.name())).hasSize(2)
+                .allSatisfy(one -> assertThat(one.modifiers()).contains(ModuleDescriptor.Requires.Modifier.STATIC));
     }
 
     @Test
