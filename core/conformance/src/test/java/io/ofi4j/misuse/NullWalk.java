@@ -41,6 +41,7 @@ import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.NetworkDevice;
+import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
@@ -107,7 +108,8 @@ final class NullWalk {
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
             DomainAttributes.class, EndpointAttributes.class, EndpointStatistics.class, FabricAttributes.class,
             Parameter.class, EfaOperations.Interconnects.class, NetworkDevice.class, NetworkDevice.Device.class,
-            NetworkDevice.Link.class);
+            NetworkDevice.Link.class, OpenObjectsMXBean.OpenDomain.class, OpenObjectsMXBean.OpenQueue.class,
+            OpenObjectsMXBean.OpenEndpoint.class);
 
     private static final List<Class<? extends Throwable>> NAMED = List.of(NullPointerException.class,
             IllegalArgumentException.class, IllegalStateException.class, UnsupportedOperationException.class,
@@ -158,7 +160,8 @@ final class NullWalk {
                 Scope scope = Libfabric.load().openScope();
                 Arena arena = Arena.ofShared()) {
             walk.add(scope, shared, scalable, PackagePrivate.efaOperations(pair.domain),
-                    EndpointStatistics.Latencies.NONE);
+                    EndpointStatistics.Latencies.NONE, pair.domain.statistics(), pair.queue.statistics(),
+                    pair.endpoint.statistics());
             DeferredWork.When when = domain.deferredWork().when(first, 0);
             walk.add(domain.deferredWork(), when, when.add(second, 1));
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
