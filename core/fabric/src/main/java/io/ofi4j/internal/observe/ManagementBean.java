@@ -17,7 +17,7 @@ public final class ManagementBean {
 
     private ManagementBean() {}
 
-    /** Registers it later, in a thread that ends then. */
+    /** Registers it later, in a thread that ends then. Where memory, threads or descriptors are short, it is not. */
     public static void registerLater(Object bean, String name) {
         if (IS_OFF || !isPossible()) { return; }
         Thread thread = Thread.ofPlatform().daemon().name("ofi4j-jmx").inheritInheritableThreadLocals(false)
@@ -30,7 +30,11 @@ public final class ManagementBean {
                     Server.register(bean, name);
                 });
         thread.setContextClassLoader(null);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            return; // the system has no thread to give: what a program opens works without this one
+        }
     }
 
     private static boolean isPossible() {
@@ -53,7 +57,7 @@ public final class ManagementBean {
                     server.registerMBean(bean,
                             new ObjectName(name + ",copy=" + Integer.toHexString(System.identityHashCode(bean))));
                 }
-            } catch (JMException | RuntimeException e) {
+            } catch (JMException | RuntimeException | LinkageError | OutOfMemoryError e) {
                 System.getLogger("io.ofi4j").log(System.Logger.Level.DEBUG, "the bean " + name + " is not registered",
                         e);
             }
