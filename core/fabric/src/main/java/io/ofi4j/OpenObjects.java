@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * The open fabrics of this process, and the bean that shows what was opened in them. It reads plain fields without the
- * guards that protect them: a count that is read too early is the one before it, and all of them are on the Java heap.
+ * guards that protect them. A count may therefore be a little old. All of them are on the Java heap, where those of a
+ * closed object can be read too.
  */
 final class OpenObjects implements OpenObjectsMXBean {
     /** Those that nobody refers to any more are no longer shown. */

@@ -75,10 +75,10 @@ class BadInputTest {
             perf write --json --csv                    > 2 > --json; --csv
             perf write -I 5 -D 1                       > 2 > -I; -D
             perf write -D 0                            > 2 > '0'; from 1 to
-            perf write --histogram /nonexistent/file -S 8 -I 10 -w 1 --json > 1 > histogram; /nonexistent/file
+            perf write --histogram /nonexistent/file   > 2 > --histogram; /nonexistent is none
             perf write --histogram /dev/full -S 8 -I 10 -w 1 --json > 1 > histogram; /dev/full
             perf write --server -s no.such.machine.invalid > 1 > 'no.such.machine.invalid'; -s
-            perf write --chart /nonexistent/c.html -S 8 -I 10 -w 1 --json > 1 > chart; /nonexistent/c.html
+            perf write --chart /nonexistent/c.html     > 2 > --chart; /nonexistent is none
             perf write --chart latencies.png           > 2 > --chart; .html
             perf write -I 0                            > 2 > '0'; from 1 to
             perf write -I x                            > 2 > --iterations; 'x'; from 1 to

@@ -9,8 +9,8 @@ import java.util.List;
  * {@code ofi4j top} shows it; so does every monitoring agent.
  *
  * <p>Reading it enters no lock of the data path and waits for no call. Numbers may therefore be a little older than a
- * call that has just ended, and need not be of the same moment. Identifiers are unique in the process, and an object
- * keeps its own.
+ * call that has just ended, and need not be of the same moment. An object keeps its identifier, and no other object of
+ * the bean ever has it.
  */
 public interface OpenObjectsMXBean {
     /** The name of the bean. A second copy of ofi4j in the same process adds a key {@code copy} to it. */

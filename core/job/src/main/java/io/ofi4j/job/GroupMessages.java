@@ -109,14 +109,21 @@ final class GroupMessages implements AutoCloseable {
         return (int) (number % SLOTS);
     }
 
-    /** {@return memory for what arrives in the slots, each of this length} */
-    MemoryRegion slots(long length) {
-        return scratch(SLOTS * length);
+    /** {@return memory for what arrives in the slots, each of this length, for so many receives in all} */
+    MemoryRegion slots(long receives, long length) {
+        return scratch(Math.min(SLOTS, receives) * length);
     }
 
-    /** Begins an operation of this name. Every rank begins the same operations in the same order. */
+    /**
+     * Begins an operation of this name. Every rank begins the same operations in the same order. An operation that was
+     * broken off may have left receives, which would be taken for those of the next one.
+     */
     void begin(String name) {
         if (failure != null) { throw failed(failure.toException()); }
+        if (inFlight > 0 || arrived != 0) {
+            throw new JobException("rank " + job.rank() + " cannot go on: " + operation
+                    + " did not end. Close the object, and open another at every rank.");
+        }
         operation = name;
         number = number + 1 & NUMBERS;
     }

@@ -45,8 +45,9 @@ import java.util.Objects;
  * <p><b>Threads.</b> One thread at a time may use it. With a threading model other than SAFE that is the domain's
  * thread; others get {@link WrongThreadException}.
  *
- * <p><b>Errors.</b> Every operation throws {@link JobException}, which names the operation, if a rank has gone or the
- * job's deadline passes; close the object then. It throws {@link IllegalArgumentException} if lengths do not match,
+ * <p><b>Errors.</b> Every operation throws {@link JobException}, which names the operation, if a rank has gone, the
+ * job's deadline passes, or an earlier operation did not end, such as one whose reduction has thrown; close the object
+ * then. It throws {@link IllegalArgumentException} if lengths do not match,
  * {@link IndexOutOfBoundsException} if there is no such root, {@link IllegalStateException} once it is closed, and what
  * {@link Tagged#send} throws for regions that are closed or lack rights.
  */

@@ -71,7 +71,7 @@ final class Ring {
         if (length == 0) { return; }
         int slot = GroupMessages.slot(at);
         boolean isCombined = at < combined;
-        MemoryRegion region = isCombined ? messages.slots(segmentLength) : data.region();
+        MemoryRegion region = isCombined ? messages.slots(combined, segmentLength) : data.region();
         long offset = isCombined ? slot * segmentLength : data.offset() + offset(at, block);
         messages.receiveInSlot(slot, Math.floorMod(rank - 1, size), at, region, offset, length);
     }
@@ -84,7 +84,7 @@ final class Ring {
         messages.awaitSlot(slot);
         if (at < combined) {
             reduction.combination().combine(data.segment().asSlice(offset(at, block), length),
-                    messages.slots(segmentLength).segment().asSlice(slot * segmentLength, length));
+                    messages.slots(combined, segmentLength).segment().asSlice(slot * segmentLength, length));
         }
     }
 

@@ -65,7 +65,7 @@ final class Tree {
             long segment = at / children.length;
             messages.awaitSlot(slot);
             reduction.combination().combine(data.segment().asSlice(offset(segment), length(segment)),
-                    messages.slots(segmentLength).segment().asSlice(slot * segmentLength, length(segment)));
+                    slots().segment().asSlice(slot * segmentLength, length(segment)));
             if (at + GroupMessages.SLOTS < all) { receiveFromChild(at + GroupMessages.SLOTS); }
             if (parent >= 0 && at % children.length == children.length - 1) { sendToParent(segment); }
         }
@@ -80,9 +80,11 @@ final class Tree {
     private void receiveFromChild(long at) {
         long segment = at / children.length;
         int slot = GroupMessages.slot(at);
-        messages.receiveInSlot(slot, children[children.length - 1 - (int) (at % children.length)], segment,
-                messages.slots(segmentLength), slot * segmentLength, length(segment));
+        messages.receiveInSlot(slot, children[children.length - 1 - (int) (at % children.length)], segment, slots(),
+                slot * segmentLength, length(segment));
     }
+
+    private MemoryRegion slots() { return messages.slots(segments * children.length, segmentLength); }
 
     private void sendToParent(long segment) {
         messages.send(parent, segment, data.region(), data.offset() + offset(segment), length(segment));

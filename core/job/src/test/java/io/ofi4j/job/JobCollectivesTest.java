@@ -193,6 +193,47 @@ class JobCollectivesTest {
         });
     }
 
+    @Test
+    void elementsLongerThanASegmentAreNotCut() {
+        int length = 5 << 16;
+        Reduction sum = Reduction.of(length, (into, from) -> {
+            assertThat(into.byteSize()).isEqualTo(from.byteSize()).isEqualTo(length);
+            Reduction.of(AtomicOperation.SUM, Datatype.INT64).combination().combine(into, from);
+        });
+        int count = 11 * length / (int) LONG;
+        inAJob("tcp;ofi_rxm", 3, (job, all, memory) -> {
+            int me = job.rank();
+            Slice data = memory.numbers(count, i -> datum(me, i));
+            all.reduce(data, sum, 1);
+            if (me == 1) { requireAll(data, i -> sum(3, i)); }
+
+            fill(data, i -> datum(me, i));
+            all.allReduce(data, sum);
+            requireAll(data, i -> sum(3, i));
+        });
+    }
+
+    @Test
+    void afterAnOperationThatDidNotEndNoneBegins() {
+        Reduction failing = Reduction.of(8, (_, _) -> {
+            throw new ArithmeticException("of this test");
+        });
+        inAJob("tcp;ofi_rxm", 3, (job, all, memory) -> {
+            Slice data = memory.of(8);
+            try (JobCollectives other = new JobCollectives(job, memory.domain(), Waiting.BACKOFF)) {
+                if (job.rank() == 0) { // with the message of one of the two others, and a receive for the second
+                    assertThatThrownBy(() -> other.reduce(data, failing, 0)).isInstanceOf(ArithmeticException.class);
+
+                    assertThatThrownBy(other::barrier).isInstanceOf(JobException.class)
+                            .hasMessageContaining("reduce did not end");
+                } else {
+                    other.reduce(data, failing, 0);
+                }
+                job.barrier();
+            }
+        });
+    }
+
     private static void fill(Slice slice, IntToLongFunction value) {
         for (int i = 0; i < slice.length() / LONG; i++) {
             slice.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, i * LONG, value.applyAsLong(i));

@@ -42,7 +42,7 @@ final class ChartFile implements Report {
         try {
             WholeFile.write(file, page());
         } catch (IOException e) {
-            throw new CommandFailure("Cannot write the chart to " + file + ": " + e.getMessage() + ".", e);
+            throw new CommandFailure("Cannot write the chart to " + e.getMessage() + ".", e);
         }
     }
 

@@ -25,7 +25,7 @@ record HistogramFiles(Report report, Path file, boolean severalSizes) implements
         try {
             WholeFile.write(path, text.toString(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            throw new CommandFailure("Cannot write the histogram to " + path + ": " + e.getMessage() + ".", e);
+            throw new CommandFailure("Cannot write the histogram to " + e.getMessage() + ".", e);
         }
     }
 }

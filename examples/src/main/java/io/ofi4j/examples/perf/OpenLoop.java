@@ -2,6 +2,7 @@ package io.ofi4j.examples.perf;
 
 import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
 
 /**
  * Where a pass of an open loop stands: which operations have begun, and the latencies of those that are done, from the
@@ -77,9 +78,27 @@ final class OpenLoop {
      * @param latencies from the post, which leave out how late the post was
      */
     record FromPost(double interval, Histogram latencies) {
-        /** {@return the latencies with what HdrHistogram adds for operations that a slow one may have delayed} */
+        private static final long MOST_STEPS = 10_000;
+
+        /**
+         * {@return the latencies with what HdrHistogram adds for operations that a slow one may have delayed} Where
+         * those are very many, some of them next to each other count as their middle: a pause of a minute is sixty
+         * thousand million intervals of the highest rate.
+         */
         Histogram corrected() {
-            return latencies.copyCorrectedForCoordinatedOmission(Math.max(1, (long) interval));
+            long each = Math.max(1, (long) interval);
+            Histogram all = latencies.copy();
+            for (HistogramIterationValue recorded : latencies.recordedValues()) {
+                long slow = recorded.getValueIteratedTo();
+                long delayed = Math.max(0, slow / each - 1);
+                long step = Math.max(1, Math.ceilDiv(delayed, MOST_STEPS));
+                for (long first = 1; first <= delayed; first += step) {
+                    long count = Math.min(step, delayed - first + 1);
+                    all.recordValueWithCount(slow - each * (first + (count - 1) / 2),
+                            count * recorded.getCountAtValueIteratedTo());
+                }
+            }
+            return all;
         }
     }
 }

@@ -12,6 +12,7 @@ import io.ofi4j.examples.Loopback;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -127,10 +128,10 @@ abstract class PerfRun implements Callable<Integer> {
     private Integer window;
 
     @Option(names = "--rate", paramLabel = "PER_SECOND", converter = Numbers.Rate.class,
-            description = "Begin so many operations a second, in one pass of two seconds or as -I or -D have it, also "
-                    + "while earlier ones are not done, up to -W of them. Latencies count from the planned start: what "
-                    + "a pause delays is late. With --threads that is the rate of all together, with --bidirectional "
-                    + "that of each direction.")
+            description = "Begin this many operations a second, whether or not earlier ones are done, with up to -W in "
+                    + "flight: in one pass, of two seconds unless -I or -D says otherwise. Latencies count from the "
+                    + "planned start, so that a pause counts in each operation that it delays. With --threads this is "
+                    + "the rate of all together, with --bidirectional that of each direction.")
     private Long rate;
 
     @Option(names = "--threads", paramLabel = "COUNT", converter = Numbers.Threads.class,
@@ -162,10 +163,10 @@ abstract class PerfRun implements Callable<Integer> {
     private List<Hook> hooks = List.of();
 
     @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
-            description = "How long to wait for the peer, and for anything to move: then this ends, wherever it is, "
-                    + "also in a call of the provider that does not return (3 seconds later). Opening, closing, and "
-                    + "filling and checking memory may take ten times as long. Without it " + DEFAULT_TIMEOUT_SECONDS
-                    + "; but a server waits for its clients as long as it takes.")
+            description = "How long to wait for the peer, and how long nothing may move. Then the command ends: 3 seconds "
+                    + "later if a call of the provider does not return. Opening, closing, filling and checking memory "
+                    + "may take ten times as long. Without it " + DEFAULT_TIMEOUT_SECONDS
+                    + ", and a server waits for clients without a limit.")
     private Integer timeout;
 
     @Option(names = "--json", description = "Print one JSON object a line for each size. A server then has "
@@ -278,12 +279,22 @@ abstract class PerfRun implements Callable<Integer> {
         if (chart != null && !chart.toString().matches(".*\\.html?")) {
             throw misuse("--chart writes a page for a browser: give it a name that ends in .html");
         }
+        requireFolder("--histogram", histogram);
+        requireFolder("--chart", chart);
         if (operation() == Operation.INJECT && memory != null) {
             throw misuse("an inject takes memory of the host alone: leave --device out, or measure write");
         }
         if (operation() == Operation.ATOMIC && !sizes.equals(Sizes.SELECTION)) {
             throw misuse("an addition has 8 bytes: leave -S out");
         }
+    }
+
+    /** Said before anything is measured. */
+    private void requireFolder(String option, Path file) {
+        if (file == null) { return; }
+        if (Files.isDirectory(file)) { throw misuse(option + " needs a file, and " + file + " is a folder"); }
+        Path folder = file.toAbsolutePath().getParent();
+        if (!Files.isDirectory(folder)) { throw misuse(option + " needs a folder, and " + folder + " is none"); }
     }
 
     private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }

@@ -82,7 +82,7 @@ final class Server {
     /** The thread stays where it is; other clients are served. */
     private void abandon(Listener.Caller caller, Duration most) {
         err.println("ofi4j: Nothing moved for " + most.toSeconds() + " s for the client at " + caller.name()
-                + ", and a call of the provider does not return: it is served no more.");
+                + ", and a call of the provider does not return: it is no longer served.");
         err.flush();
         sessions.removeIf(session -> session.speaksOver(caller.channel()));
         caller.channel().close();

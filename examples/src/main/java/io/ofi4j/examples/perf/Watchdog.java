@@ -88,8 +88,8 @@ final class Watchdog implements AutoCloseable {
         long last = since;
         while (!Thread.currentThread().isInterrupted()) {
             long now = System.nanoTime();
+            Duration most = limit; // before the turns, so that a shorter limit comes with the beat before it
             long current = (long) TURNS.getOpaque(this);
-            Duration most = limit;
             boolean wasStopped = now - last > GRACE.toNanos(); // the whole process: nothing could move
             last = now;
             if (most == null || current != seen || wasStopped) {

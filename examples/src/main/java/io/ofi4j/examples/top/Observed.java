@@ -70,8 +70,8 @@ final class Observed implements AutoCloseable {
     private String address() throws IOException {
         if (!isAlive()) { throw new CommandFailure("There is no process " + pid + ": 'ofi4j top' lists JVMs."); }
         if (VirtualMachine.list().stream().noneMatch(jvm -> jvm.id().equals(Long.toString(pid)))) {
-            throw new CommandFailure("Process " + pid + " is no JVM of this user that lets others attach: "
-                    + "'ofi4j top' lists those that have ofi4j.");
+            throw new CommandFailure("Process " + pid + " is no JVM of this user, or lets nobody attach: "
+                    + "'ofi4j top' lists those that have loaded libfabric.");
         }
         try {
             VirtualMachine jvm = VirtualMachine.attach(Long.toString(pid));
@@ -83,7 +83,7 @@ final class Observed implements AutoCloseable {
         } catch (AttachNotSupportedException e) {
             throw new CommandFailure(
                     "Process " + pid + " lets nobody attach: is it a JVM of this user, and not stopped?"
-                            + " 'ofi4j top' lists those that have ofi4j.",
+                            + " 'ofi4j top' lists those that have loaded libfabric.",
                     e);
         }
     }
@@ -121,7 +121,7 @@ final class Observed implements AutoCloseable {
     }
 
     private CommandFailure lost(Throwable why) {
-        if (!isAlive()) { return new CommandFailure("There is no JVM " + pid + ", or no more.", why); }
+        if (!isAlive()) { return new CommandFailure("JVM " + pid + " has ended.", why); }
         return new CommandFailure("JVM " + pid + " cannot be observed: " + why.getMessage()
                 + ". Is it this user's, and of the same release of ofi4j?", why);
     }

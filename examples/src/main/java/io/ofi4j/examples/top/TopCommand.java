@@ -74,7 +74,8 @@ public final class TopCommand implements Runnable {
         TopTable table = new TopTable(out);
         boolean isTerminal = isTerminal();
         Sample before = jvm.sample();
-        for (int printed = 0; json ? printed < 1 : count == null || printed < count; printed++) {
+        int tables = json ? 1 : count == null ? Integer.MAX_VALUE : count;
+        for (int printed = 0; printed < tables && !System.out.checkError(); printed++) { // its reader may end
             Sample now = next(jvm);
             if (now == null) { return; }
             Sample.Rates rates = now.since(before);

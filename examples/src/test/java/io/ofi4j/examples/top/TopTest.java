@@ -97,6 +97,15 @@ class TopTest {
     }
 
     @Test
+    void itEndsWithItsReader() {
+        try (Forked process = holding();
+                Forked top = Forked.Launch.USUAL.behind("sh", "-c", "exec \"$0\" \"$@\" | true").start("top",
+                        pid(process))) {
+            assertThat(top.await().err()).isEmpty();
+        }
+    }
+
+    @Test
     void asManyTablesAsAskedForArePrinted() {
         try (Forked process = holding()) {
             Run run = Run.of("top", pid(process), "-n", "2").succeeded();
