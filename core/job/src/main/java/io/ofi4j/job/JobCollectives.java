@@ -35,7 +35,7 @@ import java.util.Objects;
  * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
  * </table>
  *
- * <p>In trees and rings, long blocks are cut into segments of 128 KiB, which go on while others arrive.
+ * <p>In trees and rings, long blocks are cut into segments of 512 KiB, which go on while others arrive.
  *
  * <p>An object has an endpoint, a queue and a vector of its own, and memory for bytes that arrive. Slices are of
  * regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at every

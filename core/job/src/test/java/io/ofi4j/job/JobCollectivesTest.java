@@ -167,7 +167,7 @@ class JobCollectivesTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void longBlocksArriveWholeInSegments(String provider) {
-        int count = 3 * (GroupMessages.SLOTS + 3) * (int) (GroupMessages.segmentLength(8) / LONG) + 5;
+        int count = 3 * (GroupMessages.SLOTS + 1) * (int) (GroupMessages.segmentLength(8) / LONG) + 5;
         inAJob(provider, 3, (job, all, memory) -> {
             int me = job.rank();
             Slice data = memory.numbers(count, i -> datum(me, i));
@@ -195,12 +195,13 @@ class JobCollectivesTest {
 
     @Test
     void elementsLongerThanASegmentAreNotCut() {
-        int length = 5 << 16;
+        int length = 5 << 17;
         Reduction sum = Reduction.of(length, (into, from) -> {
             assertThat(into.byteSize()).isEqualTo(from.byteSize()).isEqualTo(length);
             Reduction.of(AtomicOperation.SUM, Datatype.INT64).combination().combine(into, from);
         });
-        int count = 11 * length / (int) LONG;
+        assertThat(GroupMessages.segmentLength(length)).isEqualTo(length).isGreaterThan(GroupMessages.segmentLength(8));
+        int count = 7 * length / (int) LONG;
         inAJob("tcp;ofi_rxm", 3, (job, all, memory) -> {
             int me = job.rank();
             Slice data = memory.numbers(count, i -> datum(me, i));
