@@ -15,14 +15,34 @@ final class TwoNetworks implements AutoCloseable {
     private final String near = "ofi4j-near-" + ProcessHandle.current().pid();
     private final String far = "ofi4j-far-" + ProcessHandle.current().pid();
 
-    TwoNetworks() {
+    TwoNetworks() { this(0); }
+
+    /**
+     * @param bridges how many bridges each has besides, newer than the cable and with the same addresses at both ends,
+     *         as containers bring them
+     */
+    TwoNetworks(int bridges) {
         ip("netns add " + near);
         ip("netns add " + far);
         ip("-n " + near + " link add cable type veth peer name cable netns " + far);
         up(near, NEAR);
         up(far, FAR);
+        for (int bridge = 0; bridge < bridges; bridge++) {
+            addBridge(near, bridge);
+            addBridge(far, bridge);
+        }
         awaitUp(near);
         awaitUp(far);
+    }
+
+    private static void addBridge(String name, int number) {
+        ip("-n " + name + " link add bridge" + number + " type bridge");
+        ip("-n " + name + " link add port" + number + " type veth peer name container" + number);
+        ip("-n " + name + " link set port" + number + " master bridge" + number);
+        ip("-n " + name + " addr add 172." + (17 + number) + ".0.1/16 dev bridge" + number);
+        ip("-n " + name + " link set container" + number + " up");
+        ip("-n " + name + " link set port" + number + " up");
+        ip("-n " + name + " link set bridge" + number + " up");
     }
 
     /** {@return why there cannot be any, or an empty text} */

@@ -30,7 +30,8 @@ public final class RingOfRanks {
 
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
-        FabricHints hints = FabricHints.rma().capabilities(Capability.RMA, Capability.TAGGED).provider("shm");
+        String provider = arguments.length == 0 ? "shm" : arguments[0];
+        FabricHints hints = FabricHints.rma().capabilities(Capability.RMA, Capability.TAGGED).provider(provider);
         try (Job job = Job.join();
                 Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
                 Domain domain = fabric.openDomain();

@@ -7,12 +7,15 @@ import io.ofi4j.examples.Forked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -109,13 +112,16 @@ class GuideTest {
         assertThat(run(PipelinedReads.class)).startsWith("40960000 bytes read, latency in ns: median ");
     }
 
-    @Test
-    void ranks_write_around_a_ring() {
-        try (Forked ranks = new Forked.Launch(List.of("../scripts/launch", "3", "--"), Map.of(), NATIVE_ACCESS,
-                RingOfRanks.class).start()) {
-            assertThat(ranks.await().succeeded().out().lines()).containsExactlyInAnyOrder(
-                    "[0] rank 0 heard from rank 2", "[0] the ranks add up to 3", "[1] rank 1 heard from rank 0",
-                    "[2] rank 2 heard from rank 1");
+    @ParameterizedTest
+    @CsvSource({"2, shm", "3, shm", "2, tcp;ofi_rxm", "3, tcp;ofi_rxm"})
+    void ranks_write_around_a_ring(int count, String provider) {
+        List<String> told = new ArrayList<>(List.of("[0] the ranks add up to " + count * (count - 1) / 2));
+        IntStream.range(0, count)
+                .mapToObj(rank -> "[%d] rank %d heard from rank %d".formatted(rank, rank, (rank + count - 1) % count))
+                .forEach(told::add);
+        try (Forked ranks = new Forked.Launch(List.of("../scripts/launch", Integer.toString(count), "--"), Map.of(),
+                NATIVE_ACCESS, RingOfRanks.class).start(provider)) {
+            assertThat(ranks.await().succeeded().out().lines()).containsExactlyInAnyOrderElementsOf(told);
         }
     }
 
