@@ -14,11 +14,15 @@ import io.ofi4j.support.TestProviders;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import javax.management.JMX;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,13 +30,36 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What a process shows of its open objects over JMX. */
 @Timeout(120)
 class OpenObjectsTest {
-    /** Of this provider; the bean is registered some time after the first fabric was opened. */
-    private static List<OpenDomain> shown(String provider) throws Exception {
-        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName name = new ObjectName(OpenObjectsMXBean.NAME);
+    private static MBeanServer server;
+    private static ObjectName name;
+    /** Of tests of other classes in this process. */
+    private Set<Long> openBefore;
+
+    /** The bean is registered some time after the first fabric was opened. */
+    @BeforeAll
+    static void awaitBean() throws Exception {
+        Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("shm"))).close();
+        server = ManagementFactory.getPlatformMBeanServer();
+        name = new ObjectName(OpenObjectsMXBean.NAME);
         Waiting.BACKOFF.until(() -> server.isRegistered(name), Pair.DEADLINE);
-        return JMX.newMXBeanProxy(server, name, OpenObjectsMXBean.class).getDomains().stream()
-                .filter(domain -> domain.provider().equals(provider)).toList();
+    }
+
+    @BeforeEach
+    void remember() { openBefore = ids(all()); }
+
+    private static List<OpenDomain> all() {
+        return JMX.newMXBeanProxy(server, name, OpenObjectsMXBean.class).getDomains();
+    }
+
+    private static Set<Long> ids(List<OpenDomain> domains) {
+        return domains.stream().map(OpenDomain::id).collect(Collectors.toSet());
+    }
+
+    /** The only domain that this test has opened. */
+    private OpenDomain shown() {
+        List<OpenDomain> opened = all().stream().filter(domain -> !openBefore.contains(domain.id())).toList();
+        assertThat(opened).hasSize(1);
+        return opened.getFirst();
     }
 
     @ForEachProvider
@@ -46,7 +73,7 @@ class OpenObjectsTest {
                 pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
                 pair.awaitToken(token);
             }
-            OpenDomain domain = shown(pair.domain.info().provider()).getLast();
+            OpenDomain domain = shown();
 
             assertThat(domain.threading()).isEqualTo(pair.domain.info().domain().threading().name());
             assertThat(domain.statistics()).isEqualTo(pair.domain.statistics());
@@ -63,13 +90,13 @@ class OpenObjectsTest {
     void objectsKeepTheirIdentifiersAndClosedOnesAreGone() throws Exception {
         OpenDomain domain;
         try (Pair pair = new Pair("shm")) {
-            domain = shown("shm").getLast();
-            assertThat(shown("shm")).contains(domain);
-            assertThat(pair.domain.info().provider()).isEqualTo("shm");
+            domain = shown();
+            assertThat(domain.provider()).isEqualTo(pair.domain.info().provider());
+            assertThat(shown()).isEqualTo(domain);
         }
-        assertThat(shown("shm")).extracting(OpenDomain::id).doesNotContain(domain.id());
+        assertThat(ids(all())).doesNotContain(domain.id());
         try (Pair other = new Pair("shm")) {
-            assertThat(shown("shm").getLast().id()).isGreaterThan(domain.id());
+            assertThat(shown().id()).isGreaterThan(domain.id());
             assertThat(other.domain.info().provider()).isEqualTo("shm");
         }
     }
@@ -81,13 +108,7 @@ class OpenObjectsTest {
                 MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
             pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
             pair.awaitToken(1);
-            OpenDomain seen = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return shown("shm").getLast();
-                } catch (Exception e) {
-                    throw new AssertionError(e);
-                }
-            }).get(60, TimeUnit.SECONDS);
+            OpenDomain seen = CompletableFuture.supplyAsync(this::shown).get(60, TimeUnit.SECONDS);
 
             assertThat(seen.threading()).isEqualTo("DOMAIN");
             assertThat(seen.queues()).extracting(OpenQueue::statistics).contains(pair.queue.statistics());
