@@ -122,6 +122,7 @@ final class GroupMessages implements AutoCloseable {
     void begin(String name) {
         if (failure != null) { throw failed(failure.toException()); }
         if (inFlight > 0 || arrived != 0) {
+            job.check(); // it says which rank has gone
             throw new JobException("rank " + job.rank() + " cannot go on: " + operation
                     + " did not end. Close the object, and open another at every rank.");
         }
