@@ -2,7 +2,6 @@ package io.ofi4j.job;
 
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegion.Slice;
-import java.util.stream.IntStream;
 
 /**
  * A binomial tree of all ranks, along which elements go down from a root or are combined on their way up to it. They
@@ -13,10 +12,13 @@ final class Tree {
     private final Slice data;
     private final long segmentLength;
     private final long segments;
-    /** The rank above this one, or -1 at the root. */
+    private final int rank;
+    private final int size;
+    private final boolean isRoot;
+    /** The rank above this one; nobody above the root. */
     private final int parent;
-    /** The ranks below this one: the one with the most ranks below it comes first. */
-    private final int[] children;
+    /** Child k is 2 to the power of k ranks behind this one, and has as many in its subtree, or fewer at the end. */
+    private final int children;
 
     /** @param element the length of an element, which is not cut */
     Tree(GroupMessages messages, Slice data, int element, int rank, int size, int root) {
@@ -24,27 +26,32 @@ final class Tree {
         this.data = data;
         this.segmentLength = GroupMessages.segmentLength(element);
         this.segments = Math.ceilDiv(data.length(), segmentLength);
-        int virtual = Math.floorMod(rank - root, size);
-        int above = virtual == 0 ? Integer.highestOneBit(size - 1) * 2 : Integer.lowestOneBit(virtual);
-        this.parent = virtual == 0 ? -1 : (virtual - above + root) % size;
-        this.children = IntStream.iterate(above / 2, bit -> bit > 0, bit -> bit / 2).filter(bit -> virtual + bit < size)
-                .map(bit -> (virtual + bit + root) % size).toArray();
+        this.rank = rank;
+        this.size = size;
+        int behindRoot = Math.floorMod(rank - root, size);
+        this.isRoot = behindRoot == 0;
+        int distance = Integer.lowestOneBit(behindRoot);
+        int subtree = isRoot ? size : Math.min(distance, size - behindRoot);
+        this.parent = Math.floorMod(rank - distance, size);
+        this.children = Integer.SIZE - Integer.numberOfLeadingZeros(subtree - 1);
     }
+
+    private int child(int number) { return (int) ((rank + (1L << number)) % size); }
 
     /** Sends the bytes of the root to all. */
     void spread() {
-        for (long at = 0; parent >= 0 && at < Math.min(GroupMessages.SLOTS, segments); at++) {
+        for (long at = 0; !isRoot && at < Math.min(GroupMessages.SLOTS, segments); at++) {
             receiveFromParent(at);
         }
         for (long at = 0; at < segments; at++) {
-            if (parent >= 0) {
+            if (!isRoot) {
                 messages.awaitSlot(GroupMessages.slot(at));
                 if (at + GroupMessages.SLOTS < segments) { receiveFromParent(at + GroupMessages.SLOTS); }
             }
-            for (int child : children) {
-                messages.send(child, at, data.region(), data.offset() + offset(at), length(at));
+            for (int number = children - 1; number >= 0; number--) { // the longest way first
+                messages.send(child(number), at, data.region(), data.offset() + offset(at), length(at));
             }
-            if (parent < 0) { messages.awaitAtMost(GroupMessages.SLOTS * children.length); }
+            if (isRoot) { messages.awaitAtMost(GroupMessages.SLOTS * children); }
         }
         messages.await();
     }
@@ -56,20 +63,20 @@ final class Tree {
 
     /** Combines the elements of all at the root. */
     void combine(Reduction reduction) {
-        long all = segments * children.length;
+        long all = segments * children;
         for (long at = 0; at < Math.min(GroupMessages.SLOTS, all); at++) {
             receiveFromChild(at);
         }
         for (long at = 0; at < all; at++) {
             int slot = GroupMessages.slot(at);
-            long segment = at / children.length;
+            long segment = at / children;
             messages.awaitSlot(slot);
             reduction.combination().combine(data.segment().asSlice(offset(segment), length(segment)),
                     slots().segment().asSlice(slot * segmentLength, length(segment)));
             if (at + GroupMessages.SLOTS < all) { receiveFromChild(at + GroupMessages.SLOTS); }
-            if (parent >= 0 && at % children.length == children.length - 1) { sendToParent(segment); }
+            if (!isRoot && at % children == children - 1) { sendToParent(segment); }
         }
-        for (long segment = 0; children.length == 0 && parent >= 0 && segment < segments; segment++) {
+        for (long segment = 0; children == 0 && !isRoot && segment < segments; segment++) {
             sendToParent(segment);
             messages.awaitAtMost(GroupMessages.SLOTS);
         }
@@ -78,13 +85,13 @@ final class Tree {
 
     /** The children follow each other within a segment. The smallest subtree, which is ready first, comes first. */
     private void receiveFromChild(long at) {
-        long segment = at / children.length;
+        long segment = at / children;
         int slot = GroupMessages.slot(at);
-        messages.receiveInSlot(slot, children[children.length - 1 - (int) (at % children.length)], segment, slots(),
-                slot * segmentLength, length(segment));
+        messages.receiveInSlot(slot, child((int) (at % children)), segment, slots(), slot * segmentLength,
+                length(segment));
     }
 
-    private MemoryRegion slots() { return messages.slots(segments * children.length, segmentLength); }
+    private MemoryRegion slots() { return messages.slots(segments * children, segmentLength); }
 
     private void sendToParent(long segment) {
         messages.send(parent, segment, data.region(), data.offset() + offset(segment), length(segment));

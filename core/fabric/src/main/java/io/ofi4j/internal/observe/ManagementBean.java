@@ -57,9 +57,11 @@ public final class ManagementBean {
                     server.registerMBean(bean,
                             new ObjectName(name + ",copy=" + Integer.toHexString(System.identityHashCode(bean))));
                 }
-            } catch (JMException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            } catch (JMException | RuntimeException e) {
                 System.getLogger("io.ofi4j").log(System.Logger.Level.DEBUG, "the bean " + name + " is not registered",
                         e);
+            } catch (LinkageError | OutOfMemoryError e) {
+                return; // memory or descriptors are short: to log it may fail as well
             }
         }
     }
