@@ -73,6 +73,7 @@ final class Session {
 
     /** Measures towards the client, in step with what it measures. */
     private void measure(String name, Reverse reverse) throws ControlException {
+        reverse.require(terms.operation());
         watchdog.watchSlow();
         try (Device device = like.again(); Connection client = Connection.of(channel, name, timeout)) {
             Settings settings = reverse.settings(terms.operation(), like.traits(), timeout);
