@@ -95,7 +95,7 @@ public final class TopCommand implements Runnable {
             Thread.sleep(interval * MILLIS_PER_SECOND);
             return jvm.sample();
         } catch (CommandFailure e) {
-            if (json || jvm.isAlive()) { throw e; }
+            if (json || !jvm.hasEnded()) { throw e; }
             PrintWriter err = spec.commandLine().getErr();
             err.println("JVM " + pid + " has ended.");
             err.flush();
