@@ -81,6 +81,7 @@ final class Session {
             begun = true;
             new Client(settings, null).measure(device, client, new FarTeam(client), Progress.hidden(), watchdog,
                     Report.NONE);
+            watchdog.watchSlow();
         } catch (FabricException | IllegalArgumentException | UnsupportedOperationException e) {
             throw new ControlException(Reason.REFUSED, e.getMessage());
         }
