@@ -30,7 +30,7 @@ class CommandRoot implements Runnable {
 
     @Option(names = "-D" + Library.PROPERTY, hidden = true, paramLabel = "FILE", scope = ScopeType.INHERIT,
             converter = Library.Converter.class,
-            description = "The same, as messages of the library say it, which are for programs.")
+            description = "As " + Library.OPTION + ": messages of the library name the property.")
     private void libraryAsProperty(Path file) { Library.choose(file); }
 
     /** {@return the command, ready to be executed} */

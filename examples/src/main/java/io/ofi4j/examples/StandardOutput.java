@@ -6,8 +6,6 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /**
  * Standard output that knows at the end whether everything could be written, which {@link PrintStream} keeps to itself.
@@ -51,18 +49,10 @@ final class StandardOutput extends OutputStream {
         System.out.flush();
         if (failure == null) { return status; }
         String why = String.valueOf(failure.getMessage());
-        if (!isPipe()) {
+        if (!Descriptor.OUTPUT.isPipe()) {
             System.err.println(
                     "ofi4j: Cannot write to the standard output: " + why + ". Is the disk full, or the output closed?");
         }
         return status == 0 ? 1 : status;
-    }
-
-    private static boolean isPipe() {
-        try {
-            return Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString().startsWith("pipe:");
-        } catch (IOException e) { // it is closed
-            return false;
-        }
     }
 }

@@ -37,16 +37,32 @@ public final class WholeFile {
         ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
         try {
             Path target = target(file);
-            if (Files.isSymbolicLink(target) || Files.exists(target) && !Files.isRegularFile(target)) {
+            if (isFile(target)) {
+                replace(target, bytes);
+            } else if (isStandardOutput(target)) {
+                System.out.write(bytes.array()); // who opened it again would have a place of its own in the file
+                System.out.flush();
+            } else {
                 try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
                     writeAll(out, bytes);
                 }
-            } else {
-                replace(target, bytes);
             }
         } catch (IOException e) {
             throw new IOException(file + ": " + reason(e), e);
         }
+    }
+
+    /** {@return whether a file is or becomes a regular one, which each {@link #write} replaces} */
+    public static boolean isReplaced(Path file) throws IOException {
+        return isFile(target(file));
+    }
+
+    private static boolean isFile(Path target) {
+        return !Files.isSymbolicLink(target) && (Files.isRegularFile(target) || !Files.exists(target));
+    }
+
+    private static boolean isStandardOutput(Path target) throws IOException {
+        return target.endsWith("1") && target.getParent().toRealPath().equals(Path.of("/proc/self/fd").toRealPath());
     }
 
     /** {@return where the links of a file lead; a link itself if what it leads to is open in a process} */

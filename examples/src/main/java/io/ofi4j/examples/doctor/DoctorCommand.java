@@ -22,7 +22,7 @@ public final class DoctorCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(names = {"-v", "--verbose"},
-            description = "Say all of it, in lines as long as they are, and list the quirks of providers: on or off, and why.")
+            description = "Print everything, in lines of any length, and list the quirks of providers: on or off, and why.")
     private boolean verbose;
 
     @Option(names = "--clean",

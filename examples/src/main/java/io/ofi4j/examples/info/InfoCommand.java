@@ -75,7 +75,7 @@ public final class InfoCommand implements Runnable {
         private String filter;
 
         @Option(names = {"-l", "--list"}, description = "Only the providers' names and versions, each once; "
-                + "with the other options, of those that they leave.")
+                + "the other options choose among them.")
         private boolean list;
 
         @Option(names = {"-T", "--table"}, description = "A table for each provider, with the formats of addresses.")

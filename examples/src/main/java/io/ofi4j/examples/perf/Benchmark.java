@@ -34,19 +34,31 @@ final class Benchmark {
     Result measureAll(List<Plan> plans, Function<Plan, Place> opening, Report report, Header header) {
         long errors = 0;
         for (Plan plan : plans) {
+            Result result;
             watchdog.watchSlow();
             try (Place place = opening.apply(plan)) {
                 watchdog.rest();
                 if (plan == plans.getFirst()) { report.header(header); }
-                for (long size : plan.sizes()) {
-                    Row row = team.add(measure(place, plan, plan.layout(size)));
-                    errors += row.errors();
-                    report.row(row);
-                    if (team.isStopped()) { return new Result(errors, true); }
+                try {
+                    result = measureSizes(plan, place, report);
+                } finally {
+                    watchdog.watchSlow(); // closing asks the provider too
                 }
-                watchdog.watchSlow(); // closing asks the provider too
             }
             watchdog.rest();
+            errors += result.errors();
+            if (result.isInterrupted()) { return new Result(errors, true); }
+        }
+        return new Result(errors, false);
+    }
+
+    private Result measureSizes(Plan plan, Place place, Report report) {
+        long errors = 0;
+        for (long size : plan.sizes()) {
+            Row row = team.add(measure(place, plan, plan.layout(size)));
+            errors += row.errors();
+            report.row(row);
+            if (team.isStopped()) { return new Result(errors, true); }
         }
         return new Result(errors, false);
     }

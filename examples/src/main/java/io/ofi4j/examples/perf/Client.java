@@ -41,10 +41,13 @@ final class Client {
 
     /** With a device and a connection of its own. */
     private Result measureToo(Device device, Connection connection, Team team) {
-        try (Connection own = connection.again();
-                Device another = device.again();
-                Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
-            return measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
+        try (Connection own = connection.again(); Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+            watchdog.watchSlow();
+            try (Device another = device.again()) {
+                Result result = measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
+                watchdog.watchSlow();
+                return result;
+            }
         }
     }
 

@@ -17,20 +17,31 @@ final class Embedded {
     /** {@return whether all was right} */
     Result run(Device device, Report report) throws Exception {
         MeasuringThreads team = new MeasuringThreads(settings.threads());
-        return team.run(() -> measure(device, team, new Progress(), report),
-                Collections.nCopies(settings.threads() - 1, () -> {
-                    try (Device own = device.again()) {
-                        return measure(own, team, Progress.hidden(), Report.NONE);
-                    }
-                }));
+        return team.run(() -> {
+            try (Watchdog watchdog = watchdog()) {
+                return measure(device, team, new Progress(), watchdog, report);
+            }
+        }, Collections.nCopies(settings.threads() - 1, () -> measureToo(device, team)));
     }
 
-    private Result measure(Device device, Team team, Progress progress, Report report) {
-        Header header = new Header(settings, device.traits(), null);
-        try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
-            return new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.traits()),
-                    plan -> open(device, plan), report, header);
+    /** With a device of its own. */
+    private Result measureToo(Device device, Team team) {
+        try (Watchdog watchdog = watchdog()) {
+            watchdog.watchSlow();
+            try (Device own = device.again()) {
+                Result result = measure(own, team, Progress.hidden(), watchdog, Report.NONE);
+                watchdog.watchSlow();
+                return result;
+            }
         }
+    }
+
+    private Watchdog watchdog() { return Watchdog.start(settings.timeout(), err); }
+
+    private Result measure(Device device, Team team, Progress progress, Watchdog watchdog, Report report) {
+        Header header = new Header(settings, device.traits(), null);
+        return new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.traits()),
+                plan -> open(device, plan), report, header);
     }
 
     private Place open(Device device, Plan plan) {

@@ -18,12 +18,13 @@ record HistogramFiles(Report report, Path file, boolean severalSizes) implements
     @Override
     public void row(Row row) {
         report.row(row);
-        Path path = severalSizes ? file.resolveSibling(file.getFileName() + "." + row.size()) : file;
         ByteArrayOutputStream text = new ByteArrayOutputStream(); // a PrintStream to the file would not say what fails
         row.latencies().outputPercentileDistribution(new PrintStream(text, true, StandardCharsets.UTF_8),
                 NANOS_PER_MICRO);
         try {
-            WholeFile.write(path, text.toString(StandardCharsets.UTF_8));
+            boolean isOneFile = !severalSizes || !WholeFile.isReplaced(file); // a pipe has one after the other
+            WholeFile.write(isOneFile ? file : file.resolveSibling(file.getFileName() + "." + row.size()),
+                    text.toString(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new CommandFailure("Cannot write the histogram to " + e.getMessage() + ".", e);
         }

@@ -1,5 +1,7 @@
 package io.ofi4j.examples.perf;
 
+import static io.ofi4j.examples.WholeNumber.parse;
+
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -10,16 +12,6 @@ final class Numbers {
     static final long HIGHEST_RATE = 1_000_000_000;
 
     private Numbers() {}
-
-    private static long parse(String text, long least, long most, String what) {
-        try {
-            long value = Long.parseLong(text.strip());
-            if (value >= least && value <= most) { return value; }
-        } catch (NumberFormatException e) {
-            // falls through to what is said for every other text
-        }
-        throw new TypeConversionException("'" + text + "' is not " + what + " from " + least + " to " + most);
-    }
 
     /** A count of operations. */
     static final class Count implements ITypeConverter<Long> {

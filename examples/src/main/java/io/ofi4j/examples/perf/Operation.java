@@ -51,6 +51,11 @@ enum Operation {
     /** {@return whether the peer takes part in each} */
     boolean isTwoSided() { return this == MSG || this == TAGGED; }
 
+    /** {@return whether the peer can answer each with another} */
+    boolean canBeAnswered() {
+        return isTwoSided() || this == WRITEDATA;
+    }
+
     /** {@return whether something comes back beside the completion, into memory of its own} */
     boolean hasAnswers() {
         return isTwoSided() || this == ATOMIC;

@@ -177,7 +177,7 @@ abstract class PerfRun implements Callable<Integer> {
     private boolean csv;
 
     @Option(names = "--histogram", paramLabel = "FILE", description = "Write the latencies there too, in microseconds "
-            + "and HdrHistogram's text form; with several sizes, to FILE.SIZE each.")
+            + "and HdrHistogram's text form; with several sizes, to FILE.SIZE each, and to a pipe one after the other.")
     private Path histogram;
 
     @Option(names = "--chart", paramLabel = "FILE.html",

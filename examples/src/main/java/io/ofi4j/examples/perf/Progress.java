@@ -1,9 +1,7 @@
 package io.ofi4j.examples.perf;
 
-import java.io.IOException;
+import io.ofi4j.examples.Descriptor;
 import java.io.PrintStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -18,22 +16,13 @@ final class Progress implements Ticks {
     private final boolean shown;
     private ProgressBar bar;
 
-    Progress() { this(isTerminal()); }
+    Progress() { this(Descriptor.ERROR.isTerminal()); }
 
     private Progress(boolean shown) { this.shown = shown; }
 
     /** {@return one that shows nothing, for all threads but one} */
     static Progress hidden() {
         return new Progress(false);
-    }
-
-    private static boolean isTerminal() {
-        try {
-            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
-            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
-        } catch (IOException | UnsupportedOperationException e) {
-            return false;
-        }
     }
 
     void begin(String what, long operations) {

@@ -69,6 +69,13 @@ record Reverse(List<Long> sizes, OptionalLong iterations, OptionalLong duration,
         return value == NOT_SAID ? OptionalLong.empty() : OptionalLong.of(value);
     }
 
+    /** No client of this release asks for what its own command line refuses. */
+    void require(Operation operation) throws ControlException {
+        if (pingPong && (!operation.canBeAnswered() || rate.isPresent() || window != 1)) {
+            throw new ControlException(ControlException.Reason.GARBAGE, "wants a ping-pong that there is not");
+        }
+    }
+
     /** {@return the settings of the server, which measures in step with another} */
     Settings settings(Operation operation, Traits traits, Duration timeout) {
         return new Settings(operation, traits.provider(), false, EndpointType.RDM, Optional.empty(), Optional.empty(),

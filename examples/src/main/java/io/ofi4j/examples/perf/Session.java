@@ -73,6 +73,7 @@ final class Session {
 
     /** Measures towards the client, in step with what it measures. */
     private void measure(String name, Reverse reverse) throws ControlException {
+        reverse.require(terms.operation());
         watchdog.watchSlow();
         try (Device device = like.again(); Connection client = Connection.of(channel, name, timeout)) {
             Settings settings = reverse.settings(terms.operation(), like.traits(), timeout);
@@ -80,6 +81,7 @@ final class Session {
             begun = true;
             new Client(settings, null).measure(device, client, new FarTeam(client), Progress.hidden(), watchdog,
                     Report.NONE);
+            watchdog.watchSlow();
         } catch (FabricException | IllegalArgumentException | UnsupportedOperationException e) {
             throw new ControlException(Reason.REFUSED, e.getMessage());
         }

@@ -15,7 +15,7 @@ final class TableReport implements Report {
 
     private final PrintWriter out;
     private boolean verify;
-    /** 0 where there is none. */
+    /** How many operations of a row begin in a second, or 0 where nobody says how many. */
     private long rate;
 
     TableReport(PrintWriter out) { this.out = out; }
@@ -34,9 +34,13 @@ final class TableReport implements Report {
                 header.settings().bidirectional() ? ", both directions; latencies of this side" : "");
         header.settings().memory().ifPresent(memory -> out.printf("memory of this side: %s%n", memory));
         if (header.settings().rate().isPresent()) {
-            rate = header.settings().rate().getAsLong();
-            out.printf("rate %d operations per second. Times count from the planned start of each operation;%n"
-                    + "below them from its post, and these as HdrHistogram corrects them.%n%n", rate);
+            boolean isOfEach = header.settings().bidirectional(); // and rows are of both
+            long asked = header.settings().rate().getAsLong();
+            rate = isOfEach ? 2 * asked : asked;
+            out.printf(
+                    "rate %d operations per second%s. Times count from the planned start of each operation;%n"
+                            + "below them from its post, and these as HdrHistogram corrects them.%n%n",
+                    asked, isOfEach ? " in each direction" : "");
         } else {
             out.printf("ns/op, MB/s and Mops/s are of a pass without clock calls, "
                     + "the other times of a pass with them.%n%n");

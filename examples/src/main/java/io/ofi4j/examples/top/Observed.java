@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
 import javax.management.JMX;
 import javax.management.MBeanServerConnection;
@@ -31,6 +32,8 @@ final class Observed implements AutoCloseable {
     private static final int DEADLINE_SECONDS = 15;
     /** ofi4j registers its bean two seconds after it has opened a fabric. */
     private static final long UNTIL_REGISTERED = 4_000_000_000L;
+    /** Its sockets are closed before it is gone. */
+    private static final long UNTIL_ENDED = 3_000_000_000L;
     private static final long LOOK_MILLIS = 100;
 
     private final long pid;
@@ -121,12 +124,21 @@ final class Observed implements AutoCloseable {
     }
 
     private CommandFailure lost(Throwable why) {
-        if (!isAlive()) { return new CommandFailure("JVM " + pid + " has ended.", why); }
+        if (hasEnded()) { return new CommandFailure("JVM " + pid + " has ended.", why); }
         return new CommandFailure("JVM " + pid + " cannot be observed: " + why.getMessage()
                 + ". Is it this user's, and of the same release of ofi4j?", why);
     }
 
-    boolean isAlive() { return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent(); }
+    /** {@return whether the JVM has ended, for which one that no longer answers has some time: its hooks may run} */
+    boolean hasEnded() {
+        long start = System.nanoTime();
+        while (isAlive() && System.nanoTime() - start < UNTIL_ENDED) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
+        }
+        return !isAlive();
+    }
+
+    private boolean isAlive() { return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent(); }
 
     /** The connection is left where the JVM does not answer. */
     @Override

@@ -1,10 +1,9 @@
 package io.ofi4j.examples.top;
 
 import io.ofi4j.examples.CommandFailure;
-import java.io.IOException;
+import io.ofi4j.examples.Descriptor;
+import io.ofi4j.examples.WholeNumber;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -13,7 +12,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code ofi4j top}. */
 @Command(name = "top",
@@ -72,7 +70,7 @@ public final class TopCommand implements Runnable {
 
     private void watch(Observed jvm, String command, PrintWriter out) {
         TopTable table = new TopTable(out);
-        boolean isTerminal = isTerminal();
+        boolean isTerminal = Descriptor.OUTPUT.isTerminal();
         Sample before = jvm.sample();
         int tables = json ? 1 : count == null ? Integer.MAX_VALUE : count;
         for (int printed = 0; printed < tables && !System.out.checkError(); printed++) { // its reader may end
@@ -97,7 +95,7 @@ public final class TopCommand implements Runnable {
             Thread.sleep(interval * MILLIS_PER_SECOND);
             return jvm.sample();
         } catch (CommandFailure e) {
-            if (json || jvm.isAlive()) { throw e; }
+            if (json || !jvm.hasEnded()) { throw e; }
             PrintWriter err = spec.commandLine().getErr();
             err.println("JVM " + pid + " has ended.");
             err.flush();
@@ -108,33 +106,17 @@ public final class TopCommand implements Runnable {
         }
     }
 
-    private static boolean isTerminal() {
-        try {
-            return Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString().matches("/dev/(pts/|tty|console).*");
-        } catch (IOException | UnsupportedOperationException e) {
-            return false;
-        }
-    }
-
-    private static int parse(String text, int most, String what) {
-        try {
-            int value = Integer.parseInt(text.strip());
-            if (value >= 1 && value <= most) { return value; }
-        } catch (NumberFormatException e) {
-            // falls through to what is said for every other text
-        }
-        throw new TypeConversionException("'" + text + "' is not " + what + " from 1 to " + most);
-    }
-
     /** A PID, or how many tables. */
     static final class Number implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) { return parse(text, Integer.MAX_VALUE, "a number"); }
+        public Integer convert(String text) { return (int) WholeNumber.parse(text, 1, Integer.MAX_VALUE, "a number"); }
     }
 
     /** A number of seconds. */
     static final class Seconds implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) { return parse(text, MOST_SECONDS, "a number of seconds"); }
+        public Integer convert(String text) {
+            return (int) WholeNumber.parse(text, 1, MOST_SECONDS, "a number of seconds");
+        }
     }
 }

@@ -120,6 +120,34 @@ class HostileBytesTest {
         }
     }
 
+    /** A server that measures the other direction would not know how to do these. */
+    @ParameterizedTest
+    @ValueSource(strings = {"write", "tagged"})
+    void pingPongsThatThereAreNot(String operation) throws IOException {
+        try (Forked server = Forked.server("perf", operation, "-p", "shm", "--keep", "--timeout", "20")) {
+            for (long rate : new long[]{-1, 1000}) {
+                for (long window : new long[]{1, 2}) {
+                    if (operation.equals("write") || rate > 0 || window > 1) {
+                        assertThat(send(server, numbersFrame(10, 10, -1, 0, rate, window, 1, 0, 1, 8)))
+                                .contains("wants a ping-pong that there is not");
+                    }
+                }
+            }
+            Run.of("perf", operation, "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
+                    .succeeded();
+            assertThat(server.process().isAlive()).isTrue();
+        }
+    }
+
+    private static byte[] numbersFrame(int type, long... numbers) throws IOException {
+        ByteArrayOutputStream payload = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(payload);
+        for (long number : numbers) {
+            out.writeLong(number);
+        }
+        return frame(1, type, payload.size(), payload.toByteArray());
+    }
+
     /** A crowd: what each sends at random, in part, too much, or so slowly that nothing comes of it. */
     @Test
     void twoHundredStrangersLeaveNothingBehind() throws Exception {

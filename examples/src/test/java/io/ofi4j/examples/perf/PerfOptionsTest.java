@@ -6,6 +6,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Interrupt;
+import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,6 +47,20 @@ class PerfOptionsTest {
         write("-S", "8,64", "-I", "100", "--histogram", file.toString());
         assertThat(folder.resolve("latencies.8")).exists();
         assertThat(folder.resolve("latencies.64")).exists();
+    }
+
+    @Test
+    void histogramsOfSeveralSizesGoToTheStandardOutputWithTheTable(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("output");
+        try (Forked perf = Forked.Launch.USUAL.behind("sh", "-c", "exec \"$0\" \"$@\" >" + file).start("perf", "write",
+                "-w", "10", "-p", "shm", "-S", "8,64", "-I", "100", "--histogram", "/dev/stdout")) {
+            perf.await().succeeded();
+        }
+
+        String output = Files.readString(file);
+        assertThat(output.split("Total count    =          100", -1)).hasSize(2 + 1);
+        assertThat(output.lines().filter(line -> line.matches(" +(8|64) +100 .*"))).hasSize(2);
+        assertThat(Path.of("/dev/stdout.8")).doesNotExist();
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What happens to one client whose call does not return, where a server has others. */
+/** When a watchdog tells that nothing moves, as a server with other clients uses it. */
 @Tag("once") // what it is about is the command, not libfabric
 class WatchdogTest {
     private static final Duration TIMEOUT = Duration.ofMillis(100);

@@ -6,12 +6,13 @@ import io.ofi4j.LibfabricNotFoundException;
 import io.ofi4j.info.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +35,7 @@ public final class Bench implements Callable<Integer> {
     private static final double MOST_SECONDS = 36_000;
     private static final int FORKS = 5;
     private static final int MOST_FORKS = 1_000;
+    private static final Pattern STANDARD_OUTPUT = Pattern.compile("/dev/(stdout|fd/1)|/proc/self/fd/1");
 
     @Option(names = "--quick",
             description = "End within 50 seconds: without sockets and udp;ofi_rxd, unless named, and "
@@ -256,7 +258,7 @@ public final class Bench implements Callable<Integer> {
     private void add(Row row, Table table) {
         rows.add(row);
         table.row(row);
-        write();
+        write(row);
     }
 
     /** {@return a row for each work, in the order in which the first JVM had them} */
@@ -270,18 +272,27 @@ public final class Bench implements Callable<Integer> {
         return merged;
     }
 
-    /** Before anything is measured. */
-    private void requireWritable() { if (json != null) { writeLines(List.of()); } }
-
-    /** All rows so far, so that what ends the run takes none away. */
-    private void write() {
-        if (json != null) { writeLines(rows.stream().map(Row::json).toList()); }
+    /** Before anything is measured: a file that is there keeps what is in it. */
+    private void requireWritable() {
+        if (json == null) { return; }
+        boolean isPipe = Files.exists(json) && !Files.isRegularFile(json) && !Files.isDirectory(json);
+        if (!isPipe) { write("", StandardOpenOption.APPEND); } // whose reader would find it ended
     }
 
-    private void writeLines(List<String> lines) {
+    /** A row at a time, so that what ends the run takes none away. The first replaces what was in the file. */
+    private void write(Row row) {
+        if (json == null) { return; }
+        if (STANDARD_OUTPUT.matcher(json.toString()).matches()) { // whose place in the file is that of the table
+            spec.commandLine().getOut().println(row.json());
+            return;
+        }
+        write(row.json() + System.lineSeparator(),
+                rows.size() == 1 ? StandardOpenOption.TRUNCATE_EXISTING : StandardOpenOption.APPEND);
+    }
+
+    private void write(String text, StandardOpenOption how) {
         try {
-            String text = lines.stream().map(line -> line + System.lineSeparator()).collect(Collectors.joining());
-            WholeFile.write(json, text.getBytes(StandardCharsets.UTF_8));
+            Files.writeString(json, text, StandardOpenOption.WRITE, StandardOpenOption.CREATE, how);
         } catch (IOException e) {
             throw new BenchFailure("cannot write to " + json + ": " + e.getClass().getSimpleName(), e);
         }

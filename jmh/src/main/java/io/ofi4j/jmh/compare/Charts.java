@@ -3,6 +3,7 @@ package io.ofi4j.jmh.compare;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
@@ -109,11 +110,22 @@ final class Charts {
         extend(chart);
         String name = what + "-" + provider.replace(';', '-') + "-" + libfabric;
         try {
-            WholeFile.write(folder.resolve(name + ".png"), ChartEncoder.getBytes(chart, "png"));
+            replace(folder.resolve(name + ".png"), ChartEncoder.getBytes(chart, "png"));
         } catch (IOException | LinkageError e) {
             throw new BenchFailure("cannot draw " + name + ": " + e.getMessage()
                     + "; Java draws text with fontconfig, harfbuzz and a font: Debian's fontconfig, libharfbuzz0b and fonts-dejavu-core",
                     e);
+        }
+    }
+
+    /** The picture is there whole, or as it was before. */
+    private static void replace(Path picture, byte[] bytes) throws IOException {
+        Path part = picture.resolveSibling("." + picture.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+        try {
+            Files.move(Files.write(part, bytes), picture, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            part.toFile().delete();
+            throw e;
         }
     }
 }

@@ -86,6 +86,25 @@ class BenchTest {
     }
 
     @Test
+    void rowsOfAnEarlierRunStayUntilThereIsOne() throws IOException {
+        Path file = Files.writeString(folder.resolve("rows.json"), "earlier");
+        Run.of("-p", "nobody", "--json", file.toString()).failed(1, "'nobody'");
+        assertThat(file).hasContent("earlier");
+
+        Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "poll", "--json", file.toString());
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(Files.readAllLines(file)).singleElement().asString().startsWith("{");
+    }
+
+    @Test
+    void rowsOnTheStandardOutputAreAmongThoseOfTheTable() {
+        Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "poll", "--json", "/dev/stdout");
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.out.lines().filter(line -> line.startsWith("{"))).hasSize(1);
+    }
+
+    @Test
     void picturesAreDrawnWhereThereAreFontsAndOtherwiseNamedWithTheRemedy() {
         Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "bandwidth", "-w", "pingpong-write",
                 "--charts", folder.toString());
