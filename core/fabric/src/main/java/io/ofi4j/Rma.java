@@ -47,7 +47,7 @@ public final class Rma extends OneSided {
 
     Rma(Endpoint endpoint) {
         super(endpoint);
-        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts(endpoint));
         this.multiSegmentRefusal = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
     }
 

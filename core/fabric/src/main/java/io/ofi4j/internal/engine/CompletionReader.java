@@ -54,6 +54,7 @@ public final class CompletionReader {
     private final PendingDeregistrations pendingDeregistrations;
     private final BlockingWait blocking;
     private final DataReceives dataReceives;
+    private boolean readsAreCritical;
     private CqOps[] batches;
     /** For reads during other calls. */
     private final CqOps bufferBatch;
@@ -80,6 +81,7 @@ public final class CompletionReader {
         this.contexts = parts.contexts;
         this.dataReceives = parts.dataReceives;
         this.lifeCycle = parts.lifeCycle;
+        this.readsAreCritical = parts.criticalReads;
         this.first = newBatch();
         this.batches = new CqOps[]{first};
         this.bufferBatch = newBatch();
@@ -206,7 +208,7 @@ public final class CompletionReader {
         if (pendingDeregistrations.isPending) { pendingDeregistrations.finishIdle(); }
     }
 
-    private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, parts.criticalReads); }
+    private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, readsAreCritical); }
 
     public void requireOpen() { lifeCycle.requireOpen(parts.queue); }
 
@@ -216,6 +218,15 @@ public final class CompletionReader {
     public void noteClosing() { noteBuffered(); }
 
     public boolean isReadable() { return isReadable; }
+
+    /** From now on, reads are plain calls. */
+    public void readPlainly() {
+        readsAreCritical = false;
+        bufferBatch.readPlainly();
+        for (CqOps batch : batches) {
+            batch.readPlainly();
+        }
+    }
 
     public void noteReadable() {
         isReadable = true;
