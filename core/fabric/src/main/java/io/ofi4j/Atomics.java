@@ -145,8 +145,7 @@ public final class Atomics extends OneSided {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             long length = limits.bytes(Form.BASE, operation, datatype, count);
-            requireInjectable(length);
-            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(local, WRITE, offset, length, injectSize, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             return accepted(
                     ops.fi_inject_atomic(local.address + offset, count, peer.fabricAddress,

@@ -18,14 +18,19 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
      */
     final void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteRight, long remoteOffset) {
+        require(local, localRight, offset, length, maximumMessageSize, peer, remote, remoteRight, remoteOffset);
+    }
+
+    /** As the other, of an operation of at most so many bytes: no more than one may have, or than an inject. */
+    final void require(MemoryRegion local, long localRight, long offset, long length, long limit, Peer peer,
+            RemoteRegion remote, long remoteRight, long remoteOffset) {
         if ((offset | length | remoteOffset) < 0 || offset > local.length - length
                 || remoteOffset > remote.length() - length) {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
         if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.reachableVector != endpoint.reachableVector || length > maximumMessageSize
-                || !local.isMemoryAlive()) {
-            throw notAllowed(local, localRight, length, peer, remote, remoteRight);
+                || peer.reachableVector != endpoint.reachableVector || length > limit || !local.isMemoryAlive()) {
+            throw notAllowed(local, localRight, length, limit, peer, remote, remoteRight);
         }
     }
 
@@ -55,9 +60,9 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
                 : outOfBounds("remote ", remoteOffset, length, remote.length());
     }
 
-    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
+    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, long limit, Peer peer,
             RemoteRegion remote, long remoteRight) {
-        requireLength("an operation", length);
+        if (length > limit) { return tooLong(limit == injectSize ? "an inject" : "an operation", length, limit); }
         requireDomain(local);
         requireVector(peer);
         boolean isLocal = (local.accessBits & localRight) == 0;

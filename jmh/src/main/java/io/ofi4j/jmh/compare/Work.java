@@ -3,6 +3,7 @@ package io.ofi4j.jmh.compare;
 import io.ofi4j.Atomics;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.info.AtomicOperation;
@@ -46,6 +47,7 @@ final class Work {
             case "fetchadd" -> fetchAddEach(count);
             case "slices" -> sliceEach(count);
             case "injectadd" -> injectAddEach(count);
+            case "prepared" -> preparedEach(size, count);
             case "stream" -> stream(size, window, count);
             default -> throw new IllegalArgumentException("there is no work called " + work);
         }
@@ -69,6 +71,18 @@ final class Work {
     private void writeEach(long size, long count) {
         for (long done = 0; done < count; done++) {
             writeOne(size);
+        }
+    }
+
+    /** Writes that were prepared once. */
+    private void preparedEach(long size, long count) {
+        PreparedRma prepared = rma.message().local(local, 0, size).remote(remote, 0, size).peer(peer);
+        for (long done = 0; done < count; done++) {
+            while (!prepared.tryWrite(world.posted)) {
+                world.makeProgress();
+            }
+            world.posted++;
+            awaitCompletions(world.posted);
         }
     }
 
