@@ -24,6 +24,7 @@ final class Work {
     private final Peer peer;
     private final RemoteRegion remote;
     private final MemoryRegion.Slice slice;
+    private final PreparedRma prepared;
 
     Work(World world, Family family) {
         this.world = world;
@@ -33,6 +34,7 @@ final class Work {
         this.peer = world.peer;
         this.remote = world.remote;
         this.slice = local.slice(0, Long.BYTES);
+        this.prepared = rma.message().local(local, 0, Long.BYTES).remote(remote, 0, Long.BYTES).peer(peer);
     }
 
     /** Runs so many operations; how many nanoseconds that took. */
@@ -47,7 +49,7 @@ final class Work {
             case "fetchadd" -> fetchAddEach(count);
             case "slices" -> sliceEach(count);
             case "injectadd" -> injectAddEach(count);
-            case "prepared" -> preparedEach(size, count);
+            case "prepared" -> preparedEach(count);
             case "stream" -> stream(size, window, count);
             default -> throw new IllegalArgumentException("there is no work called " + work);
         }
@@ -75,8 +77,7 @@ final class Work {
     }
 
     /** Writes that were prepared once. */
-    private void preparedEach(long size, long count) {
-        PreparedRma prepared = rma.message().local(local, 0, size).remote(remote, 0, size).peer(peer);
+    private void preparedEach(long count) {
         for (long done = 0; done < count; done++) {
             while (!prepared.tryWrite(world.posted)) {
                 world.makeProgress();
