@@ -134,9 +134,11 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
 
     /** Checks a message to a peer, as {@link OneSided#require} does a transfer. */
     final void requireSend(MemoryRegion local, long offset, long length, Peer peer) {
-        requireInside(local, offset, length);
-        if ((local.rights & SEND) == 0 || local.domain != domain || peer.reachableVector != endpoint.reachableVector
-                || length > maximumMessageSize || length > peer.maxMessageSize || !local.isMemoryAlive()) {
+        long room = local.length - length;
+        if ((offset | length | room | room - offset | maximumMessageSize - length | peer.maxMessageSize - length) < 0
+                || (local.rights & SEND) == 0 || local.domain != domain
+                || peer.reachableVector != endpoint.reachableVector || !local.isMemoryAlive()) {
+            requireInside(local, offset, length);
             throw notAllowed(local, length, peer);
         }
     }
@@ -158,9 +160,10 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
 
     /** Inside the guard of receives. */
     final void requireReceive(MemoryRegion local, long offset, long length) {
-        requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.mayReceive || length < shortestReceive
-                || !local.isMemoryAlive()) {
+        long room = local.length - length;
+        if ((offset | length | room | room - offset | length - shortestReceive) < 0 || (local.rights & RECEIVE) == 0
+                || local.domain != domain || !endpoint.mayReceive || !local.isMemoryAlive()) {
+            requireInside(local, offset, length);
             requireReceiving();
             requireRoom(length);
             requireDomain(local);
