@@ -46,6 +46,11 @@ static inline bool try_write_data(struct world *world, size_t size, uint64_t dat
                     context, "fi_writedata");
 }
 
+static inline bool try_prepared(struct world *world, struct fi_msg_rma *message) {
+    message->context = take_context(world);
+    return accepted(world, fi_writemsg(world->source, message, FI_COMPLETION), message->context, "fi_writemsg");
+}
+
 static inline bool try_fetch_add(struct world *world) {
     void *context = take_context(world);
     return accepted(world,
@@ -72,6 +77,23 @@ static void write_one(struct world *world, size_t size) {
 static void write_each(struct world *world, size_t size, uint64_t count) {
     for (uint64_t done = 0; done < count; done++)
         write_one(world, size);
+}
+
+/* Writes that were prepared once. */
+static void prepared_each(struct world *world, size_t size, uint64_t count) {
+    struct iovec local = {.iov_base = world->local.memory, .iov_len = size};
+    struct fi_rma_iov remote = {.addr = world->remote.base, .len = size, .key = world->remote.key};
+    struct fi_msg_rma message = {.msg_iov = &local,
+                                 .desc = &world->local.descriptor,
+                                 .iov_count = 1,
+                                 .addr = world->peer,
+                                 .rma_iov = &remote,
+                                 .rma_iov_count = 1};
+    for (uint64_t done = 0; done < count; done++) {
+        while (!try_prepared(world, &message))
+            make_progress(world);
+        await_completions(world, world->posted);
+    }
 }
 
 static void read_each(struct world *world, size_t size, uint64_t count) {
@@ -141,6 +163,8 @@ int64_t run_work(struct world *world, const char *work, size_t size, uint64_t wi
         write_data_each(world, size, count);
     else if (strcmp(work, "poll") == 0)
         poll_each(world, count);
+    else if (strcmp(work, "prepared") == 0)
+        prepared_each(world, size, count);
     else if (strcmp(work, "stream") == 0)
         stream(world, size, window, count);
     else if (strcmp(work, "fetchadd") == 0)

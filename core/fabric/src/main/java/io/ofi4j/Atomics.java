@@ -65,7 +65,7 @@ public final class Atomics extends OneSided {
     Atomics(Endpoint endpoint) {
         super(endpoint);
         endpoint.quirks.require(Fact.ATOMICS_BREAK);
-        this.ops = new AtomicOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.ops = new AtomicOps(endpoint.handle, domain.queues.hasCriticalPosts(endpoint));
         this.limits = new AtomicLimits(ops, endpoint.quirks.refusal(Fact.ATOMICS_ONLY_COPY),
                 endpoint.quirks.refusal(Fact.ATOMICS_OF_FLOATS_BREAK), endpoint.quirks.refusal(Fact.WIDE_ATOMICS_CRASH),
                 endpoint.quirks.refusal(Fact.ATOMIC_READS_RETURN_NOTHING), provider);
@@ -145,8 +145,7 @@ public final class Atomics extends OneSided {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             long length = limits.bytes(Form.BASE, operation, datatype, count);
-            requireInjectable(length);
-            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(local, WRITE, offset, length, injectSize, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             return accepted(
                     ops.fi_inject_atomic(local.address + offset, count, peer.fabricAddress,

@@ -127,6 +127,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Records that an endpoint was enabled; inside the guard. */
     void enabled(Endpoint endpoint) {
         endpoints.enabled(endpoint);
+        if (domain.queues.callsMayStop(endpoint)) { completions.readPlainly(); }
         completions.noteReadable();
     }
 

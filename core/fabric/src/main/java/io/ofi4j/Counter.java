@@ -70,7 +70,7 @@ public final class Counter implements AutoCloseable {
         this.handle = handle;
         this.guard = guard;
         Quirks quirks = domain.quirks;
-        this.ops = new CntrOps(handle, domain.queues.hasCriticalPolls());
+        this.ops = new CntrOps(handle, domain.queues.hasCriticalCounters());
         this.hasOwnTable = quirks.has(Fact.OWN_COUNTER_TABLE);
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);

@@ -45,23 +45,28 @@ final class DomainQueues {
         return domain.quirks.has(Fact.QUEUES_ARE_DOMAINS);
     }
 
-    /** Whether polls may be critical calls. A message longer than its receive must not stop the JVM. */
+    /** Whether polls may be critical calls, as long as no endpoint {@link #callsMayStop}. */
     boolean hasCriticalPolls() {
-        return domain.quirks.has(Fact.CRITICAL_POLLS) && !callsMayStop() && !reachesDevices();
+        return domain.quirks.has(Fact.CRITICAL_POLLS) && !reachesDevices();
+    }
+
+    /** As {@link #hasCriticalPolls()}, for counters: they poll whatever endpoints they are bound to. */
+    boolean hasCriticalCounters() {
+        return hasCriticalPolls() && !mayMessagesStopCalls();
     }
 
     /** Whether receives may be critical calls. A receive may never return if a longer message waits for it. */
-    boolean hasCriticalReceives() {
-        return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop() && !reachesDevices();
+    boolean hasCriticalReceives(Endpoint endpoint) {
+        return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop(endpoint) && !reachesDevices();
     }
 
     /**
      * Whether other posts may be critical calls. They may need a lock that another thread's poll holds, which does not
      * return.
      */
-    boolean hasCriticalPosts() {
+    boolean hasCriticalPosts(Endpoint endpoint) {
         return domain.quirks.has(Fact.CRITICAL_POSTS) && !reachesDevices()
-                && (!callsMayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
+                && (!callsMayStop(endpoint) || info.domain().threading() == ThreadingModel.DOMAIN);
     }
 
     /** Whether posts and polls may copy memory of a device, by its driver, for as long as that takes. */
@@ -69,7 +74,13 @@ final class DomainQueues {
         return (info.capabilityBits() & Capability.HMEM.bit()) != 0;
     }
 
-    private boolean callsMayStop() {
+    /**
+     * Whether a poll or a receive of this endpoint may never return, because a message is longer than its receive. As a
+     * critical call it would stop the JVM.
+     */
+    boolean callsMayStop(Endpoint endpoint) { return mayMessagesStopCalls() && endpoint.shortestReceive() == 0; }
+
+    private boolean mayMessagesStopCalls() {
         long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
         return messages != 0 && domain.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
     }

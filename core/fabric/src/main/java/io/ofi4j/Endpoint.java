@@ -222,28 +222,40 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Says how long the longest message is that peers send to this endpoint; fi_setopt with FI_OPT_MIN_MULTI_RECV,
-     * fi_endpoint(3). It takes effect in {@link #enable}. A receive of many messages then ends as soon as it has less
-     * room than that, so that each message finds room. Some providers write a longer message beyond the end of the
-     * receive: with them, {@link Messages#tryReceiveMany} is refused without this. <b>It is a promise</b>: a peer that
-     * sends a longer message overwrites memory of this process there. Have senders keep to it with
-     * {@link Messages#maximumMessageSize(Peer, long)}.
+     * Says how long the longest message is that peers send to this endpoint, before {@link #enable}. Its receives must
+     * have at least this length. A receive of many messages ends as soon as it has less room than that, so that each
+     * message finds room; fi_setopt with FI_OPT_MIN_MULTI_RECV, fi_endpoint(3).
+     *
+     * <p>Some providers write a longer message beyond the end of the receive: with them,
+     * {@link Messages#tryReceiveMany} is refused without this. With others a poll that meets a message longer than its
+     * receive may never return. Polls and receives then are plain calls, each of which takes some nanoseconds more than
+     * a {@code critical} one. They are critical if every endpoint of the queue has this limit.
+     *
+     * <p><b>It is a promise</b>: over these providers a peer that sends a longer message overwrites memory of this
+     * process, or stops this JVM. Have senders keep to it with {@link Messages#maximumMessageSize(Peer, long)}.
      *
      * @param bytes the length of the longest message in bytes, 1 or more
      * @return this endpoint
      * @throws IllegalArgumentException if it is less than 1
      * @throws IllegalStateException if this endpoint is enabled
-     * @throws UnsupportedOperationException if this endpoint lacks {@link Capability#MULTI_RECV}, or is a context
+     * @throws UnsupportedOperationException if this endpoint receives no messages, or is a context
      */
     public synchronized Endpoint longestMessage(long bytes) {
         requireOpen();
         if (bytes < 1) { throw new IllegalArgumentException("the longest message has at least 1 byte, not " + bytes); }
-        if (!info.capabilities().contains(Capability.MULTI_RECV)) {
-            throw new UnsupportedOperationException("a receive of many messages needs Capability.MULTI_RECV, which "
-                    + this + " lacks: ask for it in FabricHints");
+        if ((info.capabilityBits() & (Capability.MSG.bit() | Capability.TAGGED.bit())) == 0) {
+            throw new UnsupportedOperationException(
+                    this + " receives no messages: ask for Capability.MSG or TAGGED in FabricHints");
         }
         lifeCycle.longestMessage(bytes);
         return this;
+    }
+
+    /** The length that each of its receives has at least, or 0 if the longest message is not known. */
+    long shortestReceive() {
+        return bindings.role == EndpointBindings.Role.WHOLE && bindings.sharedReceive() == null
+                ? lifeCycle.longestMessage()
+                : 0;
     }
 
     /**

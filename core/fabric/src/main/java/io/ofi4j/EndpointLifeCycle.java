@@ -224,7 +224,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     /** Providers differ in when they take the option, and some take it too late without a word. */
     private void applyLongestMessage() {
-        if (longestMessage == 0) { return; }
+        if (longestMessage == 0 || !info.capabilities().contains(Capability.MULTI_RECV)) { return; }
         EndpointOption<Long> option = EndpointOption.MINIMUM_MULTI_RECEIVE;
         Status.check(EndpointOps.fi_setopt(handle, option.number(), option.size(), longestMessage),
                 "fi_setopt(" + option + ")", info.provider());
@@ -324,7 +324,7 @@ final class EndpointLifeCycle implements EndpointView {
         if (bindings.hiddenQueue() != null) { bindings.counters.poll(bindings.hiddenQueue()); }
         if (dataReceiveCount > 0) {
             bindings.receiveQueue().dataReceives().post(endpoint, handle, dataReceiveCount,
-                    domain.queues.hasCriticalReceives());
+                    domain.queues.hasCriticalReceives(endpoint));
         }
         become(State.ENABLED);
     }

@@ -38,7 +38,8 @@ import io.ofi4j.internal.quirks.Quirks;
  *
  * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
  * IndexOutOfBoundsException if the bytes are not all inside the region; IllegalArgumentException if the region lacks
- * the right or belongs to another domain, the peer belongs to another vector, or there are too many bytes;
+ * the right or belongs to another domain, the peer belongs to another vector, there are too many bytes, or a receive is
+ * shorter than {@link Endpoint#longestMessage};
  * IllegalStateException if the endpoint or the region is closed, or the peer was removed; WrongThreadException where
  * the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException if the provider reports an
  * error; UnsupportedOperationException if the provider would get it wrong, which the table of refusals in
@@ -50,16 +51,13 @@ public final class Messages extends TwoSided {
     private final MessageStruct multiReceiveStruct = new MessageStruct(false, 1);
     /** Why receives of many messages are refused, or null. */
     private final String multiReceiveRefusal;
-    /** The longest message that peers send, or 0 if it is not known. */
-    private final long longestMessage;
     private final boolean reportsBuffers;
 
     Messages(Endpoint endpoint) {
         super(endpoint, 0, Fact.DIRECTED_RECEIVES_IGNORED, Fact.DIRECTED_RECEIVES_CRASH);
-        this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
-                endpoint.domain.queues.hasCriticalReceives());
+        this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(endpoint),
+                endpoint.domain.queues.hasCriticalReceives(endpoint));
         this.multiReceiveRefusal = multiReceiveRefusal(endpoint);
-        this.longestMessage = endpoint.lifeCycle.longestMessage();
         this.reportsBuffers = endpoint.bindings.receiveQueue().reportsBuffers;
         multiReceiveStruct.peer(ANY);
     }
@@ -248,7 +246,7 @@ public final class Messages extends TwoSided {
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or the provider would
      *         write a long message beyond the end of the region and {@link Endpoint#longestMessage} was not called
-     * @throws IllegalArgumentException if the receive is shorter than the longest message
+     * @throws IllegalArgumentException if the receive has no bytes
      * @throws IllegalStateException if the receive queue's {@link CompletionFormat} has no addresses
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
@@ -256,9 +254,8 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            if (length == 0 || length < longestMessage) {
-                throw new IllegalArgumentException("a receive of many messages needs at least "
-                        + Math.max(1, longestMessage) + " bytes, not " + length);
+            if (length == 0) {
+                throw new IllegalArgumentException("a receive of many messages needs at least 1 byte, not 0");
             }
             long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MULTI_RECEIVE, local.number);
             if (context == ContextSlab.NONE) { return false; }

@@ -13,19 +13,28 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
     public final long injectSize() { return injectSize; }
 
     /**
-     * Checks an operation. One comparison says that the endpoint is enabled and that the peer is in its vector; one
-     * says that the region is open and has the right.
+     * Checks an operation. One comparison says that all bytes are there, one that both regions have the rights and the
+     * local one is open, and one that the endpoint is enabled and the peer is in its vector. Each comparison more makes
+     * the code of a post longer than what the compiler inlines.
      */
     final void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteRight, long remoteOffset) {
-        if ((offset | length | remoteOffset) < 0 || offset > local.length - length
-                || remoteOffset > remote.length() - length) {
-            throw outOfBounds(local, offset, length, remote, remoteOffset);
+        require(local, localRight, offset, length, maximumMessageSize, peer, remote, remoteRight, remoteOffset);
+    }
+
+    /** As the other, of an operation of at most so many bytes: no more than one may have, or than an inject. */
+    final void require(MemoryRegion local, long localRight, long offset, long length, long limit, Peer peer,
+            RemoteRegion remote, long remoteRight, long remoteOffset) {
+        long room = local.length - length;
+        long remoteRoom = remote.length() - length;
+        if ((offset | length | remoteOffset | room | room - offset | remoteRoom | remoteRoom - remoteOffset
+                | limit - length) < 0) {
+            throw outOfBounds(local, offset, length, limit, remote, remoteOffset);
         }
-        if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.reachableVector != endpoint.reachableVector || length > maximumMessageSize
+        if ((local.rights & localRight | remote.accessBits() & remoteRight) != (localRight | remoteRight)
+                || local.domain != domain || peer.reachableVector != endpoint.reachableVector
                 || !local.isMemoryAlive()) {
-            throw notAllowed(local, localRight, length, peer, remote, remoteRight);
+            throw notAllowed(local, localRight, peer, remote, remoteRight);
         }
     }
 
@@ -46,18 +55,19 @@ abstract sealed class OneSided extends PostPath permits Rma, Atomics {
         }
     }
 
-    private RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
+    private RuntimeException outOfBounds(MemoryRegion local, long offset, long length, long limit, RemoteRegion remote,
             long remoteOffset) {
         if (local.hasSeveralSegments()) { return local.severalSegments(); }
-        boolean isLocal = offset < 0 || length < 0 || offset > local.length - length;
-        return isLocal
-                ? outOfBounds("", offset, length, local.length)
-                : outOfBounds("remote ", remoteOffset, length, remote.length());
+        if ((offset | length) < 0 || offset > local.length - length) {
+            return outOfBounds("", offset, length, local.length);
+        }
+        return remoteOffset < 0 || remoteOffset > remote.length() - length
+                ? outOfBounds("remote ", remoteOffset, length, remote.length())
+                : tooLong(limit < maximumMessageSize ? "an inject" : "an operation", length, limit);
     }
 
-    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
-            RemoteRegion remote, long remoteRight) {
-        requireLength("an operation", length);
+    private RuntimeException notAllowed(MemoryRegion local, long localRight, Peer peer, RemoteRegion remote,
+            long remoteRight) {
         requireDomain(local);
         requireVector(peer);
         boolean isLocal = (local.accessBits & localRight) == 0;

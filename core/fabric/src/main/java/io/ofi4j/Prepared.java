@@ -15,6 +15,8 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
     /** The peer, or null if none is set. */
     Peer peer;
     long flags;
+    /** The call for which nothing but the state of other objects must be checked, or null after a change. */
+    Object suits;
 
     private final PostPath path;
     private final PreparedStruct struct;
@@ -39,6 +41,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
     public final P peer(Peer whose) {
         requireOwner();
         path.requireVector(whose);
+        suits = null;
         peer = whose;
         struct.peer(whose.fabricAddress);
         return self();
@@ -57,6 +60,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
             path.requireOffered(flag);
             wanted |= flag.bit();
         }
+        suits = null;
         flags = wanted;
         return self();
     }

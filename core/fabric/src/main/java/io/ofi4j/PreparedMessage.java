@@ -236,6 +236,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
 
     private void requireReceivable() {
         family.requireReceiving();
+        family.requireRoom(local.amount);
         family.requireOpen(local);
         if (peer != null) { family.source(peer); }
     }

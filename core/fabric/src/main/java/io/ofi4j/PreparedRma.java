@@ -26,6 +26,8 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     private final Rma rma;
     private final Segments local;
     private final Segments remote;
+    /** Of operations of the call that suits, as {@link PostPath#number}. */
+    private long number;
 
     /** The libfabric call that posts it. */
     enum Call {
@@ -61,7 +63,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
 
     /** Removes every segment, local and remote; flags, data and peer stay. */
     public PreparedRma clear() {
-        requireOwner();
+        change();
         local.clear();
         remote.clear();
         return this;
@@ -75,7 +77,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
      * @param length the number of bytes
      */
     public PreparedRma local(MemoryRegion region, long offset, long length) {
-        requireOwner();
+        change();
         rma.requireInside(region, offset, length);
         local.add(region, offset, length);
         struct.localCount(local.count, local.amount);
@@ -91,7 +93,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
      * @param length the number of bytes of the segment
      */
     public PreparedRma replaceLocal(int index, MemoryRegion region, long offset, long length) {
-        requireOwner();
+        change();
         rma.requireInside(region, offset, length);
         local.replace(index, region, offset, length);
         struct.localCount(local.count, local.amount);
@@ -106,7 +108,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
      * @param length the number of bytes
      */
     public PreparedRma remote(RemoteRegion region, long offset, long length) {
-        requireOwner();
+        change();
         rma.requireInside(region, offset, length);
         remote.add(region, offset, length);
         struct.remoteCount(remote.count);
@@ -115,7 +117,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
 
     /** Replaces one remote segment, as {@link #replaceLocal} does a local one. */
     public PreparedRma replaceRemote(int index, RemoteRegion region, long offset, long length) {
-        requireOwner();
+        change();
         rma.requireInside(region, offset, length);
         remote.replace(index, region, offset, length);
         return this;
@@ -166,23 +168,23 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         post(Call.READ_VECTOR, token);
     }
 
+    private void change() {
+        requireOwner();
+        suits = null;
+    }
+
     private void post(Call call, long token) {
         if (!tryPost(call, token)) { rma.awaitRoom(call.operation, peer, () -> tryPost(call, token)); }
     }
 
     private boolean tryPost(Call call, long token) {
-        requireSuits(call);
+        requireOwner();
+        if (suits != call) { prepare(call); }
         boolean entered = ThreadGuard.enter(rma.guard, rma.unlockedThread);
         try {
             requireOpen();
-            long effectiveFlags = call.hasFlags ? flags : rma.defaultFlags;
-            long number = rma.numberFor(effectiveFlags);
-            if (local.amount == 0) {
-                if (call.isRead && rma.emptyReadsHang) { return rma.completeEmptyRead(number, token); }
-                if (!call.isRead) { rma.requireEmptyCompletes(effectiveFlags); }
-            }
-            long context = rma.contexts.acquire(token, call.isRead ? number | ContextSlab.READ : number,
-                    local.firstRegion());
+            if (local.amount == 0 && call.isRead && rma.emptyReadsHang) { return rma.completeEmptyRead(number, token); }
+            long context = rma.contexts.acquire(token, number, local.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(rma.contexts, context);
             struct.context(context);
@@ -190,6 +192,15 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         } finally {
             ThreadGuard.exit(rma.guard, entered);
         }
+    }
+
+    /** Makes the checks whose result only a setter changes. */
+    private void prepare(Call call) {
+        requireSuits(call);
+        long effectiveFlags = call.hasFlags ? flags : rma.defaultFlags;
+        if (local.amount == 0 && !call.isRead) { rma.requireEmptyCompletes(effectiveFlags); }
+        number = rma.numberFor(effectiveFlags) | (call.isRead ? ContextSlab.READ : 0);
+        suits = call;
     }
 
     private long submit(Call call, long context) {

@@ -47,7 +47,7 @@ public final class Rma extends OneSided {
 
     Rma(Endpoint endpoint) {
         super(endpoint);
-        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts(endpoint));
         this.multiSegmentRefusal = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
     }
 
@@ -129,10 +129,9 @@ public final class Rma extends OneSided {
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
-        requireInjectable(length);
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(local, WRITE, offset, length, injectSize, peer, remote, REMOTE_WRITE, remoteOffset);
             return accepted(ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key()), "fi_inject_write", peer);
         } finally {
@@ -186,11 +185,10 @@ public final class Rma extends OneSided {
      */
     public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
             RemoteRegion remote, long remoteOffset) {
-        requireInjectable(length);
         requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(local, WRITE, offset, length, injectSize, peer, remote, REMOTE_WRITE, remoteOffset);
             return accepted(ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key()), "fi_inject_writedata", peer);
         } finally {

@@ -37,8 +37,8 @@ public final class Tagged extends TwoSided {
 
     Tagged(Endpoint endpoint) {
         super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit());
-        this.ops = new TaggedOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
-                endpoint.domain.queues.hasCriticalReceives());
+        this.ops = new TaggedOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(endpoint),
+                endpoint.domain.queues.hasCriticalReceives(endpoint));
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
         this.maskRefusal = endpoint.quirks.refusal(Fact.MASKS_IGNORED);

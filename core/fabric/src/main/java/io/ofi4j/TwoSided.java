@@ -31,6 +31,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final ThreadGuard receiveGuard;
     final Thread receiveUnlockedThread;
     final long receiveNumber;
+    private final long shortestReceive;
     private final boolean directed;
     private final boolean reportsFullAsNoMemory;
     /** Why calls are refused, or null; the same holds for the strings below. */
@@ -52,6 +53,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         this.receiveContexts = receiveQueue.contexts;
         this.receiveGuard = receiveQueue.guard;
         this.receiveUnlockedThread = receiveGuard.unlockedThread();
+        this.shortestReceive = endpoint.shortestReceive();
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
         this.reportsFullAsNoMemory = quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
         this.directedReceiveRefusal = isShared
@@ -132,9 +134,11 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
 
     /** Checks a message to a peer, as {@link OneSided#require} does a transfer. */
     final void requireSend(MemoryRegion local, long offset, long length, Peer peer) {
-        requireInside(local, offset, length);
-        if ((local.rights & SEND) == 0 || local.domain != domain || peer.reachableVector != endpoint.reachableVector
-                || length > maximumMessageSize || length > peer.maxMessageSize || !local.isMemoryAlive()) {
+        long room = local.length - length;
+        if ((offset | length | room | room - offset | maximumMessageSize - length | peer.maxMessageSize - length) < 0
+                || (local.rights & SEND) == 0 || local.domain != domain
+                || peer.reachableVector != endpoint.reachableVector || !local.isMemoryAlive()) {
+            requireInside(local, offset, length);
             throw notAllowed(local, length, peer);
         }
     }
@@ -156,11 +160,22 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
 
     /** Inside the guard of receives. */
     final void requireReceive(MemoryRegion local, long offset, long length) {
-        requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.mayReceive || !local.isMemoryAlive()) {
+        long room = local.length - length;
+        if ((offset | length | room | room - offset | length - shortestReceive) < 0 || (local.rights & RECEIVE) == 0
+                || local.domain != domain || !endpoint.mayReceive || !local.isMemoryAlive()) {
+            requireInside(local, offset, length);
             requireReceiving();
+            requireRoom(length);
             requireDomain(local);
             throw (local.accessBits & RECEIVE) == 0 ? lacking(local, RECEIVE) : closed(local);
+        }
+    }
+
+    /** Checks that a receive has room for the longest message. */
+    final void requireRoom(long length) {
+        if (length < shortestReceive) {
+            throw new IllegalArgumentException("a receive of " + endpoint + " needs at least " + shortestReceive
+                    + " bytes, the length of its longest message, not " + length);
         }
     }
 

@@ -19,7 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. Each polls
- * in one thread and writes to itself in another, with queues of their own.
+ * in one thread and writes to itself in another, with queues of their own. With {@code receive beside}, the queue of
+ * the receive serves an endpoint, too, whose longest message is known.
  */
 public final class LongMessage {
     private static final int LONG = 64 * 1024;
@@ -28,13 +29,16 @@ public final class LongMessage {
     private LongMessage() {}
 
     public static void main(String[] arguments) throws InterruptedException, IOException {
-        boolean receives = arguments[0].equals("receive");
+        boolean receives = !arguments[0].equals("send");
         Fabric fabric = Libfabric.load().openFabric(Libfabric.load()
                 .info(FabricHints.messages().capabilities(Capability.MSG, Capability.RMA).provider("shm")).getFirst());
         Domain domain = fabric.openDomain();
         CompletionQueue queue = domain.openCompletionQueue();
         CompletionQueue written = domain.openCompletionQueue();
         AddressVector vector = domain.openAddressVector();
+        if (arguments[0].equals("receive beside")) { // polls of this queue alone may be critical
+            domain.openEndpoint().bind(queue).bind(vector).longestMessage(LONG).enable();
+        }
         Endpoint endpoint = domain.openEndpoint().bind(written, Direction.TRANSMIT).bind(queue, Direction.RECEIVE)
                 .bind(vector).address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
         MemoryRegion region = domain.allocate(LONG, Access.SEND, Access.RECEIVE, Access.WRITE, Access.REMOTE_WRITE);

@@ -12,16 +12,19 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that are longer than their receives. */
 @Tag("gate")
 @Timeout(300)
 class LongMessageTest {
     /** A critical call that does not return would keep every thread of the JVM from its next safepoint. */
-    @Test
-    void aPollOfShmThatMayNotReturnDoesNotStopTheJvm() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"receive", "receive beside"})
+    void aPollOfShmThatMayNotReturnDoesNotStopTheJvm(String how) throws Exception {
         String here = "ofi4j-long-" + ProcessHandle.current().pid();
-        Forked.Running receiver = Forked.start(LongMessage.class, "receive", here + "-r", here + "-s");
+        Forked.Running receiver = Forked.start(LongMessage.class, how, here + "-r", here + "-s");
         receiver.awaitLine("ready");
         Forked.Running sender = Forked.start(LongMessage.class, "send", here + "-r", here + "-s");
         sender.awaitLine("sent");

@@ -193,8 +193,20 @@ final class MisuseOfProviders {
                         box -> box.pair.endpoint.longestMessage(0)),
                 over("shm", "a longest message of an endpoint that is enabled", STATE, "before enable",
                         box -> box.pair.endpoint.longestMessage(64)),
-                refused("tcp: a longest message where none is received beside others", NOT_OFFERED, "MULTI_RECV",
-                        s -> s.opened(s.other("MSG tcp").domain.openEndpoint()).longestMessage(64)),
+                refused("a longest message where none is received", NOT_OFFERED, "receives no messages",
+                        s -> s.opened(s.pair.domain.openEndpoint()).longestMessage(64)),
+                refused("sockets: a receive shorter than the longest message", ARGUMENT, "at least 100 bytes", s -> {
+                    Pair pair = s.opened(new Pair(TestProviders.hints("sockets").capabilities(Capability.MSG)));
+                    s.opened(pair.domain.openEndpoint()).bind(pair.vector).bind(pair.queue).longestMessage(100).enable()
+                            .messages().tryReceive(s.region(pair, Access.RECEIVE), 0, 64, 1);
+                }), refused("sockets: a prepared receive shorter than the longest message", ARGUMENT,
+                        "at least 100 bytes", s -> {
+                            Pair pair = s
+                                    .opened(new Pair(TestProviders.hints("sockets").capabilities(Capability.TAGGED)));
+                            s.opened(pair.domain.openEndpoint()).bind(pair.vector).bind(pair.queue).longestMessage(100)
+                                    .enable().tagged().message().segment(s.region(pair, Access.RECEIVE), 0, 64).tag(1)
+                                    .tryReceive(1);
+                        }),
                 refused("sockets: a receive of many messages shorter than one", ARGUMENT, "at least 100 bytes", s -> {
                     Pair pair = s.opened(new Pair(
                             TestProviders.hints("sockets").capabilities(Capability.MSG, Capability.MULTI_RECV)));

@@ -3,6 +3,7 @@ package io.ofi4j.jmh.compare;
 import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -69,6 +70,11 @@ public final class Bench implements Callable<Integer> {
             description = "Give the C side a second thread that does nothing, as a JVM has many: "
                     + "system calls take longer where a process has more than one.")
     private boolean idleThread;
+
+    @Option(names = {"-t", "--threading"}, paramLabel = "MODEL",
+            description = "Ask for this threading model: SAFE, DOMAIN or COMPLETION. Without it, for the fastest that "
+                    + "the provider has.")
+    private ThreadingModel threading;
 
     @Option(names = "--jvm-option", paramLabel = "OPTION",
             description = "Start the Java side with this option of the JVM, "
@@ -227,12 +233,13 @@ public final class Bench implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         List<String> notes = new ArrayList<>();
         int jvms = forks != null ? forks : quick ? 1 : FORKS;
-        Table table = new Table(out, jvms);
+        Table table = new Table(out, threading, jvms);
         table.header();
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
             Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
-                    Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)), new Works(works, charts != null));
+                    Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)), new Works(works, charts != null),
+                    threading);
             try {
                 Plan all = plan.part(1.0 / (chosen.size() - at));
                 List<Row> found = new ArrayList<>();

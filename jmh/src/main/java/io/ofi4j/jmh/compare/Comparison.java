@@ -1,5 +1,6 @@
 package io.ofi4j.jmh.compare;
 
+import io.ofi4j.info.ThreadingModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -14,13 +15,17 @@ final class Comparison {
     private final List<String> baseline;
     private final List<String> java;
     private final Works works;
+    private final ThreadingModel threading;
 
-    Comparison(String provider, String libfabric, List<String> baseline, List<String> java, Works works) {
+    /** With this threading, or, if it is null, the fastest that the provider has. */
+    Comparison(String provider, String libfabric, List<String> baseline, List<String> java, Works works,
+            ThreadingModel threading) {
         this.provider = provider;
         this.libfabric = libfabric;
         this.baseline = baseline;
         this.java = java;
         this.works = works;
+        this.threading = threading;
     }
 
     /** Measures everything, and hands out the rows; what the exchanges' times were is returned. */
@@ -36,8 +41,7 @@ final class Comparison {
     }
 
     private List<ExchangeDuel> run(Family family, Plan plan, Consumer<String> notes, Consumer<Row> rows) {
-        int major = Integer.parseInt(libfabric.substring(0, libfabric.indexOf('.')));
-        try (Contest contest = new Contest(provider, family, major, baseline, java)) {
+        try (Contest contest = new Contest(provider, family, toTry(), baseline, java)) {
             if (family == Family.RMA) { notes.accept(provider + ": " + contest.models()); }
             List<Job> jobs = works.jobs(family);
             double weight = works.weight(family);
@@ -48,6 +52,12 @@ final class Comparison {
             notes.accept(provider + ": not measured with " + family + ": " + e.getMessage());
             return List.of();
         }
+    }
+
+    private List<Models> toTry() {
+        return threading != null
+                ? Models.toTry(threading)
+                : Models.toTry(provider, Integer.parseInt(libfabric.substring(0, libfabric.indexOf('.'))));
     }
 
     private void duels(Contest contest, List<Job> jobs, Plan plan, Consumer<Row> rows) {

@@ -21,8 +21,8 @@ final class Contest implements AutoCloseable {
     private final String[] cOpened;
     private final String[] javaOpened;
 
-    /** Starts a worker of each side, with the fastest models that the provider has. */
-    Contest(String provider, Family family, int libfabricMajor, List<String> baseline, List<String> javaCommand) {
+    /** Starts a worker of each side, with the first of these models that the provider has. */
+    Contest(String provider, Family family, List<Models> toTry, List<String> baseline, List<String> javaCommand) {
         this.provider = provider;
         this.family = family;
         this.baseline = baseline;
@@ -32,7 +32,7 @@ final class Contest implements AutoCloseable {
             c = startC(baseline);
             Models found = null;
             String[] answer = null;
-            for (Models each : Models.toTry(provider, libfabricMajor)) {
+            for (Models each : toTry) {
                 answer = java.ask(open(each));
                 if (answer[0].equals("ok")) {
                     found = each;

@@ -29,6 +29,7 @@ record Job(String operation, Family family, String work, long size, long window)
         for (String work : List.of("write", "read", "inject", "writedata", "poll")) {
             jobs.add(new Job(work, Family.RMA, work, work.equals("poll") ? 0 : SMALL, 1));
         }
+        jobs.add(new Job("prepared-write", Family.RMA, "prepared", SMALL, 1));
         jobs.add(new Job("rate", Family.RMA, "stream", SMALL, RATE_WINDOW));
         for (long size : manySizes ? ALL_BANDWIDTHS : BANDWIDTHS) {
             jobs.add(new Job("bandwidth", Family.RMA, "stream", size, BANDWIDTH_WINDOW));

@@ -18,11 +18,15 @@ record Models(ThreadingModel threading, ProgressModel progress) {
     /** {@return what to try for a provider, the fastest first} */
     static List<Models> toTry(String provider, int libfabricMajor) {
         boolean completion = libfabricMajor >= 2 && provider.equals("tcp");
+        return toTry(completion ? ThreadingModel.COMPLETION : ThreadingModel.DOMAIN, ThreadingModel.SAFE);
+    }
+
+    /** {@return what to try with one of these, in turn} */
+    static List<Models> toTry(ThreadingModel... threading) {
         List<Models> models = new ArrayList<>();
-        for (ThreadingModel threading : List.of(completion ? ThreadingModel.COMPLETION : ThreadingModel.DOMAIN,
-                ThreadingModel.SAFE)) {
+        for (ThreadingModel each : threading) {
             for (ProgressModel progress : List.of(ProgressModel.MANUAL, ProgressModel.UNSPECIFIED)) {
-                models.add(new Models(threading, progress));
+                models.add(new Models(each, progress));
             }
         }
         return models;

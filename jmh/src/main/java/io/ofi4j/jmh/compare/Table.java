@@ -1,5 +1,6 @@
 package io.ofi4j.jmh.compare;
 
+import io.ofi4j.info.ThreadingModel;
 import java.io.PrintWriter;
 import java.util.Locale;
 
@@ -8,11 +9,17 @@ final class Table {
     private static final String FORMAT = "%-28s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
 
     private final PrintWriter out;
+    private final ThreadingModel threading;
     private final String range;
 
-    /** @param jvms how many JVMs a row is of */
-    Table(PrintWriter out, int jvms) {
+    /**
+     * Of rows of so many JVMs.
+     *
+     * @param threading what was asked for, on which the goals depend, or null
+     */
+    Table(PrintWriter out, ThreadingModel threading, int jvms) {
         this.out = out;
+        this.threading = threading;
         this.range = jvms == 1 ? "quartiles" : "of " + jvms + " JVMs";
     }
 
@@ -27,7 +34,7 @@ final class Table {
                 number(row.javaNs()), String.format(Locale.ROOT, "%.3f", row.ratio()),
                 String.format(Locale.ROOT, "%.3f to %.3f", row.from(), row.to()),
                 String.format(Locale.ROOT, "%.2f", row.allocBytes()),
-                Goal.of(row).map(goal -> goal.verdict(row)).orElse(""));
+                Goal.of(row, threading).map(goal -> goal.verdict(row)).orElse(""));
         out.flush();
     }
 

@@ -3,6 +3,7 @@ package io.ofi4j.jmh.compare;
 import io.ofi4j.Atomics;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.info.AtomicOperation;
@@ -23,6 +24,7 @@ final class Work {
     private final Peer peer;
     private final RemoteRegion remote;
     private final MemoryRegion.Slice slice;
+    private final PreparedRma prepared;
 
     Work(World world, Family family) {
         this.world = world;
@@ -32,6 +34,7 @@ final class Work {
         this.peer = world.peer;
         this.remote = world.remote;
         this.slice = local.slice(0, Long.BYTES);
+        this.prepared = rma.message().local(local, 0, Long.BYTES).remote(remote, 0, Long.BYTES).peer(peer);
     }
 
     /** Runs so many operations; how many nanoseconds that took. */
@@ -46,6 +49,7 @@ final class Work {
             case "fetchadd" -> fetchAddEach(count);
             case "slices" -> sliceEach(count);
             case "injectadd" -> injectAddEach(count);
+            case "prepared" -> preparedEach(count);
             case "stream" -> stream(size, window, count);
             default -> throw new IllegalArgumentException("there is no work called " + work);
         }
@@ -69,6 +73,17 @@ final class Work {
     private void writeEach(long size, long count) {
         for (long done = 0; done < count; done++) {
             writeOne(size);
+        }
+    }
+
+    /** Writes that were prepared once. */
+    private void preparedEach(long count) {
+        for (long done = 0; done < count; done++) {
+            while (!prepared.tryWrite(world.posted)) {
+                world.makeProgress();
+            }
+            world.posted++;
+            awaitCompletions(world.posted);
         }
     }
 

@@ -6,8 +6,8 @@ import java.util.List;
 /** What can be measured, and what of it was asked for. */
 final class Works implements Iterable<String> {
     /** What one process does, then what two do. */
-    static final List<String> NAMES = List.of("write", "read", "inject", "writedata", "poll", "rate", "bandwidth",
-            "fetch-add", "message-rate", "tagged-roundtrip", "pingpong-write", "pingpong-writedata");
+    static final List<String> NAMES = List.of("write", "read", "inject", "writedata", "poll", "prepared-write", "rate",
+            "bandwidth", "fetch-add", "message-rate", "tagged-roundtrip", "pingpong-write", "pingpong-writedata");
 
     private static final String EXCHANGE = "pingpong-";
 

@@ -68,14 +68,19 @@ final class World implements CompletionHandler, AutoCloseable {
             remote = memory.remote();
             letter = keep(allocate(family, LETTER_ROOM, Access.WRITE));
             mailbox = keep(allocate(family, LETTER_ROOM, Access.REMOTE_READ, Access.REMOTE_WRITE));
-            source = keep(domain.openEndpoint()).bind(vector).bind(queue).enable();
-            target = keep(domain.openEndpoint()).bind(vector).bind(targetQueue).enable();
+            source = open(family, queue);
+            target = open(family, targetQueue);
             rma = family.isTwoSided() ? null : source.rma();
             peer = vector.insert(target.address());
         } catch (RuntimeException e) {
             close();
             throw e;
         }
+    }
+
+    private Endpoint open(Family family, CompletionQueue completions) {
+        Endpoint endpoint = keep(domain.openEndpoint()).bind(vector).bind(completions);
+        return (family.isTwoSided() ? endpoint.longestMessage(LETTER_ROOM) : endpoint).enable();
     }
 
     private MemoryRegion allocate(Family family, long length, Access... oneSided) {

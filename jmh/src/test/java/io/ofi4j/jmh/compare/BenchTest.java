@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Runs the comparison for moments, so that it cannot rot. What it measures means nothing. */
 @Tag("gate")
 class BenchTest {
-    private static final int ONE_PROCESS = 11;
+    private static final int ONE_PROCESS = 12;
     private static final int TWO_PROCESSES = 2;
     private static final int PERCENTILES = 3;
     /** One or two clients, one read in flight or 32, spinning or yielding; and the words of a row. */

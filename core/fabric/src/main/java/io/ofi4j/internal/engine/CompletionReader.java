@@ -54,6 +54,7 @@ public final class CompletionReader {
     private final PendingDeregistrations pendingDeregistrations;
     private final BlockingWait blocking;
     private final DataReceives dataReceives;
+    private boolean readsAreCritical;
     private CqOps[] batches;
     /** For reads during other calls. */
     private final CqOps bufferBatch;
@@ -80,6 +81,7 @@ public final class CompletionReader {
         this.contexts = parts.contexts;
         this.dataReceives = parts.dataReceives;
         this.lifeCycle = parts.lifeCycle;
+        this.readsAreCritical = parts.criticalReads;
         this.first = newBatch();
         this.batches = new CqOps[]{first};
         this.bufferBatch = newBatch();
@@ -102,11 +104,14 @@ public final class CompletionReader {
         return 1;
     }
 
+    /** Few calls deep: see {@link io.ofi4j.internal.os.NativeWords}. */
     private int handOut(CompletionHandler handler, int limit, long found) {
-        int count = takePlain(first, limit, found);
+        first.clearExtended(found);
+        int count = take(first, found);
+        if (count == 0 && found > 0) { count = read(first, limit); }
         if (count == 0) { return 0; }
         begin(first);
-        return deliver(handler, first, count);
+        return count == ERROR ? deliverError(handler, first) : deliverEntries(handler, first, count);
     }
 
     /** Polls a queue that threads share, or that has buffered entries, errors or details. */
@@ -150,11 +155,6 @@ public final class CompletionReader {
             if (selective) { finishIdleRegions(); }
             return 0;
         }
-        return deliver(handler, batch, count);
-    }
-
-    /** Hands out a batch, or the next error if the count is {@link #ERROR}. Returns the number of handler calls. */
-    private int deliver(CompletionHandler handler, CqOps batch, int count) {
         return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
     }
 
@@ -206,7 +206,7 @@ public final class CompletionReader {
         if (pendingDeregistrations.isPending) { pendingDeregistrations.finishIdle(); }
     }
 
-    private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, parts.criticalReads); }
+    private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, readsAreCritical); }
 
     public void requireOpen() { lifeCycle.requireOpen(parts.queue); }
 
@@ -216,6 +216,15 @@ public final class CompletionReader {
     public void noteClosing() { noteBuffered(); }
 
     public boolean isReadable() { return isReadable; }
+
+    /** From now on, reads are plain calls. */
+    public void readPlainly() {
+        readsAreCritical = false;
+        bufferBatch.readPlainly();
+        for (CqOps batch : batches) {
+            batch.readPlainly();
+        }
+    }
 
     public void noteReadable() {
         isReadable = true;
@@ -256,20 +265,21 @@ public final class CompletionReader {
      * Reads until there is something to hand out. Returns the number of entries, 0 if there are no more, or
      * {@link #ERROR}.
      */
-    private int read(CqOps batch, int limit, long alreadyFound) {
-        long found = alreadyFound;
-        int taken = take(batch, found);
-        while (taken == 0 && found > 0) {
+    private int read(CqOps batch, int limit) {
+        long found;
+        int taken;
+        do {
             found = batch.fi_cq_read(Math.min(limit, BATCH));
             taken = take(batch, found);
-        }
+        } while (taken == 0 && found > 0);
         return taken;
     }
 
-    /** As {@link #read}, for entries that were read without tags and sources. */
+    /** As {@link #read}, after entries were read without tags and sources. */
     private int takePlain(CqOps batch, int limit, long found) {
         batch.clearExtended(found);
-        return read(batch, limit, found);
+        int taken = take(batch, found);
+        return taken == 0 && found > 0 ? read(batch, limit) : taken;
     }
 
     /** Frees the slots of entries, replaces contexts by tokens, and drops silent entries. */
@@ -320,7 +330,7 @@ public final class CompletionReader {
         noteBuffered();
         if (count > 0) { return count; }
         if (!errors.isEmpty()) { return ERROR; }
-        return isReadable ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : 0;
+        return isReadable ? read(batch, limit) : 0;
     }
 
     /** The next error, or null if another thread took it. */
@@ -337,7 +347,7 @@ public final class CompletionReader {
 
     /** If the guard has a lock, any thread may call this: the result is then always null. */
     private void setFastPathOwner() {
-        fastPathOwner = attention || selective || first.isBusy() ? null : unlockedThread;
+        fastPathOwner = selective || needsFullPoll() ? null : unlockedThread;
     }
 
     private boolean needsFullPoll() { return attention || first.isBusy(); }

@@ -31,11 +31,10 @@ public final class CqEntries {
     private final long stride;
     private final MemorySegment sources;
     private final CqFormat format;
-    private final boolean criticalReads;
     private final long[] tags;
     private final long[] sourceAddresses;
 
-    public CqEntries(Handle queue, CqFormat format, int batch, boolean criticalReads) {
+    public CqEntries(Handle queue, CqFormat format, int batch) {
         this.queue = queue;
         this.address = queue.address();
         this.stride = size(format.format());
@@ -43,7 +42,6 @@ public final class CqEntries {
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.sourceFlags() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
-        this.criticalReads = criticalReads;
         this.tags = new long[batch];
         this.sourceAddresses = new long[batch];
     }
@@ -58,12 +56,10 @@ public final class CqEntries {
     }
 
     /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
-    public long read(MemorySegment entries, long count) {
-        if (sources == null) {
-            return convert(Downcalls.call(criticalReads, read, address, raw.address(), count), entries);
-        }
+    public long read(boolean critical, MemorySegment entries, long count) {
+        if (sources == null) { return convert(Downcalls.call(critical, read, address, raw.address(), count), entries); }
         sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
-        return convert(Downcalls.call(criticalReads, read, address, raw.address(), count, sources.address()), entries);
+        return convert(Downcalls.call(critical, read, address, raw.address(), count, sources.address()), entries);
     }
 
     /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */

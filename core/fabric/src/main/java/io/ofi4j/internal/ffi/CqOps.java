@@ -44,7 +44,7 @@ public final class CqOps {
     /** Null if entries are plain. */
     private final CqEntries extended;
     private final boolean plain;
-    private final boolean criticalReads;
+    private boolean criticalReads;
     private volatile int busy;
 
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
@@ -55,7 +55,7 @@ public final class CqOps {
         this.entries = memory.address();
         this.criticalReads = criticalReads;
         this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
-        this.extended = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
+        this.extended = format.isPlain() ? null : new CqEntries(queue, format, batch);
     }
 
     /** Whether a thread hands out the entries. */
@@ -72,9 +72,12 @@ public final class CqOps {
         BUSY.lazySet(this, 0);
     }
 
+    /** From now on, reads are plain calls. */
+    public void readPlainly() { criticalReads = false; }
+
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
-        return extended == null ? readPlain(count) : extended.read(memory, count);
+        return extended == null ? readPlain(count) : extended.read(criticalReads, memory, count);
     }
 
     /** Whether {@link #readPlain} may be called. */
