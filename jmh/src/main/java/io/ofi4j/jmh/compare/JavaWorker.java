@@ -49,6 +49,7 @@ final class JavaWorker {
             case "serve" -> serve();
             case "crowd" ->
                 "ok " + new Crowd(world).read(Long.parseLong(words[1]), words[2].equals("1"), Long.parseLong(words[3]));
+            case "settle" -> settle();
             case "rest" -> "ok";
             default -> throw new IllegalArgumentException("not understood: " + words[0]);
         };
@@ -129,6 +130,11 @@ final class JavaWorker {
 
     private String serve() {
         new Crowd(world).serve();
+        return "ok";
+    }
+
+    private static String settle() {
+        Congestion.settle();
         return "ok";
     }
 
