@@ -9,6 +9,9 @@
  *     pong WORK COUNT                                ok 0 SWITCHES
  *     serve                                          ok, once there is another command
  *     crowd WINDOW YIELDS NANOSECONDS                ok COUNT
+ *     grow WHAT COUNT                                ok, once there are so many
+ *     threads COUNT SHARED                           ok, once so many threads can 'run threads'; 1 for one endpoint
+ *     memory                                         ok 0 RESIDENT, in bytes
  *     settle                                         ok, once no TCP connection is in a state of its own
  *     rest                                           ok
  *
@@ -145,6 +148,22 @@ static void command_crowd(struct world *world, const char *line) {
     printf("ok %lu\n", crowd(world, window, yields != 0, nanoseconds));
 }
 
+static void command_grow(struct world *world, const char *line) {
+    char what[16];
+    size_t count;
+    if (sscanf(line, "grow %15s %zu", what, &count) != 2 || !grow(world, what, count))
+        misunderstood(line);
+    puts("ok");
+}
+
+static void command_threads(struct world *world, const char *line) {
+    size_t count;
+    int shared;
+    if (sscanf(line, "threads %zu %d", &count, &shared) != 2 || !open_crew(world, count, shared != 0))
+        misunderstood(line);
+    puts("ok");
+}
+
 static void command_serve(struct world *world) {
     serve(world);
     puts("ok");
@@ -194,6 +213,12 @@ int main(int argument_count, char **arguments) {
             command_crowd(world, line);
         else if (strncmp(line, "serve", 5) == 0)
             command_serve(world);
+        else if (strncmp(line, "grow ", 5) == 0)
+            command_grow(world, line);
+        else if (strncmp(line, "threads ", 8) == 0)
+            command_threads(world, line);
+        else if (strncmp(line, "memory", 6) == 0)
+            printf("ok 0 %ld\n", resident());
         else if (strncmp(line, "settle", 6) == 0)
             command_settle();
         else if (strncmp(line, "rest", 4) == 0)

@@ -54,8 +54,7 @@ final class Comparison {
         List<Duel> duels = jobs.stream().map(job -> new Duel(job, contest.c(), contest.java())).toList();
         long warmUp = plan.warmUp(duels.size());
         duels.forEach(duel -> duel.warmUp(warmUp));
-        contest.c().ask("settle"); // now that all connections are there
-        contest.java().ask("settle");
+        contest.settle(); // now that all connections are there
         int left = ROUNDS * duels.size();
         for (int round = 0; round < ROUNDS && (round == 0 || !plan.isOver()); round++) {
             for (Duel duel : duels) {

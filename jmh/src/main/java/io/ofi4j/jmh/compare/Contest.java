@@ -23,6 +23,12 @@ final class Contest implements AutoCloseable {
 
     /** Starts a worker of each side, with the fastest models that the provider has. */
     Contest(String provider, Family family, int libfabricMajor, List<String> baseline, List<String> javaCommand) {
+        this(provider, family, Models.toTry(provider, libfabricMajor), baseline, javaCommand);
+        tie();
+    }
+
+    /** Starts a worker of each side, tied to no processor, with the first of these models that the provider has. */
+    Contest(String provider, Family family, List<Models> toTry, List<String> baseline, List<String> javaCommand) {
         this.provider = provider;
         this.family = family;
         this.baseline = baseline;
@@ -32,7 +38,7 @@ final class Contest implements AutoCloseable {
             c = startC(baseline);
             Models found = null;
             String[] answer = null;
-            for (Models each : Models.toTry(provider, libfabricMajor)) {
+            for (Models each : toTry) {
                 answer = java.ask(open(each));
                 if (answer[0].equals("ok")) {
                     found = each;
@@ -43,8 +49,6 @@ final class Contest implements AutoCloseable {
             models = found;
             javaOpened = answer;
             cOpened = open(c);
-            Processors.first(javaOpened[THREAD]);
-            Processors.first(cOpened[THREAD]);
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -84,6 +88,19 @@ final class Contest implements AutoCloseable {
     }
 
     Models models() { return models; }
+
+    /** Ties the workers' threads to a processor. */
+    Contest tie() {
+        Processors.first(javaOpened[THREAD]);
+        Processors.first(cOpened[THREAD]);
+        return this;
+    }
+
+    /** Gives the TCP connections that are there one congestion control. */
+    void settle() {
+        c.ask("settle");
+        java.ask("settle");
+    }
 
     Worker c() { return c; }
 
