@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* How long each of many regions is; all lie in the memory of the first two. As in Growth.java. */
 #define GROWN_REGION 64
-/* The keys of the regions that every world has are smaller. */
-#define FIRST_KEY 1000
 /* Where a struct sockaddr_in has the port and the second byte of the address. */
 #define PORT_AT 2
 #define SECOND_BYTE_AT 5
@@ -20,6 +19,18 @@ static void *grown(void *array, size_t count, size_t size) {
     return larger;
 }
 
+/*
+ * Keys grant access: core chooses them at random. A provider that looks for them in a tree takes longer than for one
+ * key after the other.
+ */
+static uint64_t random_key(struct world *world) {
+    uint64_t key;
+    if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+        fail("getrandom", -FI_EOTHER);
+    size_t bytes = world->info->domain_attr->mr_key_size;
+    return bytes >= sizeof(key) ? key >> 1 : key & ((UINT64_C(1) << bytes * 8) - 1);
+}
+
 static bool grow_regions(struct world *world, struct growth *growth, size_t count) {
     if (count * GROWN_REGION > world->local.length)
         return false;
@@ -27,10 +38,10 @@ static bool grow_regions(struct world *world, struct growth *growth, size_t coun
     growth->remotes = grown(growth->remotes, count, sizeof(*growth->remotes));
     for (; growth->regions < count; growth->regions++) {
         size_t at = growth->regions;
-        uint64_t key = FIRST_KEY + 2 * at;
-        register_region(world, &growth->locals[at], world->local.memory + at * GROWN_REGION, GROWN_REGION, FI_WRITE, key);
+        register_region(world, &growth->locals[at], world->local.memory + at * GROWN_REGION, GROWN_REGION, FI_WRITE,
+                        random_key(world));
         register_region(world, &growth->remotes[at], world->remote.memory + at * GROWN_REGION, GROWN_REGION,
-                        FI_REMOTE_WRITE, key + 1);
+                        FI_REMOTE_WRITE, random_key(world));
     }
     return true;
 }

@@ -39,7 +39,7 @@
 /* No command takes longer; a worker whose driver is gone must not spin for ever. */
 #define LONGEST_COMMAND 60
 /* No file of a worker has a higher number. */
-#define FILES 1024
+#define FILES 8192
 
 noreturn void fail(const char *call, long status) {
     printf("error %s gave %ld, %s\n", call, status, fi_strerror((int)-status));

@@ -147,7 +147,7 @@ public final class Bench implements Callable<Integer> {
         if (seconds != null && !(seconds >= FEWEST_SECONDS && seconds <= MOST_SECONDS)) {
             throw new ParameterException(spec.commandLine(), "--seconds takes a number from 1 to 36000");
         }
-        if (seconds != null && quick) {
+        if (seconds != null && quick && !scale) {
             throw new ParameterException(spec.commandLine(), "--quick says how long: leave --seconds out");
         }
         if (forks != null && (forks < 1 || forks > MOST_FORKS)) {

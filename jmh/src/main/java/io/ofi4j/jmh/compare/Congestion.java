@@ -13,7 +13,7 @@ import java.lang.invoke.MethodHandle;
  */
 final class Congestion {
     /** No file of a worker has a higher number. */
-    private static final int FILES = 1024;
+    private static final int FILES = 8_192;
     private static final int IPPROTO_TCP = 6;
     private static final int TCP_CONGESTION = 13;
     private static final String CONTROL = "reno";

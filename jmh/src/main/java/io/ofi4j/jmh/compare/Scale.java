@@ -1,6 +1,7 @@
 package io.ofi4j.jmh.compare;
 
 import io.ofi4j.Libfabric;
+import io.ofi4j.info.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -28,8 +30,15 @@ final class Scale {
     /** A heap that is in memory from the start, so that what else comes into memory is not the heap's. */
     private static final List<String> HEAP = List.of("-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch");
 
+    /**
+     * The C library raises this threshold when a program frees much at once, as a JVM does. Memory of endpoints is then
+     * mapped at other distances, for which the processor's translation buffers have half as much room.
+     */
+    private static final List<String> MALLOC = List.of("env", "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432");
+
     private final PrintWriter out;
     private final String libfabric;
+    private final int libfabricMajor;
     private final double rowSeconds;
     private final boolean quick;
     private final List<String> baseline;
@@ -46,7 +55,8 @@ final class Scale {
         PEERS("peers in the vector", "a peer", "grow peers %d", "write", 1, 10, 100, 1_000, 10_000),
         FLIGHT("operations in flight", "", "", "stream", 1, 4, 16, 64, 256, 1_024),
         QUEUES("queues, with an endpoint each", "a queue and its endpoint", "grow queues %d", "senders", 1, 4, 16, 64),
-        ENDPOINTS("endpoints of one queue", "an endpoint", "grow endpoints %d", "senders", 1, 16, 128, 1_024),
+        ENDPOINTS("endpoints of one queue", "an endpoint", "grow endpoints %d", "senders", 1, 16, 128),
+        MANY_ENDPOINTS("endpoints of one queue", "an endpoint", "grow endpoints %d", "senders", 1, 128, 1_024),
         THREADS("threads, an endpoint each", "", "threads %d 0", "threads", 1, 2, 4, 8),
         SHARED("threads, one endpoint, SAFE", "", "threads %d 1", "threads", 1, 2, 4, 8);
 
@@ -69,9 +79,18 @@ final class Scale {
 
         boolean hasThreads() { return this == THREADS || this == SHARED; }
 
-        /** Peers need internet addresses, which need not be anybody's. */
-        String provider(String named) {
-            return this == PEERS && named.startsWith("shm") ? "tcp;ofi_rxm" : named;
+        /**
+         * The provider to measure, beside one that was named, or nothing. Peers need internet addresses, which need not
+         * be anybody's; of shared memory, 1,024 endpoints need more than most machines have.
+         */
+        Optional<String> provider(String named, int libfabricMajor) {
+            boolean shm = named.startsWith("shm");
+            return switch (this) {
+                case PEERS -> Optional.of(shm ? "tcp;ofi_rxm" : named);
+                case ENDPOINTS -> shm ? Optional.of(named) : Optional.empty();
+                case MANY_ENDPOINTS -> Optional.of(!shm ? named : libfabricMajor >= 2 ? "tcp" : "net");
+                default -> Optional.of(named);
+            };
         }
 
         int[] counts(boolean quick) { return quick ? Arrays.copyOf(counts, QUICK_COUNTS) : counts; }
@@ -104,11 +123,16 @@ final class Scale {
             Charts charts) {
         this.out = out;
         this.quick = quick;
-        this.baseline = baseline;
-        this.java = Jvm.command(JavaWorker.class,
-                Stream.concat(HEAP.stream(), jvmOptions.stream()).toArray(String[]::new));
+        this.baseline = Stream.concat(MALLOC.stream(), baseline.stream()).toList();
+        this.java = Stream
+                .concat(MALLOC.stream(),
+                        Jvm.command(JavaWorker.class,
+                                Stream.concat(HEAP.stream(), jvmOptions.stream()).toArray(String[]::new)).stream())
+                .toList();
         this.charts = charts;
-        this.libfabric = Libfabric.load().version().toString();
+        Version version = Libfabric.load().version();
+        this.libfabric = version.toString();
+        this.libfabricMajor = version.major();
         this.rowSeconds = seconds / Stream.of(Thing.values()).mapToInt(thing -> thing.counts(quick).length).sum();
     }
 
@@ -123,7 +147,7 @@ final class Scale {
         times.clear();
         for (Thing thing : Thing.values()) {
             try {
-                measure(thing, thing.provider(provider));
+                thing.provider(provider, libfabricMajor).ifPresent(its -> measure(thing, its));
             } catch (Absence e) {
                 notes.add(thing.title + ": not measured: " + e.getMessage());
             }
@@ -136,8 +160,7 @@ final class Scale {
     }
 
     private void measure(Thing thing, String provider) {
-        int major = Libfabric.load().version().major();
-        List<Models> models = thing == Thing.SHARED ? Models.safe() : Models.toTry(provider, major);
+        List<Models> models = thing == Thing.SHARED ? Models.safe() : Models.toTry(provider, libfabricMajor);
         try (Contest contest = new Contest(provider, Family.RMA, models, baseline, java)) {
             if (!thing.hasThreads()) { contest.tie(); }
             int before = 0;
@@ -148,7 +171,12 @@ final class Scale {
                             + " KiB for each, and there is no room for that");
                     return;
                 }
-                each = grow(thing, contest, provider, before, count);
+                try {
+                    each = grow(thing, contest, provider, before, count);
+                } catch (BenchFailure e) {
+                    notes.add(thing.title + ": not measured with " + count + ": " + e.getMessage());
+                    return;
+                }
                 before = count;
                 row(thing, provider, count, duel(thing, contest, count));
             }
