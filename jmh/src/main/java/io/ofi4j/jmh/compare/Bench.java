@@ -89,7 +89,7 @@ public final class Bench implements Callable<Integer> {
 
     @Option(names = "--scale", description = "Measure instead what an operation takes by the number of regions, peers, "
             + "operations in flight, queues, endpoints and threads, in C and Java, and how much memory each needs, over "
-            + "shm or the provider that -p names. It takes two minutes; with --quick, only the two smallest numbers.")
+            + "shm or the provider that -p names. It takes three minutes; with --quick, only the two smallest numbers.")
     private boolean scale;
 
     @Option(names = "--contention",

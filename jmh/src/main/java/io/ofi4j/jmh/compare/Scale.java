@@ -95,6 +95,11 @@ final class Scale {
 
         int[] counts(boolean quick) { return quick ? Arrays.copyOf(counts, QUICK_COUNTS) : counts; }
 
+        /** {@return how many objects are made for so many in the table} */
+        int objects(int count) {
+            return this == REGIONS ? 2 * count : count;
+        }
+
         long window(int count) { return this == FLIGHT ? count : 1; }
     }
 
@@ -166,7 +171,7 @@ final class Scale {
             int before = 0;
             long each = 0;
             for (int count : thing.counts(quick)) {
-                if (2 * each * (count - before) > MOST_OF_MEMORY * available()) {
+                if (2 * each * thing.objects(count - before) > MOST_OF_MEMORY * available()) {
                     notes.add(thing.title + ": not measured with " + count + ": each side needs " + (each >> 10)
                             + " KiB for each, and there is no room for that");
                     return;
@@ -192,7 +197,7 @@ final class Scale {
         contest.java().ask(command);
         if (thing.one.isEmpty()) { return 0; }
         Memory later = Memory.of(contest);
-        double more = count - before;
+        double more = thing.objects(count - before);
         if (count == thing.counts(quick)[thing.counts(quick).length - 1]) {
             memory.add(String.format(Locale.ROOT, MEMORY, thing.one, provider, before + " and " + count,
                     bytes((later.ofC - earlier.ofC) / more), bytes((later.heap - earlier.heap) / more),
@@ -216,8 +221,9 @@ final class Scale {
                 String.format(Locale.ROOT, "%.3f to %.3f", row.from(), row.to()),
                 String.format(Locale.ROOT, "%.2f", row.allocBytes()));
         out.flush();
-        times.computeIfAbsent(thing.title + ", C", _ -> new ArrayList<>()).add(new double[]{count, row.cNs()});
-        times.computeIfAbsent(thing.title + ", Java", _ -> new ArrayList<>()).add(new double[]{count, row.javaNs()});
+        String name = thing.title + ", " + provider;
+        times.computeIfAbsent(name + ", C", _ -> new ArrayList<>()).add(new double[]{count, row.cNs()});
+        times.computeIfAbsent(name + ", Java", _ -> new ArrayList<>()).add(new double[]{count, row.javaNs()});
     }
 
     private static String bytes(double number) { return String.format(Locale.ROOT, "%.0f", number); }
