@@ -128,7 +128,10 @@ static void write_to_each(struct world *world, size_t size, uint64_t count) {
     }
 }
 
-/* Through another endpoint each time. */
+/*
+ * Through another endpoint each time. The target makes progress after each: a provider that completes what it has only
+ * sent would else fill the connections.
+ */
 static void write_from_each(struct world *world, size_t size, uint64_t count) {
     struct growth *growth = &world->growth;
     size_t at = 0;
@@ -149,6 +152,7 @@ static void write_from_each(struct world *world, size_t size, uint64_t count) {
             if (poll_queue(world, sender->queue) == 0)
                 poll_queue(world, world->target_queue);
         }
+        poll_queue(world, world->target_queue);
     }
 }
 

@@ -113,7 +113,10 @@ final class Growth implements AutoCloseable {
         }
     }
 
-    /** Through another endpoint each time. */
+    /**
+     * Through another endpoint each time. The target makes progress after each: a provider that completes what it has
+     * only sent would else fill the connections.
+     */
     private void writeFromEach(long size, long count) {
         int at = 0;
         for (long done = 0; done < count; done++) {
@@ -127,6 +130,7 @@ final class Growth implements AutoCloseable {
             while (world.completed < world.posted) {
                 if (sender.queue.poll(world, World.BATCH) == 0) { world.pollTarget(); }
             }
+            world.pollTarget();
         }
     }
 
