@@ -59,6 +59,8 @@ struct growth {
     size_t peers;
     struct sender *senders;
     size_t sender_count;
+    /* The one that the next operation uses, so that a short slice does not use the first ones only. */
+    size_t next;
 };
 
 struct crew;

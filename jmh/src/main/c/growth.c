@@ -109,7 +109,7 @@ void close_growth(struct world *world) {
 /* From and to another region each time. */
 static void write_to_each(struct world *world, size_t size, uint64_t count) {
     struct growth *growth = &world->growth;
-    size_t at = 0;
+    size_t at = growth->next;
     for (uint64_t done = 0; done < count; done++) {
         struct region *local = &growth->locals[at], *remote = &growth->remotes[at];
         void *context = take_context(world);
@@ -126,6 +126,7 @@ static void write_to_each(struct world *world, size_t size, uint64_t count) {
                 poll_queue(world, world->target_queue);
         }
     }
+    growth->next = at;
 }
 
 /*
@@ -134,7 +135,7 @@ static void write_to_each(struct world *world, size_t size, uint64_t count) {
  */
 static void write_from_each(struct world *world, size_t size, uint64_t count) {
     struct growth *growth = &world->growth;
-    size_t at = 0;
+    size_t at = growth->next;
     for (uint64_t done = 0; done < count; done++) {
         struct sender *sender = &growth->senders[at];
         void *context = take_context(world);
@@ -154,6 +155,7 @@ static void write_from_each(struct world *world, size_t size, uint64_t count) {
         }
         poll_queue(world, world->target_queue);
     }
+    growth->next = at;
 }
 
 bool run_grown(struct world *world, const char *work, size_t size, uint64_t count) {

@@ -33,8 +33,9 @@ final class Duel {
     void warmUp(long nanoseconds) {
         long end = System.nanoTime() + nanoseconds;
         count = Math.max(FIRST_COUNT, job.window());
-        long time = time(c.ask(job.command(count)));
-        while ((time = time(c.ask(job.command(count)))) < LONG_ENOUGH && count < MOST) {
+        long time;
+        // of two: where the thread had to wait for others, a slice would become too short
+        while ((time = Math.min(timeOfC(), timeOfC())) < LONG_ENOUGH && count < MOST) {
             count *= 2;
         }
         count = Math.clamp(count * slice / time, job.window(), MOST);
@@ -60,6 +61,8 @@ final class Duel {
             allocated += Long.parseLong(ofJava[2]);
         } while (System.nanoTime() - end < 0);
     }
+
+    private long timeOfC() { return time(c.ask(job.command(count))); }
 
     private static long time(String[] answer) { return Long.parseLong(answer[1]); }
 

@@ -27,6 +27,8 @@ final class Growth implements AutoCloseable {
     private RemoteRegion[] remotes = {};
     private int peers = 1;
     private Sender[] senders = {};
+    /** The one that the next operation uses, so that a short slice does not use the first ones only. */
+    private int next;
 
     /** An endpoint and the queue of its completions. */
     private record Sender(Rma rma, CompletionQueue queue) {}
@@ -100,7 +102,7 @@ final class Growth implements AutoCloseable {
 
     /** From and to another region each time. */
     private void writeToEach(long size, long count) {
-        int at = 0;
+        int at = next;
         for (long done = 0; done < count; done++) {
             while (!world.rma.tryWrite(locals[at], 0, size, world.peer, remotes[at], 0, world.posted)) {
                 world.makeProgress();
@@ -111,6 +113,7 @@ final class Growth implements AutoCloseable {
                 if (world.pollQueue() == 0) { world.pollTarget(); }
             }
         }
+        next = at;
     }
 
     /**
@@ -118,7 +121,7 @@ final class Growth implements AutoCloseable {
      * only sent would else fill the connections.
      */
     private void writeFromEach(long size, long count) {
-        int at = 0;
+        int at = next;
         for (long done = 0; done < count; done++) {
             Sender sender = senders[at];
             while (!sender.rma.tryWrite(world.local, 0, size, world.peer, world.remote, 0, world.posted)) {
@@ -132,6 +135,7 @@ final class Growth implements AutoCloseable {
             }
             world.pollTarget();
         }
+        next = at;
     }
 
     @Override
