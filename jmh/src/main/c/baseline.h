@@ -30,6 +30,8 @@
 /* How many receives each endpoint has posted, and how long they are, as in MessageWork.java. */
 #define RECEIVES 128
 #define MESSAGE_ROOM 64
+/* The most endpoints that a world grows to. */
+#define MOST_ENDPOINTS 1024
 
 /* What the endpoints can do. */
 enum family { RMA, ATOMIC, MSG, TAGGED };
@@ -43,6 +45,26 @@ struct region {
     uint64_t key;
 };
 
+/* An endpoint and the queue of its completions. */
+struct sender {
+    struct fid_ep *endpoint;
+    struct fid_cq *queue;
+};
+
+/* What --scale has grow; see growth.c. */
+struct growth {
+    struct region *locals;
+    struct region *remotes;
+    size_t regions;
+    size_t peers;
+    struct sender *senders;
+    size_t sender_count;
+    /* The one that the next operation uses, so that a short slice does not use the first ones only. */
+    size_t next;
+};
+
+struct crew;
+
 /* What a worker has open: two endpoints that share an address vector, each with a completion queue. */
 struct world {
     enum family family;
@@ -55,7 +77,7 @@ struct world {
     struct fid_ep *source;
     struct fid_ep *target;
     /* Of writes, one for each endpoint, where the provider needs them. */
-    struct fid_cntr *counters[2];
+    struct fid_cntr *counters[MOST_ENDPOINTS + 1];
     int counter_count;
     struct region local;
     struct region remote;
@@ -81,6 +103,10 @@ struct world {
     /* Of messages: of the source's receives and of the target's. */
     struct fi_context2 receive_contexts[2][RECEIVES];
     uint64_t received[2];
+
+    struct growth growth;
+    /* Threads, where there are any. */
+    struct crew *crew;
 };
 
 /* Ends the process with one sentence on stdout, which the driver shows. */
@@ -89,6 +115,12 @@ noreturn void fail(const char *call, long status);
 /* 0, or -FI_ENODATA where no provider offers that. */
 int open_world(struct world *world, enum family family, const char *provider, const char *node,
                enum fi_threading threading, enum fi_progress progress, size_t length);
+/* Opens another with the same provider and models. */
+void open_like(struct world *world, const struct world *first, size_t length);
+struct fid_cq *open_queue(struct world *world);
+struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue);
+void register_region(struct world *world, struct region *region, char *memory, size_t length, uint64_t access, uint64_t key);
+fi_addr_t insert_address(struct world *world, const void *name);
 void insert_other(struct world *world, const char *address_in_hex, uint64_t base, uint64_t key);
 void print_world(struct world *world);
 void close_world(struct world *world);
@@ -99,6 +131,20 @@ int64_t run_work(struct world *world, const char *work, size_t size, uint64_t wi
 /* The same for messages, where there is such work for the endpoints. */
 bool run_messages(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
 void post_receives(struct world *world);
+
+/* Makes so many regions, peers, queues or endpoints, those included that are there; whether it can. */
+bool grow(struct world *world, const char *what, size_t count);
+void close_growth(struct world *world);
+/* Runs operations that use another of them each time, where there is such work. */
+bool run_grown(struct world *world, const char *work, size_t size, uint64_t count);
+/* How many bytes of this process are in memory. */
+int64_t resident(void);
+
+/* Starts threads, each with an endpoint of its own or all with one, in place of those before; whether it can. */
+bool open_crew(struct world *world, size_t count, bool shared);
+void close_crew(struct world *world);
+/* Has each thread run so many writes; how many nanoseconds that took, for one thread's share, or -1 without threads. */
+int64_t run_crew(struct world *world, size_t size, uint64_t count);
 
 /* So many exchanges with another process, one after the other; what each took goes to samples, in nanoseconds. */
 int ping(struct world *world, const char *work, uint64_t unmeasured, uint64_t count, int64_t *samples);

@@ -9,6 +9,10 @@
  *     pong WORK COUNT                                ok 0 SWITCHES
  *     serve                                          ok, once there is another command
  *     crowd WINDOW YIELDS NANOSECONDS                ok COUNT
+ *     grow WHAT COUNT                                ok, once there are so many
+ *     threads COUNT SHARED                           ok, once so many threads can 'run threads'; 1 for one endpoint
+ *     memory                                         ok 0 RESIDENT, in bytes
+ *     settle                                         ok, once no TCP connection is in a state of its own
  *     rest                                           ok
  *
  * SWITCHES is the number of times that the system made the thread wait for other threads. A failure ends the process,
@@ -21,16 +25,21 @@
 #define _GNU_SOURCE
 #include "baseline.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* No command takes longer; a worker whose driver is gone must not spin for ever. */
 #define LONGEST_COMMAND 60
+/* No file of a worker has a higher number. */
+#define FILES 8192
 
 noreturn void fail(const char *call, long status) {
     printf("error %s gave %ld, %s\n", call, status, fi_strerror((int)-status));
@@ -139,8 +148,34 @@ static void command_crowd(struct world *world, const char *line) {
     printf("ok %lu\n", crowd(world, window, yields != 0, nanoseconds));
 }
 
+static void command_grow(struct world *world, const char *line) {
+    char what[16];
+    size_t count;
+    if (sscanf(line, "grow %15s %zu", what, &count) != 2 || !grow(world, what, count))
+        misunderstood(line);
+    puts("ok");
+}
+
+static void command_threads(struct world *world, const char *line) {
+    size_t count;
+    int shared;
+    if (sscanf(line, "threads %zu %d", &count, &shared) != 2 || !open_crew(world, count, shared != 0))
+        misunderstood(line);
+    puts("ok");
+}
+
 static void command_serve(struct world *world) {
     serve(world);
+    puts("ok");
+}
+
+/*
+ * Gives each TCP connection the congestion control that every Linux has. With BBR a connection stays in one of two
+ * states, by chance: with a small window, messages that wait are sent together, which takes a quarter less.
+ */
+static void command_settle(void) {
+    for (int file = 0; file < FILES; file++)
+        setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "reno", strlen("reno")); /* refused where it is no connection */
     puts("ok");
 }
 
@@ -178,6 +213,14 @@ int main(int argument_count, char **arguments) {
             command_crowd(world, line);
         else if (strncmp(line, "serve", 5) == 0)
             command_serve(world);
+        else if (strncmp(line, "grow ", 5) == 0)
+            command_grow(world, line);
+        else if (strncmp(line, "threads ", 8) == 0)
+            command_threads(world, line);
+        else if (strncmp(line, "memory", 6) == 0)
+            printf("ok 0 %ld\n", resident());
+        else if (strncmp(line, "settle", 6) == 0)
+            command_settle();
         else if (strncmp(line, "rest", 4) == 0)
             puts("ok");
         else

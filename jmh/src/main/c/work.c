@@ -169,7 +169,9 @@ int64_t run_work(struct world *world, const char *work, size_t size, uint64_t wi
         stream(world, size, window, count);
     else if (strcmp(work, "fetchadd") == 0)
         fetch_add_each(world, count);
-    else if (!run_messages(world, work, size, window, count))
+    else if (strcmp(work, "threads") == 0)
+        return run_crew(world, size, count);
+    else if (!run_messages(world, work, size, window, count) && !run_grown(world, work, size, count))
         return -1;
     return now() - start;
 }

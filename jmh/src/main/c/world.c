@@ -60,7 +60,7 @@ static int find(struct world *world, const char *provider, const char *node, str
     return 0;
 }
 
-static struct fid_cq *open_queue(struct world *world) {
+struct fid_cq *open_queue(struct world *world) {
     size_t size = world->info->tx_attr->size;
     size = size < SMALLEST_QUEUE ? SMALLEST_QUEUE : size > LARGEST_QUEUE ? LARGEST_QUEUE : size;
     struct fi_cq_attr attributes = {.size = 2 * size, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE};
@@ -75,10 +75,12 @@ static void bind_write_counter(struct world *world, struct fid_ep *endpoint) {
     struct fid_cntr *counter;
     check(fi_cntr_open(world->domain, &attributes, &counter, NULL), "fi_cntr_open");
     check(fi_ep_bind(endpoint, &counter->fid, FI_WRITE), "fi_ep_bind");
+    if (world->counter_count == sizeof(world->counters) / sizeof(world->counters[0]))
+        fail("too many endpoints", -FI_ENOMEM);
     world->counters[world->counter_count++] = counter;
 }
 
-static struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue) {
+struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue) {
     struct fid_ep *endpoint;
     check(fi_endpoint(world->domain, world->info, &endpoint, NULL), "fi_endpoint");
     check(fi_ep_bind(endpoint, &world->vector->fid, 0), "fi_ep_bind");
@@ -90,6 +92,15 @@ static struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue) {
     return endpoint;
 }
 
+void register_region(struct world *world, struct region *region, char *memory, size_t length, uint64_t access, uint64_t key) {
+    region->memory = memory;
+    region->length = length;
+    check(fi_mr_reg(world->domain, memory, length, access, 0, key, 0, &region->registration, NULL), "fi_mr_reg");
+    region->descriptor = fi_mr_desc(region->registration);
+    region->base = world->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)memory : 0;
+    region->key = fi_mr_key(region->registration);
+}
+
 static void open_region(struct world *world, struct region *region, size_t length, uint64_t access, uint64_t key) {
     bool huge = length >= HUGE_PAGE;
     if (posix_memalign((void **)&region->memory, huge ? HUGE_PAGE : PAGE, length) != 0)
@@ -97,14 +108,10 @@ static void open_region(struct world *world, struct region *region, size_t lengt
     if (huge)
         madvise(region->memory, length, MADV_HUGEPAGE); /* as far as the system wants to */
     memset(region->memory, 0, length);
-    region->length = length;
-    check(fi_mr_reg(world->domain, region->memory, length, access, 0, key, 0, &region->registration, NULL), "fi_mr_reg");
-    region->descriptor = fi_mr_desc(region->registration);
-    region->base = world->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)region->memory : 0;
-    region->key = fi_mr_key(region->registration);
+    register_region(world, region, region->memory, length, access, key);
 }
 
-static fi_addr_t insert(struct world *world, const void *name) {
+fi_addr_t insert_address(struct world *world, const void *name) {
     fi_addr_t address;
     int inserted = fi_av_insert(world->vector, name, 1, &address, 0, NULL);
     if (inserted != 1)
@@ -112,14 +119,7 @@ static fi_addr_t insert(struct world *world, const void *name) {
     return address;
 }
 
-int open_world(struct world *world, enum family family, const char *provider, const char *node,
-               enum fi_threading threading, enum fi_progress progress, size_t length) {
-    world->family = family;
-    struct fi_info *hints = make_hints(family, provider, threading, progress);
-    int status = find(world, provider, node, hints);
-    fi_freeinfo(hints);
-    if (status != 0)
-        return status;
+static void open_all(struct world *world, size_t length) {
     check(fi_fabric(world->info->fabric_attr, &world->fabric, NULL), "fi_fabric");
     check(fi_domain(world->fabric, world->info, &world->domain, NULL), "fi_domain");
     world->queue = open_queue(world);
@@ -129,7 +129,7 @@ int open_world(struct world *world, enum family family, const char *provider, co
     check(fi_av_open(world->domain, &attributes, &world->vector, NULL), "fi_av_open");
     world->source = open_endpoint(world, world->queue);
     world->target = open_endpoint(world, world->target_queue);
-    bool messages = family == MSG || family == TAGGED;
+    bool messages = world->family == MSG || world->family == TAGGED;
     uint64_t two_sided = FI_SEND | FI_RECV;
     open_region(world, &world->local, length, messages ? two_sided : FI_READ | FI_WRITE, 1);
     open_region(world, &world->remote, length, messages ? two_sided : FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
@@ -138,16 +138,34 @@ int open_world(struct world *world, enum family family, const char *provider, co
     char name[NAME_ROOM];
     size_t room = sizeof(name);
     check(fi_getname(&world->target->fid, name, &room), "fi_getname");
-    world->peer = insert(world, name);
+    world->peer = insert_address(world, name);
     if (messages) {
         room = sizeof(name);
         check(fi_getname(&world->source->fid, name, &room), "fi_getname");
-        world->back = insert(world, name);
+        world->back = insert_address(world, name);
         post_receives(world);
     }
     for (int at = 0; at < MOST_IN_FLIGHT; at++)
         return_context(world, &world->contexts[at]);
-    return 0;
+}
+
+int open_world(struct world *world, enum family family, const char *provider, const char *node,
+               enum fi_threading threading, enum fi_progress progress, size_t length) {
+    world->family = family;
+    struct fi_info *hints = make_hints(family, provider, threading, progress);
+    int status = find(world, provider, node, hints);
+    fi_freeinfo(hints);
+    if (status == 0)
+        open_all(world, length);
+    return status;
+}
+
+void open_like(struct world *world, const struct world *first, size_t length) {
+    world->family = first->family;
+    world->info = fi_dupinfo(first->info);
+    if (world->info == NULL)
+        fail("fi_dupinfo", -FI_ENOMEM);
+    open_all(world, length);
 }
 
 void print_world(struct world *world) {
@@ -165,7 +183,7 @@ void insert_other(struct world *world, const char *address_in_hex, uint64_t base
     unsigned int byte;
     for (size_t at = 0; at < NAME_ROOM && sscanf(address_in_hex + 2 * at, "%2x", &byte) == 1; at++)
         name[at] = (unsigned char)byte;
-    world->other = insert(world, name);
+    world->other = insert_address(world, name);
     world->other_base = base;
     world->other_key = key;
 }
@@ -178,6 +196,8 @@ static void close_object(struct fid *object) {
 void close_world(struct world *world) {
     if (world->info == NULL)
         return;
+    close_crew(world);
+    close_growth(world);
     close_object(&world->source->fid);
     close_object(&world->target->fid);
     struct region *regions[] = {&world->local, &world->remote, &world->letter, &world->mailbox};

@@ -17,7 +17,7 @@ final class Baseline implements AutoCloseable {
     static final List<String> OPTIONS = List.of("-O2", "-std=gnu11");
 
     private static final List<String> SOURCES = List.of("main.c", "world.c", "work.c", "messages.c", "exchange.c",
-            "crowd.c");
+            "crowd.c", "growth.c", "crew.c");
     private static final String HEADER = "baseline.h";
     private static final String BINARY = "baseline";
 

@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
 public final class Bench implements Callable<Integer> {
     private static final double SECONDS = 600;
     private static final double QUICK_SECONDS = 38;
+    private static final double SCALE_SECONDS = 100;
     private static final double PEERS_SHARE = 0.1;
     private static final double FEWEST_SECONDS = 1;
     private static final double MOST_SECONDS = 36_000;
@@ -93,7 +94,8 @@ public final class Bench implements Callable<Integer> {
     private boolean peers;
 
     @Option(names = "--scale", description = "Measure instead what an operation takes by the number of regions, peers, "
-            + "operations in flight and threads, over shm or the provider that -p names.")
+            + "operations in flight, queues, endpoints and threads, in C and Java, and how much memory each needs, over "
+            + "shm or the provider that -p names. It takes three minutes; with --quick, only the two smallest numbers.")
     private boolean scale;
 
     @Option(names = "--contention",
@@ -151,7 +153,7 @@ public final class Bench implements Callable<Integer> {
         if (seconds != null && !(seconds >= FEWEST_SECONDS && seconds <= MOST_SECONDS)) {
             throw new ParameterException(spec.commandLine(), "--seconds takes a number from 1 to 36000");
         }
-        if (seconds != null && quick) {
+        if (seconds != null && quick && !scale) {
             throw new ParameterException(spec.commandLine(), "--quick says how long: leave --seconds out");
         }
         if (forks != null && (forks < 1 || forks > MOST_FORKS)) {
@@ -163,10 +165,7 @@ public final class Bench implements Callable<Integer> {
                         "there is no work '" + work + "', only " + String.join(", ", Works.NAMES));
             }
         }
-        if (scale) {
-            requireThere(providers);
-            return Scale.run(providers.isEmpty() ? List.of("shm") : providers, chartsFolder);
-        }
+        if (scale) { return measureScale(); }
         if (safepoints != null) {
             measureSafepoints();
             return 0;
@@ -193,6 +192,21 @@ public final class Bench implements Callable<Integer> {
         requireThere(named);
         List<String> chosen = named.isEmpty() ? software(Libfabric.load().version().major() >= 2) : named;
         new Safepoints(spec.commandLine().getOut(), Safepoints.COUNT).run(chosen);
+    }
+
+    private int measureScale() {
+        List<String> chosen = providers.isEmpty() ? List.of("shm") : providers;
+        requireThere(chosen);
+        Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
+        PrintWriter out = spec.commandLine().getOut();
+        Conditions.machine(out, Libfabric.load().version().toString());
+        try (Baseline baseline = Baseline.compile()) {
+            for (String provider : chosen) {
+                new Scale(out, seconds != null ? seconds : quick ? QUICK_SECONDS : SCALE_SECONDS, quick,
+                        baseline.command(!idleThread), jvmOptions, charts).run(provider);
+            }
+        }
+        return 0;
     }
 
     private int measureContention() {

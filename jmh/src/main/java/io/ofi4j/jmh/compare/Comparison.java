@@ -42,6 +42,7 @@ final class Comparison {
 
     private List<ExchangeDuel> run(Family family, Plan plan, Consumer<String> notes, Consumer<Row> rows) {
         try (Contest contest = new Contest(provider, family, toTry(), baseline, java)) {
+            contest.tie();
             if (family == Family.RMA) { notes.accept(provider + ": " + contest.models()); }
             List<Job> jobs = works.jobs(family);
             double weight = works.weight(family);
@@ -64,6 +65,7 @@ final class Comparison {
         List<Duel> duels = jobs.stream().map(job -> new Duel(job, contest.c(), contest.java())).toList();
         long warmUp = plan.warmUp(duels.size());
         duels.forEach(duel -> duel.warmUp(warmUp));
+        contest.settle(); // now that all connections are there
         int left = ROUNDS * duels.size();
         for (int round = 0; round < ROUNDS && (round == 0 || !plan.isOver()); round++) {
             for (Duel duel : duels) {

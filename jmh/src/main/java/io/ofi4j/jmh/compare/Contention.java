@@ -47,6 +47,7 @@ final class Contention {
     void run(String provider, int libfabricMajor, List<String> baseline, List<String> java) {
         try (Contest contest = new Contest(provider, Family.RMA, Models.toTry(provider, libfabricMajor), baseline,
                 java)) {
+            contest.tie();
             Side c = new Side(contest.c(), new ArrayList<>());
             Side ofJava = new Side(contest.java(), new ArrayList<>());
             for (int at = 0; at < CLIENTS[CLIENTS.length - 1]; at++) {

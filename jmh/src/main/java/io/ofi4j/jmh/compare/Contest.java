@@ -21,7 +21,7 @@ final class Contest implements AutoCloseable {
     private final String[] cOpened;
     private final String[] javaOpened;
 
-    /** Starts a worker of each side, with the first of these models that the provider has. */
+    /** Starts a worker of each side, tied to no processor, with the first of these models that the provider has. */
     Contest(String provider, Family family, List<Models> toTry, List<String> baseline, List<String> javaCommand) {
         this.provider = provider;
         this.family = family;
@@ -43,8 +43,6 @@ final class Contest implements AutoCloseable {
             models = found;
             javaOpened = answer;
             cOpened = open(c);
-            Processors.first(javaOpened[THREAD]);
-            Processors.first(cOpened[THREAD]);
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -84,6 +82,18 @@ final class Contest implements AutoCloseable {
     }
 
     Models models() { return models; }
+
+    /** Ties the workers' threads to a processor. */
+    void tie() {
+        Processors.first(javaOpened[THREAD]);
+        Processors.first(cOpened[THREAD]);
+    }
+
+    /** Gives the TCP connections that are there one congestion control. */
+    void settle() {
+        c.ask("settle");
+        java.ask("settle");
+    }
 
     Worker c() { return c; }
 

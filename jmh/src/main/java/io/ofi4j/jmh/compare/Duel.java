@@ -9,6 +9,7 @@ final class Duel {
     /** What the compiler wants to see of an operation; a slow one is warmed up for longer. */
     private static final long ENOUGH = 20_000;
 
+    private final long slice;
     private final Job job;
     private final Worker c;
     private final Worker java;
@@ -18,7 +19,11 @@ final class Duel {
     private long allocated;
     private boolean javaFirst;
 
-    Duel(Job job, Worker c, Worker java) {
+    Duel(Job job, Worker c, Worker java) { this(SLICE, job, c, java); }
+
+    /** @param slice for how many nanoseconds to let a side work at a time */
+    Duel(long slice, Job job, Worker c, Worker java) {
+        this.slice = slice;
         this.job = job;
         this.c = c;
         this.java = java;
@@ -28,11 +33,12 @@ final class Duel {
     void warmUp(long nanoseconds) {
         long end = System.nanoTime() + nanoseconds;
         count = Math.max(FIRST_COUNT, job.window());
-        long time = time(c.ask(job.command(count)));
-        while ((time = time(c.ask(job.command(count)))) < LONG_ENOUGH && count < MOST) {
+        long time;
+        // of two: where the thread had to wait for others, a slice would become too short
+        while ((time = Math.min(timeOfC(), timeOfC())) < LONG_ENOUGH && count < MOST) {
             count *= 2;
         }
-        count = Math.clamp(count * SLICE / time, job.window(), MOST);
+        count = Math.clamp(count * slice / time, job.window(), MOST);
         long warm = 0;
         do {
             java.ask(job.command(count));
@@ -55,6 +61,8 @@ final class Duel {
             allocated += Long.parseLong(ofJava[2]);
         } while (System.nanoTime() - end < 0);
     }
+
+    private long timeOfC() { return time(c.ask(job.command(count))); }
 
     private static long time(String[] answer) { return Long.parseLong(answer[1]); }
 

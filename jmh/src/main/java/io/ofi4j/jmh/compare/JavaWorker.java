@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.stream.Stream;
 
 /**
  * The Java side of the comparison: obeys the commands that {@code main.c} describes, through the public API. The second
@@ -29,6 +30,9 @@ final class JavaWorker {
     private Work work;
     private MessageWork messageWork;
     private Exchange exchange;
+    private FabricHints hints;
+    private Growth growth;
+    private Crew crew;
 
     private JavaWorker() {}
 
@@ -36,7 +40,13 @@ final class JavaWorker {
     public static void main(String[] arguments) throws InterruptedException {
         JavaWorker worker = new JavaWorker();
         Commands.obey(worker::obey);
-        if (worker.world != null) { worker.world.close(); }
+        worker.close();
+    }
+
+    private void close() {
+        if (crew != null) { crew.close(); }
+        if (growth != null) { growth.close(); }
+        if (world != null) { world.close(); }
     }
 
     private String obey(String[] words) {
@@ -49,6 +59,10 @@ final class JavaWorker {
             case "serve" -> serve();
             case "crowd" ->
                 "ok " + new Crowd(world).read(Long.parseLong(words[1]), words[2].equals("1"), Long.parseLong(words[3]));
+            case "grow" -> grow(words);
+            case "threads" -> threads(words);
+            case "memory" -> memory();
+            case "settle" -> settle();
             case "rest" -> "ok";
             default -> throw new IllegalArgumentException("not understood: " + words[0]);
         };
@@ -57,11 +71,11 @@ final class JavaWorker {
     private String open(String[] words) {
         ProgressModel progress = ProgressModel.valueOf(words[4]);
         Family family = Family.valueOf(words[6]);
-        FabricHints hints = family.hints().provider(words[1]).threading(ThreadingModel.valueOf(words[3]))
+        FabricHints anywhere = family.hints().provider(words[1]).threading(ThreadingModel.valueOf(words[3]))
                 .controlProgress(progress).dataProgress(progress);
+        hints = words[2].equals("-") ? anywhere : anywhere.source(words[2], null);
         try {
-            world = new World(family, words[2].equals("-") ? hints : hints.source(words[2], null),
-                    Long.parseLong(words[5]));
+            world = new World(family, hints, Long.parseLong(words[5]));
             prepare(family);
         } catch (NoProviderException | UnsupportedOperationException e) {
             return "absent " + e.getMessage();
@@ -78,6 +92,7 @@ final class JavaWorker {
             return;
         }
         work = new Work(world, family);
+        growth = new Growth(world);
         exchange = new Exchange(world);
         if (family == Family.ATOMIC && world.source.atomics().fetchValid(AtomicOperation.SUM, Datatype.UINT64) == 0) {
             throw new UnsupportedOperationException("it adds no 64-bit integers");
@@ -104,10 +119,14 @@ final class JavaWorker {
         long size = Long.parseLong(words[2]);
         long window = Long.parseLong(words[3]);
         long count = Long.parseLong(words[4]);
+        if (words[1].equals("threads")) {
+            long time = crew.run(size, count);
+            return "ok " + time + " " + crew.allocated();
+        }
         long before = THREADS.getCurrentThreadAllocatedBytes();
         long time = messageWork != null
                 ? messageWork.run(words[1], size, window, count)
-                : work.run(words[1], size, window, count);
+                : Growth.isWork(words[1]) ? growth.run(words[1], size, count) : work.run(words[1], size, window, count);
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
         return "ok " + time + " " + allocated;
     }
@@ -129,6 +148,37 @@ final class JavaWorker {
 
     private String serve() {
         new Crowd(world).serve();
+        return "ok";
+    }
+
+    private String grow(String[] words) {
+        growth.grow(words[1], Integer.parseInt(words[2]));
+        return "ok";
+    }
+
+    private String threads(String[] words) {
+        if (crew != null) { crew.close(); }
+        crew = new Crew(words[2].equals("1") ? world : null, hints, Integer.parseInt(words[1]));
+        return "ok";
+    }
+
+    /** What is on the heap after a collection, and what is in memory, in bytes. */
+    private static String memory() {
+        System.gc();
+        return "ok " + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() + " " + resident();
+    }
+
+    private static long resident() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/smaps_rollup"))) {
+            return lines.filter(line -> line.startsWith("Rss:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10).findFirst().orElse(0);
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private static String settle() {
+        Congestion.settle();
         return "ok";
     }
 

@@ -32,6 +32,12 @@ record Models(ThreadingModel threading, ProgressModel progress) {
         return models;
     }
 
+    /** {@return what to try where several threads use one endpoint} */
+    static List<Models> safe() {
+        return List.of(new Models(ThreadingModel.SAFE, ProgressModel.MANUAL),
+                new Models(ThreadingModel.SAFE, ProgressModel.UNSPECIFIED));
+    }
+
     /** {@return what to ask a provider for; one that has internet addresses, on this machine only} */
     FabricHints hints(String provider) {
         FabricHints hints = FabricHints.rma().provider(provider).threading(threading).controlProgress(progress)

@@ -1,16 +1,9 @@
 package io.ofi4j.jmh.compare;
 
-import com.sun.management.ThreadMXBean;
-import io.ofi4j.Access;
-import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.Libfabric;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.Version;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
-import java.nio.ByteBuffer;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,225 +12,230 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.LongUnaryOperator;
-import java.util.stream.IntStream;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * How what an operation takes grows with the number of regions, peers, operations in flight and threads, and how much
- * memory they need; through the public API, within one process. Runs in a JVM of its own.
+ * How what an operation takes grows with the number of regions, peers, operations in flight, queues, endpoints and
+ * threads, and how much memory each needs: C and Java in turns.
  */
 final class Scale {
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int SMALL = 8;
-    private static final int ROOM = 1 << 16;
-    private static final int REGION = 64;
-    private static final int[] REGIONS = {1, 10, 100, 1_000, 10_000, 100_000};
-    private static final int[] PEERS = {1, 10, 100, 1_000, 10_000};
-    private static final int[] THREAD_COUNTS = {1, 2, 4, 8};
-    private static final int SLICES = 9;
     private static final long SLICE = 20_000_000;
-    private static final long WARM_UP = 400_000_000;
-    private static final long GROWTH_OPERATIONS = 2_000_000;
-    private static final long MILLION = 1_000_000;
-    private static final int TURNS = 4;
-    private static final String FORMAT = "%-36s %9s %10s %8s %9s %9s%n";
-    /** Where a struct sockaddr_in has the port and the address. */
-    private static final int PORT_AT = 2;
+    private static final double WARM_UP = 0.3;
+    /** The part of the free memory that both sides may take. */
+    private static final double MOST_OF_MEMORY = 0.75;
+    private static final String ROW = "%-34s %-11s %9s %10s %10s %7s  %-15s %7s%n";
+    private static final String MEMORY = "%-34s %-11s %16s %12s %12s %12s%n";
+    /** A heap that is in memory from the start, so that what else comes into memory is not the heap's. */
+    private static final List<String> HEAP = List.of("-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch");
 
-    private final String provider;
+    /**
+     * The C library raises this threshold when a program frees much at once, as a JVM does. Memory of endpoints is then
+     * mapped at other distances, for which the processor's translation buffers have half as much room.
+     */
+    private static final List<String> MALLOC = List.of("env", "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432");
+
+    private final PrintWriter out;
+    private final String libfabric;
     private final int libfabricMajor;
+    private final double rowSeconds;
+    private final boolean quick;
+    private final List<String> baseline;
+    private final List<String> java;
+    private final Charts charts;
+    private final List<String> memory = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
     /** Of each thing that grows, how many there were and what an operation took. */
     private final Map<String, List<double[]>> times = new LinkedHashMap<>();
 
-    private Scale(String provider) {
-        this.provider = provider;
-        this.libfabricMajor = Libfabric.load().version().major();
-    }
+    /** What grows. */
+    private enum Thing {
+        REGIONS("regions at each end", "a region", "grow regions %d", "regions", 1, 10, 100, 1_000, 10_000, 100_000),
+        PEERS("peers in the vector", "a peer", "grow peers %d", "write", 1, 10, 100, 1_000, 10_000),
+        FLIGHT("operations in flight", "", "", "stream", 1, 4, 16, 64, 256, 1_024),
+        QUEUES("queues, with an endpoint each", "a queue and its endpoint", "grow queues %d", "senders", 1, 4, 16, 64),
+        ENDPOINTS("endpoints of one queue", "an endpoint", "grow endpoints %d", "senders", 1, 16, 128),
+        MANY_ENDPOINTS("endpoints of one queue", "an endpoint", "grow endpoints %d", "senders", 1, 128, 1_024),
+        THREADS("threads, an endpoint each", "", "threads %d 0", "threads", 1, 2, 4, 8),
+        SHARED("threads, one endpoint, SAFE", "", "threads %d 1", "threads", 1, 2, 4, 8);
 
-    /** Runs in JVMs of their own, one a provider; how they ended. The folder of charts may be null. */
-    static int run(List<String> providers, Path charts) {
-        try {
-            for (String provider : providers) {
-                List<String> command = new ArrayList<>(Jvm.command(Scale.class));
-                command.add(provider);
-                if (charts != null) { command.add(charts.toString()); }
-                int status = new ProcessBuilder(command).inheritIO().start().waitFor();
-                if (status != 0) { return status; }
-            }
-            return 0;
-        } catch (IOException e) {
-            throw new BenchFailure("cannot start a JVM: " + e.getMessage(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BenchFailure("interrupted", e);
+        private static final int QUICK_COUNTS = 2;
+
+        private final String title;
+        /** What the table of memory calls one, or nothing. */
+        private final String one;
+        private final String command;
+        private final String work;
+        private final int[] counts;
+
+        Thing(String title, String one, String command, String work, int... counts) {
+            this.title = title;
+            this.one = one;
+            this.command = command;
+            this.work = work;
+            this.counts = counts;
         }
-    }
 
-    /** Measures over the provider that is named, prints a table, and draws it where a folder is named. */
-    public static void main(String[] arguments) throws Exception {
-        Scale scale = new Scale(arguments[0]);
-        Charts charts = arguments.length == 1 ? null : new Charts(Path.of(arguments[1]));
-        System.out.printf("libfabric %s, %s, write of 8 B with completion through the public API, %d cores%n",
-                Libfabric.load().version(), arguments[0], Runtime.getRuntime().availableProcessors());
-        System.out.printf(FORMAT, "what grows", "count", "ns/op", "B/op", "heap MiB", "RSS MiB");
-        scale.regions();
-        scale.peers();
-        scale.window();
-        scale.threads();
-        scale.time();
-        if (charts != null) { charts.scale(Libfabric.load().version().toString(), arguments[0], scale.times); }
-    }
+        boolean hasThreads() { return this == THREADS || this == SHARED; }
 
-    private World open(String name) {
-        return new World(Family.RMA, Models.toTry(name, libfabricMajor).getFirst().hints(name), ROOM);
-    }
-
-    /** Writes go from and to another region each time. */
-    private void regions() {
-        for (int count : REGIONS) {
-            try (World world = open(provider); Arena arena = Arena.ofShared()) {
-                MemorySegment memory = arena.allocate((long) count * REGION * 2, REGION);
-                MemoryRegion[] locals = new MemoryRegion[count];
-                MemoryRegion[] targets = new MemoryRegion[count];
-                RemoteRegion[] remotes = new RemoteRegion[count];
-                for (int at = 0; at < count; at++) {
-                    locals[at] = world.domain.register(memory.asSlice(2L * at * REGION, REGION), Access.WRITE);
-                    targets[at] = world.domain.register(memory.asSlice((2L * at + 1) * REGION, REGION),
-                            Access.REMOTE_WRITE);
-                    remotes[at] = targets[at].remote();
-                }
-                measure("regions at each end", count, operations -> writeToEach(world, locals, remotes, operations));
-                Arrays.stream(locals).forEach(MemoryRegion::close);
-                Arrays.stream(targets).forEach(MemoryRegion::close);
-            }
+        /**
+         * The provider to measure, beside one that was named, or nothing. Peers need internet addresses, which need not
+         * be anybody's; of shared memory, 1,024 endpoints need more than most machines have.
+         */
+        Optional<String> provider(String named, int libfabricMajor) {
+            boolean shm = named.startsWith("shm");
+            return switch (this) {
+                case PEERS -> Optional.of(shm ? "tcp;ofi_rxm" : named);
+                case ENDPOINTS -> shm ? Optional.of(named) : Optional.empty();
+                case MANY_ENDPOINTS -> Optional.of(!shm ? named : libfabricMajor >= 2 ? "tcp" : "net");
+                default -> Optional.of(named);
+            };
         }
+
+        int[] counts(boolean quick) { return quick ? Arrays.copyOf(counts, QUICK_COUNTS) : counts; }
+
+        /** {@return how many objects are made for so many in the table} */
+        int objects(int count) {
+            return this == REGIONS ? 2 * count : count;
+        }
+
+        long window(int count) { return this == FLIGHT ? count : 1; }
     }
 
-    private static long writeToEach(World world, MemoryRegion[] locals, RemoteRegion[] remotes, long operations) {
-        long start = System.nanoTime();
-        int at = 0;
-        for (long done = 0; done < operations; done++) {
-            while (!world.rma.tryWrite(locals[at], 0, SMALL, world.peer, remotes[at], 0, done)) {
-                world.makeProgress();
-            }
-            world.posted++;
-            at = at + 1 == locals.length ? 0 : at + 1;
-            while (world.completed < world.posted) {
-                if (world.pollQueue() == 0) { world.pollTarget(); }
-            }
+    /** What both sides have in memory, in bytes. */
+    private record Memory(long ofC, long ofJava, long heap) {
+        static Memory of(Contest contest) {
+            String[] ofJava = contest.java().ask("memory");
+            return new Memory(Long.parseLong(contest.c().ask("memory")[2]), Long.parseLong(ofJava[2]),
+                    Long.parseLong(ofJava[1]));
         }
-        return System.nanoTime() - start;
+
+        /** What is not libfabric's in Java, beside the heap: what Java has more than C. */
+        long other() {
+            return ofJava - ofC;
+        }
     }
 
     /**
-     * Over a provider with internet addresses, which need not be anybody's; writes go to the one peer that is there.
+     * A measurement of all things.
+     *
+     * @param seconds how long it takes, about
+     * @param quick whether each thing has only its two smallest numbers
+     * @param charts where it is drawn, or null
      */
-    private void peers() {
-        String name = provider.startsWith("shm") ? "tcp;ofi_rxm" : provider;
-        for (int count : PEERS) {
-            try (World world = open(name)) {
-                byte[] address = world.source.address().toBytes();
-                for (int at = 1; at < count; at++) {
-                    byte[] another = address.clone();
-                    ByteBuffer.wrap(another).putShort(PORT_AT, (short) (1024 + at)).put(PORT_AT + 3, (byte) 1);
-                    world.vector.insert(EndpointAddress.of(another));
+    Scale(PrintWriter out, double seconds, boolean quick, List<String> baseline, List<String> jvmOptions,
+            Charts charts) {
+        this.out = out;
+        this.quick = quick;
+        this.baseline = Stream.concat(MALLOC.stream(), baseline.stream()).toList();
+        this.java = Stream
+                .concat(MALLOC.stream(),
+                        Jvm.command(JavaWorker.class,
+                                Stream.concat(HEAP.stream(), jvmOptions.stream()).toArray(String[]::new)).stream())
+                .toList();
+        this.charts = charts;
+        Version version = Libfabric.load().version();
+        this.libfabric = version.toString();
+        this.libfabricMajor = version.major();
+        this.rowSeconds = seconds / Stream.of(Thing.values()).mapToInt(thing -> thing.counts(quick).length).sum();
+    }
+
+    /** Measures over a provider, and prints two tables. */
+    void run(String provider) {
+        out.printf(
+                "%s, writes of 8 B with completion, manual progress where there is; slices of %d ms in turns; Java with %s%n",
+                provider, SLICE / 1_000_000, String.join(" ", HEAP));
+        out.printf(ROW, "what grows", "provider", "count", "C ns", "Java ns", "ratio", "quartiles", "B/op");
+        memory.clear();
+        notes.clear();
+        times.clear();
+        for (Thing thing : Thing.values()) {
+            try {
+                thing.provider(provider, libfabricMajor).ifPresent(its -> measure(thing, its));
+            } catch (Absence e) {
+                notes.add(thing.title + ": not measured: " + e.getMessage());
+            }
+        }
+        out.printf(MEMORY, "memory in bytes", "provider", "between", "libfabric", "Java heap", "Java's rest");
+        memory.forEach(out::print);
+        notes.forEach(out::println);
+        out.flush();
+        if (charts != null) { charts.scale(libfabric, provider, times); }
+    }
+
+    private void measure(Thing thing, String provider) {
+        List<Models> models = thing == Thing.SHARED ? Models.safe() : Models.toTry(provider, libfabricMajor);
+        try (Contest contest = new Contest(provider, Family.RMA, models, baseline, java)) {
+            if (!thing.hasThreads()) { contest.tie(); }
+            int before = 0;
+            long each = 0;
+            for (int count : thing.counts(quick)) {
+                if (2 * each * thing.objects(count - before) > MOST_OF_MEMORY * available()) {
+                    notes.add(thing.title + ": not measured with " + count + ": each side needs " + (each >> 10)
+                            + " KiB for each, and there is no room for that");
+                    return;
                 }
-                measure("peers in the vector, " + name, count, write(world));
-            }
-        }
-    }
-
-    private static LongUnaryOperator write(World world) {
-        Work work = new Work(world, Family.RMA);
-        return operations -> work.run("write", SMALL, 1, operations);
-    }
-
-    private void window() {
-        try (World world = open(provider)) {
-            Work work = new Work(world, Family.RMA);
-            long most = Math.min(world.queue.size(), world.info().transmit().size());
-            for (long count = 1; count < 2 * most; count *= 4) {
-                long window = Math.min(count, Long.highestOneBit(most));
-                measure("operations in flight", window, operations -> work.run("stream", SMALL, window, operations));
-            }
-        }
-    }
-
-    private void threads() throws InterruptedException {
-        for (int count : THREAD_COUNTS) {
-            double[] times = new double[count];
-            double[] allocated = new double[count];
-            List<Thread> threads = IntStream.range(0, count).mapToObj(number -> Thread.ofPlatform().start(() -> {
-                try (World world = open(provider)) {
-                    LongUnaryOperator write = write(world);
-                    times[number] = nanoseconds(write);
-                    allocated[number] = allocated(write, GROWTH_OPERATIONS / count);
+                try {
+                    each = grow(thing, contest, provider, before, count);
+                } catch (BenchFailure e) {
+                    notes.add(thing.title + ": not measured with " + count + ": " + e.getMessage());
+                    return;
                 }
-            })).toList();
-            for (Thread thread : threads) {
-                thread.join();
-            }
-            double together = 1 / Arrays.stream(times).map(time -> 1 / time).sum();
-            row("threads with an endpoint each, together", count, together,
-                    Arrays.stream(allocated).average().orElseThrow());
-        }
-    }
-
-    /** Whether memory grows while operations go by. */
-    private void time() {
-        try (World world = open(provider)) {
-            LongUnaryOperator write = write(world);
-            for (int turn = 1; turn <= TURNS; turn++) {
-                long before = THREADS.getCurrentThreadAllocatedBytes();
-                double nanoseconds = (double) write.applyAsLong(GROWTH_OPERATIONS) / GROWTH_OPERATIONS;
-                row("million operations gone by", turn * GROWTH_OPERATIONS / MILLION, nanoseconds,
-                        (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / GROWTH_OPERATIONS);
+                before = count;
+                row(thing, provider, count, duel(thing, contest, count));
             }
         }
     }
 
-    private void measure(String what, long count, LongUnaryOperator work) {
-        double nanoseconds = nanoseconds(work);
-        row(what, count, nanoseconds, allocated(work, Math.max(1, (long) (SLICE / nanoseconds))));
-    }
-
-    /** The bytes that an operation allocates, of so many. */
-    private static double allocated(LongUnaryOperator work, long operations) {
-        long before = THREADS.getCurrentThreadAllocatedBytes();
-        work.applyAsLong(operations);
-        return (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / operations;
-    }
-
-    /** The median of some slices. */
-    private static double nanoseconds(LongUnaryOperator work) {
-        long end = System.nanoTime() + WARM_UP;
-        long operations = 0;
-        long time = 0;
-        while (System.nanoTime() - end < 0) {
-            operations += 1_000;
-            time += work.applyAsLong(1_000);
+    /** Makes so many; how many bytes each needs. */
+    private long grow(Thing thing, Contest contest, String provider, int before, int count) {
+        if (thing.command.isEmpty()) { return 0; }
+        Memory earlier = Memory.of(contest);
+        String command = String.format(Locale.ROOT, thing.command, count);
+        contest.c().ask(command);
+        contest.java().ask(command);
+        if (thing.one.isEmpty()) { return 0; }
+        Memory later = Memory.of(contest);
+        double more = thing.objects(count - before);
+        if (count == thing.counts(quick)[thing.counts(quick).length - 1]) {
+            memory.add(String.format(Locale.ROOT, MEMORY, thing.one, provider, before + " and " + count,
+                    bytes((later.ofC - earlier.ofC) / more), bytes((later.heap - earlier.heap) / more),
+                    bytes((later.other() - earlier.other()) / more)));
         }
-        long count = Math.max(1, SLICE * operations / time);
-        return Statistics.median(
-                IntStream.range(0, SLICES).mapToDouble(slice -> (double) work.applyAsLong(count) / count).toArray());
+        return (long) Math.max((later.ofC - earlier.ofC) / more, (later.ofJava - earlier.ofJava) / more);
     }
 
-    private void row(String what, long count, double nanoseconds, double allocated) {
-        times.computeIfAbsent(what, _ -> new ArrayList<>()).add(new double[]{count, nanoseconds});
-        System.gc();
-        long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-        System.out.printf(FORMAT, what, count, String.format(Locale.ROOT, "%.1f", nanoseconds),
-                String.format(Locale.ROOT, "%.2f", allocated), String.format(Locale.ROOT, "%.1f", heap / 1048576.0),
-                String.format(Locale.ROOT, "%.1f", resident() / 1024.0));
+    private Row duel(Thing thing, Contest contest, int count) {
+        Job job = new Job(thing.title, Family.RMA, thing.work, SMALL, thing.window(count));
+        Duel duel = new Duel(SLICE, job, contest.c(), contest.java());
+        duel.warmUp((long) (rowSeconds * WARM_UP * 1e9));
+        contest.settle();
+        duel.round((long) (rowSeconds * (1 - WARM_UP) * 1e9));
+        return duel.row(libfabric, "");
     }
 
-    /** In KiB. */
-    private static long resident() {
-        try {
-            return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
-                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElse(0);
+    private void row(Thing thing, String provider, int count, Row row) {
+        out.printf(Locale.ROOT, ROW, thing.title, provider, count, String.format(Locale.ROOT, "%.1f", row.cNs()),
+                String.format(Locale.ROOT, "%.1f", row.javaNs()), String.format(Locale.ROOT, "%.3f", row.ratio()),
+                String.format(Locale.ROOT, "%.3f to %.3f", row.from(), row.to()),
+                String.format(Locale.ROOT, "%.2f", row.allocBytes()));
+        out.flush();
+        String name = thing.title + ", " + provider;
+        times.computeIfAbsent(name + ", C", _ -> new ArrayList<>()).add(new double[]{count, row.cNs()});
+        times.computeIfAbsent(name + ", Java", _ -> new ArrayList<>()).add(new double[]{count, row.javaNs()});
+    }
+
+    private static String bytes(double number) { return String.format(Locale.ROOT, "%.0f", number); }
+
+    /** How many bytes of this machine's memory are free. */
+    private static long available() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
+            return lines.filter(line -> line.startsWith("MemAvailable:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10).findFirst()
+                    .orElse(Long.MAX_VALUE);
         } catch (IOException e) {
-            return 0;
+            return Long.MAX_VALUE;
         }
     }
 }

@@ -122,7 +122,10 @@ final class World implements CompletionHandler, AutoCloseable {
 
     /** Closes everything, the last opened first. */
     @Override
-    public void close() {
+    public void close() { closeAll(opened); }
+
+    /** Closes the objects of a stack. */
+    static void closeAll(Deque<AutoCloseable> opened) {
         while (!opened.isEmpty()) {
             try {
                 opened.pop().close();

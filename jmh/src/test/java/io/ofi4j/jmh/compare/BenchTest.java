@@ -28,6 +28,9 @@ class BenchTest {
     /** One or two clients, one read in flight or 32, spinning or yielding; and the words of a row. */
     private static final int KINDS = 8;
     private static final int ROW = 9;
+    private static final int GROWTH_ROW = 8;
+    private static final int THINGS_THAT_GROW = 8;
+    private static final int MEMORY_ROW = 6;
     private static final int LEAST_WIDTH = 300;
 
     @TempDir
@@ -131,6 +134,27 @@ class BenchTest {
             assertThat(Double.parseDouble(words[3])).as("reads a second in C").isPositive();
             assertThat(Double.parseDouble(words[4])).as("reads a second in Java").isPositive();
         });
+    }
+
+    @Test
+    void whatGrowsIsMeasuredOnBothSidesWithTheMemoryOfOne() {
+        Run run = Run.of("--scale", "--quick", "--seconds", "1");
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        List<String[]> rows = run.out.lines().map(line -> line.strip().split("  +"))
+                .filter(words -> words.length == GROWTH_ROW && words[2].matches("\\d+")).toList();
+        assertThat(rows).extracting(words -> words[0]).containsOnly("regions at each end", "peers in the vector",
+                "operations in flight", "queues, with an endpoint each", "endpoints of one queue",
+                "threads, an endpoint each", "threads, one endpoint, SAFE");
+        assertThat(rows).hasSize(2 * THINGS_THAT_GROW).allSatisfy(words -> {
+            assertThat(Double.parseDouble(words[3])).as("C").isPositive();
+            assertThat(Double.parseDouble(words[4])).as("Java").isPositive();
+            assertThat(Double.parseDouble(words[5])).as("ratio").isPositive();
+        });
+        assertThat(run.out.lines().map(line -> line.strip().split("  +"))
+                .filter(words -> words.length == MEMORY_ROW && words[2].matches("\\d+ and \\d+")))
+                .extracting(words -> words[0])
+                .containsExactly("a region", "a peer", "a queue and its endpoint", "an endpoint", "an endpoint");
     }
 
     @Test
