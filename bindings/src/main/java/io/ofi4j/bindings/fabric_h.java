@@ -5768,14 +5768,5 @@ public class fabric_h {
         }
         return Holder.FI_EFA_DOMAIN_OPS;
     }
-    private static final long FI_PSM2_DISCONNECT = 2147483649L;
-    /**
-     * {@snippet lang=c :
-     * #define FI_PSM2_DISCONNECT 2147483649
-     * }
-     */
-    public static long FI_PSM2_DISCONNECT() {
-        return FI_PSM2_DISCONNECT;
-    }
 }
 
