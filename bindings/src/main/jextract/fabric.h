@@ -16,6 +16,3 @@
 #include <rdma/fi_trigger.h>
 #include <rdma/fi_ext.h>
 #include <rdma/fi_ext_efa.h>
-#if __has_include(<rdma/fi_ext_psm2.h>) // on x86-64 only
-#include <rdma/fi_ext_psm2.h>
-#endif

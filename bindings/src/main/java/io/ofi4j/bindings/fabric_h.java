@@ -22,12 +22,15 @@ public class fabric_h {
     static final boolean TRACE_DOWNCALLS = Boolean.getBoolean("jextract.trace.downcalls");
 
     static void traceDowncall(String name, Object... args) {
-        String traceArgs = Arrays.stream(args).map(Object::toString).collect(Collectors.joining(", "));
-        System.out.printf("%s(%s)\n", name, traceArgs);
+         String traceArgs = Arrays.stream(args)
+                       .map(Object::toString)
+                       .collect(Collectors.joining(", "));
+         System.out.printf("%s(%s)\n", name, traceArgs);
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return SYMBOL_LOOKUP.find(symbol).orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
+        return SYMBOL_LOOKUP.find(symbol)
+            .orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {
@@ -43,18 +46,18 @@ public class fabric_h {
             case PaddingLayout p -> p;
             case ValueLayout v -> v.withByteAlignment(align);
             case GroupLayout g -> {
-                MemoryLayout[] alignedMembers = g.memberLayouts().stream().map(m -> align(m, align))
-                        .toArray(MemoryLayout[]::new);
-                yield g instanceof StructLayout
-                        ? MemoryLayout.structLayout(alignedMembers)
-                        : MemoryLayout.unionLayout(alignedMembers);
+                MemoryLayout[] alignedMembers = g.memberLayouts().stream()
+                        .map(m -> align(m, align)).toArray(MemoryLayout[]::new);
+                yield g instanceof StructLayout ?
+                        MemoryLayout.structLayout(alignedMembers) : MemoryLayout.unionLayout(alignedMembers);
             }
             case SequenceLayout s -> MemoryLayout.sequenceLayout(s.elementCount(), align(s.elementLayout(), align));
         };
     }
 
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.libraryLookup("libfabric.so.1", LIBRARY_ARENA)
-            .or(SymbolLookup.loaderLookup()).or(Linker.nativeLinker().defaultLookup());
+            .or(SymbolLookup.loaderLookup())
+            .or(Linker.nativeLinker().defaultLookup());
 
     public static final ValueLayout.OfBoolean C_BOOL = ValueLayout.JAVA_BOOLEAN;
     public static final ValueLayout.OfByte C_CHAR = ValueLayout.JAVA_BYTE;
@@ -66,163 +69,210 @@ public class fabric_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
-    private static final int FI_SUCCESS = (int) 0L;
+    private static final int FI_SUCCESS = (int)0L;
     /**
      * {@snippet lang=c :
      * #define FI_SUCCESS 0
      * }
      */
-    public static int FI_SUCCESS() { return FI_SUCCESS; }
-    private static final int FI_ERRNO_OFFSET = (int) 256L;
+    public static int FI_SUCCESS() {
+        return FI_SUCCESS;
+    }
+    private static final int FI_ERRNO_OFFSET = (int)256L;
     /**
      * {@snippet lang=c :
      * #define FI_ERRNO_OFFSET 256
      * }
      */
-    public static int FI_ERRNO_OFFSET() { return FI_ERRNO_OFFSET; }
-    private static final int FI_MAJOR_VERSION = (int) 2L;
+    public static int FI_ERRNO_OFFSET() {
+        return FI_ERRNO_OFFSET;
+    }
+    private static final int FI_MAJOR_VERSION = (int)2L;
     /**
      * {@snippet lang=c :
      * #define FI_MAJOR_VERSION 2
      * }
      */
-    public static int FI_MAJOR_VERSION() { return FI_MAJOR_VERSION; }
-    private static final int FI_MINOR_VERSION = (int) 1L;
+    public static int FI_MAJOR_VERSION() {
+        return FI_MAJOR_VERSION;
+    }
+    private static final int FI_MINOR_VERSION = (int)1L;
     /**
      * {@snippet lang=c :
      * #define FI_MINOR_VERSION 1
      * }
      */
-    public static int FI_MINOR_VERSION() { return FI_MINOR_VERSION; }
-    private static final int FI_REVISION_VERSION = (int) 0L;
+    public static int FI_MINOR_VERSION() {
+        return FI_MINOR_VERSION;
+    }
+    private static final int FI_REVISION_VERSION = (int)0L;
     /**
      * {@snippet lang=c :
      * #define FI_REVISION_VERSION 0
      * }
      */
-    public static int FI_REVISION_VERSION() { return FI_REVISION_VERSION; }
-    private static final int FI_COLLECTIVE_OFFSET = (int) 256L;
+    public static int FI_REVISION_VERSION() {
+        return FI_REVISION_VERSION;
+    }
+    private static final int FI_COLLECTIVE_OFFSET = (int)256L;
     /**
      * {@snippet lang=c :
      * #define FI_COLLECTIVE_OFFSET 256
      * }
      */
-    public static int FI_COLLECTIVE_OFFSET() { return FI_COLLECTIVE_OFFSET; }
-    private static final int FI_EOTHER = (int) 256L;
+    public static int FI_COLLECTIVE_OFFSET() {
+        return FI_COLLECTIVE_OFFSET;
+    }
+    private static final int FI_EOTHER = (int)256L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EOTHER = 256
      * }
      */
-    public static int FI_EOTHER() { return FI_EOTHER; }
-    private static final int FI_ETOOSMALL = (int) 257L;
+    public static int FI_EOTHER() {
+        return FI_EOTHER;
+    }
+    private static final int FI_ETOOSMALL = (int)257L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ETOOSMALL = 257
      * }
      */
-    public static int FI_ETOOSMALL() { return FI_ETOOSMALL; }
-    private static final int FI_EOPBADSTATE = (int) 258L;
+    public static int FI_ETOOSMALL() {
+        return FI_ETOOSMALL;
+    }
+    private static final int FI_EOPBADSTATE = (int)258L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EOPBADSTATE = 258
      * }
      */
-    public static int FI_EOPBADSTATE() { return FI_EOPBADSTATE; }
-    private static final int FI_EAVAIL = (int) 259L;
+    public static int FI_EOPBADSTATE() {
+        return FI_EOPBADSTATE;
+    }
+    private static final int FI_EAVAIL = (int)259L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EAVAIL = 259
      * }
      */
-    public static int FI_EAVAIL() { return FI_EAVAIL; }
-    private static final int FI_EBADFLAGS = (int) 260L;
+    public static int FI_EAVAIL() {
+        return FI_EAVAIL;
+    }
+    private static final int FI_EBADFLAGS = (int)260L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EBADFLAGS = 260
      * }
      */
-    public static int FI_EBADFLAGS() { return FI_EBADFLAGS; }
-    private static final int FI_ENOEQ = (int) 261L;
+    public static int FI_EBADFLAGS() {
+        return FI_EBADFLAGS;
+    }
+    private static final int FI_ENOEQ = (int)261L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOEQ = 261
      * }
      */
-    public static int FI_ENOEQ() { return FI_ENOEQ; }
-    private static final int FI_EDOMAIN = (int) 262L;
+    public static int FI_ENOEQ() {
+        return FI_ENOEQ;
+    }
+    private static final int FI_EDOMAIN = (int)262L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EDOMAIN = 262
      * }
      */
-    public static int FI_EDOMAIN() { return FI_EDOMAIN; }
-    private static final int FI_ENOCQ = (int) 263L;
+    public static int FI_EDOMAIN() {
+        return FI_EDOMAIN;
+    }
+    private static final int FI_ENOCQ = (int)263L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOCQ = 263
      * }
      */
-    public static int FI_ENOCQ() { return FI_ENOCQ; }
-    private static final int FI_ECRC = (int) 264L;
+    public static int FI_ENOCQ() {
+        return FI_ENOCQ;
+    }
+    private static final int FI_ECRC = (int)264L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ECRC = 264
      * }
      */
-    public static int FI_ECRC() { return FI_ECRC; }
-    private static final int FI_ETRUNC = (int) 265L;
+    public static int FI_ECRC() {
+        return FI_ECRC;
+    }
+    private static final int FI_ETRUNC = (int)265L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ETRUNC = 265
      * }
      */
-    public static int FI_ETRUNC() { return FI_ETRUNC; }
-    private static final int FI_ENOKEY = (int) 266L;
+    public static int FI_ETRUNC() {
+        return FI_ETRUNC;
+    }
+    private static final int FI_ENOKEY = (int)266L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOKEY = 266
      * }
      */
-    public static int FI_ENOKEY() { return FI_ENOKEY; }
-    private static final int FI_ENOAV = (int) 267L;
+    public static int FI_ENOKEY() {
+        return FI_ENOKEY;
+    }
+    private static final int FI_ENOAV = (int)267L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOAV = 267
      * }
      */
-    public static int FI_ENOAV() { return FI_ENOAV; }
-    private static final int FI_EOVERRUN = (int) 268L;
+    public static int FI_ENOAV() {
+        return FI_ENOAV;
+    }
+    private static final int FI_EOVERRUN = (int)268L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EOVERRUN = 268
      * }
      */
-    public static int FI_EOVERRUN() { return FI_EOVERRUN; }
-    private static final int FI_ENORX = (int) 269L;
+    public static int FI_EOVERRUN() {
+        return FI_EOVERRUN;
+    }
+    private static final int FI_ENORX = (int)269L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENORX = 269
      * }
      */
-    public static int FI_ENORX() { return FI_ENORX; }
-    private static final int FI_ENOMR = (int) 270L;
+    public static int FI_ENORX() {
+        return FI_ENORX;
+    }
+    private static final int FI_ENOMR = (int)270L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOMR = 270
      * }
      */
-    public static int FI_ENOMR() { return FI_ENOMR; }
-    private static final int FI_ERRNO_MAX = (int) 271L;
+    public static int FI_ENOMR() {
+        return FI_ENOMR;
+    }
+    private static final int FI_ERRNO_MAX = (int)271L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ERRNO_MAX = 271
      * }
      */
-    public static int FI_ERRNO_MAX() { return FI_ERRNO_MAX; }
+    public static int FI_ERRNO_MAX() {
+        return FI_ERRNO_MAX;
+    }
 
     private static class fi_strerror {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_strerror");
 
@@ -235,7 +285,9 @@ public class fabric_h {
      * const char *fi_strerror(int errnum)
      * }
      */
-    public static FunctionDescriptor fi_strerror$descriptor() { return fi_strerror.DESC; }
+    public static FunctionDescriptor fi_strerror$descriptor() {
+        return fi_strerror.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -243,7 +295,9 @@ public class fabric_h {
      * const char *fi_strerror(int errnum)
      * }
      */
-    public static MethodHandle fi_strerror$handle() { return fi_strerror.HANDLE; }
+    public static MethodHandle fi_strerror$handle() {
+        return fi_strerror.HANDLE;
+    }
 
     /**
      * Address for:
@@ -251,7 +305,9 @@ public class fabric_h {
      * const char *fi_strerror(int errnum)
      * }
      */
-    public static MemorySegment fi_strerror$address() { return fi_strerror.ADDR; }
+    public static MemorySegment fi_strerror$address() {
+        return fi_strerror.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -261,36 +317,45 @@ public class fabric_h {
     public static MemorySegment fi_strerror(int errnum) {
         var mh$ = fi_strerror.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_strerror", errnum); }
-            return (MemorySegment) mh$.invokeExact(errnum);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_strerror", errnum);
+            }
+            return (MemorySegment)mh$.invokeExact(errnum);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_NAME_MAX = (int) 64L;
+    private static final int FI_NAME_MAX = (int)64L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_NAME_MAX = 64
      * }
      */
-    public static int FI_NAME_MAX() { return FI_NAME_MAX; }
-    private static final int FI_ATOMIC_OP_LAST = (int) 19L;
+    public static int FI_NAME_MAX() {
+        return FI_NAME_MAX;
+    }
+    private static final int FI_ATOMIC_OP_LAST = (int)19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ATOMIC_OP_LAST = 19
      * }
      */
-    public static int FI_ATOMIC_OP_LAST() { return FI_ATOMIC_OP_LAST; }
-    private static final int FI_DATATYPE_LAST = (int) 14L;
+    public static int FI_ATOMIC_OP_LAST() {
+        return FI_ATOMIC_OP_LAST;
+    }
+    private static final int FI_DATATYPE_LAST = (int)14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_DATATYPE_LAST = 14
      * }
      */
-    public static int FI_DATATYPE_LAST() { return FI_DATATYPE_LAST; }
+    public static int FI_DATATYPE_LAST() {
+        return FI_DATATYPE_LAST;
+    }
 
     private static class fi_version {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT    );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_version");
 
@@ -303,7 +368,9 @@ public class fabric_h {
      * uint32_t fi_version()
      * }
      */
-    public static FunctionDescriptor fi_version$descriptor() { return fi_version.DESC; }
+    public static FunctionDescriptor fi_version$descriptor() {
+        return fi_version.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -311,7 +378,9 @@ public class fabric_h {
      * uint32_t fi_version()
      * }
      */
-    public static MethodHandle fi_version$handle() { return fi_version.HANDLE; }
+    public static MethodHandle fi_version$handle() {
+        return fi_version.HANDLE;
+    }
 
     /**
      * Address for:
@@ -319,7 +388,9 @@ public class fabric_h {
      * uint32_t fi_version()
      * }
      */
-    public static MemorySegment fi_version$address() { return fi_version.ADDR; }
+    public static MemorySegment fi_version$address() {
+        return fi_version.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -329,10 +400,12 @@ public class fabric_h {
     public static int fi_version() {
         var mh$ = fi_version.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_version"); }
-            return (int) mh$.invokeExact();
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_version");
+            }
+            return (int)mh$.invokeExact();
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
     /**
@@ -345,849 +418,1094 @@ public class fabric_h {
      * }
      */
     public static final AddressLayout fid_t = fabric_h.C_POINTER;
-    private static final int FI_FORMAT_UNSPEC = (int) 0L;
+    private static final int FI_FORMAT_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_FORMAT_UNSPEC = 0
      * }
      */
-    public static int FI_FORMAT_UNSPEC() { return FI_FORMAT_UNSPEC; }
-    private static final int FI_SOCKADDR = (int) 1L;
+    public static int FI_FORMAT_UNSPEC() {
+        return FI_FORMAT_UNSPEC;
+    }
+    private static final int FI_SOCKADDR = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR = 1
      * }
      */
-    public static int FI_SOCKADDR() { return FI_SOCKADDR; }
-    private static final int FI_SOCKADDR_IN = (int) 2L;
+    public static int FI_SOCKADDR() {
+        return FI_SOCKADDR;
+    }
+    private static final int FI_SOCKADDR_IN = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR_IN = 2
      * }
      */
-    public static int FI_SOCKADDR_IN() { return FI_SOCKADDR_IN; }
-    private static final int FI_SOCKADDR_IN6 = (int) 3L;
+    public static int FI_SOCKADDR_IN() {
+        return FI_SOCKADDR_IN;
+    }
+    private static final int FI_SOCKADDR_IN6 = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR_IN6 = 3
      * }
      */
-    public static int FI_SOCKADDR_IN6() { return FI_SOCKADDR_IN6; }
-    private static final int FI_SOCKADDR_IB = (int) 4L;
+    public static int FI_SOCKADDR_IN6() {
+        return FI_SOCKADDR_IN6;
+    }
+    private static final int FI_SOCKADDR_IB = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR_IB = 4
      * }
      */
-    public static int FI_SOCKADDR_IB() { return FI_SOCKADDR_IB; }
-    private static final int FI_ADDR_PSMX = (int) 5L;
+    public static int FI_SOCKADDR_IB() {
+        return FI_SOCKADDR_IB;
+    }
+    private static final int FI_ADDR_PSMX = (int)5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_PSMX = 5
      * }
      */
-    public static int FI_ADDR_PSMX() { return FI_ADDR_PSMX; }
-    private static final int FI_ADDR_GNI = (int) 6L;
+    public static int FI_ADDR_PSMX() {
+        return FI_ADDR_PSMX;
+    }
+    private static final int FI_ADDR_GNI = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_GNI = 6
      * }
      */
-    public static int FI_ADDR_GNI() { return FI_ADDR_GNI; }
-    private static final int FI_ADDR_BGQ = (int) 7L;
+    public static int FI_ADDR_GNI() {
+        return FI_ADDR_GNI;
+    }
+    private static final int FI_ADDR_BGQ = (int)7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_BGQ = 7
      * }
      */
-    public static int FI_ADDR_BGQ() { return FI_ADDR_BGQ; }
-    private static final int FI_ADDR_MLX = (int) 8L;
+    public static int FI_ADDR_BGQ() {
+        return FI_ADDR_BGQ;
+    }
+    private static final int FI_ADDR_MLX = (int)8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_MLX = 8
      * }
      */
-    public static int FI_ADDR_MLX() { return FI_ADDR_MLX; }
-    private static final int FI_ADDR_STR = (int) 9L;
+    public static int FI_ADDR_MLX() {
+        return FI_ADDR_MLX;
+    }
+    private static final int FI_ADDR_STR = (int)9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_STR = 9
      * }
      */
-    public static int FI_ADDR_STR() { return FI_ADDR_STR; }
-    private static final int FI_ADDR_PSMX2 = (int) 10L;
+    public static int FI_ADDR_STR() {
+        return FI_ADDR_STR;
+    }
+    private static final int FI_ADDR_PSMX2 = (int)10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_PSMX2 = 10
      * }
      */
-    public static int FI_ADDR_PSMX2() { return FI_ADDR_PSMX2; }
-    private static final int FI_ADDR_IB_UD = (int) 11L;
+    public static int FI_ADDR_PSMX2() {
+        return FI_ADDR_PSMX2;
+    }
+    private static final int FI_ADDR_IB_UD = (int)11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_IB_UD = 11
      * }
      */
-    public static int FI_ADDR_IB_UD() { return FI_ADDR_IB_UD; }
-    private static final int FI_ADDR_EFA = (int) 12L;
+    public static int FI_ADDR_IB_UD() {
+        return FI_ADDR_IB_UD;
+    }
+    private static final int FI_ADDR_EFA = (int)12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_EFA = 12
      * }
      */
-    public static int FI_ADDR_EFA() { return FI_ADDR_EFA; }
-    private static final int FI_ADDR_PSMX3 = (int) 13L;
+    public static int FI_ADDR_EFA() {
+        return FI_ADDR_EFA;
+    }
+    private static final int FI_ADDR_PSMX3 = (int)13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_PSMX3 = 13
      * }
      */
-    public static int FI_ADDR_PSMX3() { return FI_ADDR_PSMX3; }
-    private static final int FI_ADDR_OPX = (int) 14L;
+    public static int FI_ADDR_PSMX3() {
+        return FI_ADDR_PSMX3;
+    }
+    private static final int FI_ADDR_OPX = (int)14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_OPX = 14
      * }
      */
-    public static int FI_ADDR_OPX() { return FI_ADDR_OPX; }
-    private static final int FI_ADDR_CXI = (int) 15L;
+    public static int FI_ADDR_OPX() {
+        return FI_ADDR_OPX;
+    }
+    private static final int FI_ADDR_CXI = (int)15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_CXI = 15
      * }
      */
-    public static int FI_ADDR_CXI() { return FI_ADDR_CXI; }
-    private static final int FI_ADDR_UCX = (int) 16L;
+    public static int FI_ADDR_CXI() {
+        return FI_ADDR_CXI;
+    }
+    private static final int FI_ADDR_UCX = (int)16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_UCX = 16
      * }
      */
-    public static int FI_ADDR_UCX() { return FI_ADDR_UCX; }
+    public static int FI_ADDR_UCX() {
+        return FI_ADDR_UCX;
+    }
     /**
      * {@snippet lang=c :
      * typedef uint64_t fi_addr_t
      * }
      */
     public static final OfLong fi_addr_t = fabric_h.C_LONG;
-    private static final int FI_AV_UNSPEC = (int) 0L;
+    private static final int FI_AV_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_av_type.FI_AV_UNSPEC = 0
      * }
      */
-    public static int FI_AV_UNSPEC() { return FI_AV_UNSPEC; }
-    private static final int FI_AV_MAP = (int) 1L;
+    public static int FI_AV_UNSPEC() {
+        return FI_AV_UNSPEC;
+    }
+    private static final int FI_AV_MAP = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_av_type.FI_AV_MAP = 1
      * }
      */
-    public static int FI_AV_MAP() { return FI_AV_MAP; }
-    private static final int FI_AV_TABLE = (int) 2L;
+    public static int FI_AV_MAP() {
+        return FI_AV_MAP;
+    }
+    private static final int FI_AV_TABLE = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_av_type.FI_AV_TABLE = 2
      * }
      */
-    public static int FI_AV_TABLE() { return FI_AV_TABLE; }
-    private static final int FI_PROGRESS_UNSPEC = (int) 0L;
+    public static int FI_AV_TABLE() {
+        return FI_AV_TABLE;
+    }
+    private static final int FI_PROGRESS_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_UNSPEC = 0
      * }
      */
-    public static int FI_PROGRESS_UNSPEC() { return FI_PROGRESS_UNSPEC; }
-    private static final int FI_PROGRESS_AUTO = (int) 1L;
+    public static int FI_PROGRESS_UNSPEC() {
+        return FI_PROGRESS_UNSPEC;
+    }
+    private static final int FI_PROGRESS_AUTO = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_AUTO = 1
      * }
      */
-    public static int FI_PROGRESS_AUTO() { return FI_PROGRESS_AUTO; }
-    private static final int FI_PROGRESS_MANUAL = (int) 2L;
+    public static int FI_PROGRESS_AUTO() {
+        return FI_PROGRESS_AUTO;
+    }
+    private static final int FI_PROGRESS_MANUAL = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_MANUAL = 2
      * }
      */
-    public static int FI_PROGRESS_MANUAL() { return FI_PROGRESS_MANUAL; }
-    private static final int FI_PROGRESS_CONTROL_UNIFIED = (int) 3L;
+    public static int FI_PROGRESS_MANUAL() {
+        return FI_PROGRESS_MANUAL;
+    }
+    private static final int FI_PROGRESS_CONTROL_UNIFIED = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_CONTROL_UNIFIED = 3
      * }
      */
-    public static int FI_PROGRESS_CONTROL_UNIFIED() { return FI_PROGRESS_CONTROL_UNIFIED; }
-    private static final int FI_THREAD_UNSPEC = (int) 0L;
+    public static int FI_PROGRESS_CONTROL_UNIFIED() {
+        return FI_PROGRESS_CONTROL_UNIFIED;
+    }
+    private static final int FI_THREAD_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_UNSPEC = 0
      * }
      */
-    public static int FI_THREAD_UNSPEC() { return FI_THREAD_UNSPEC; }
-    private static final int FI_THREAD_SAFE = (int) 1L;
+    public static int FI_THREAD_UNSPEC() {
+        return FI_THREAD_UNSPEC;
+    }
+    private static final int FI_THREAD_SAFE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_SAFE = 1
      * }
      */
-    public static int FI_THREAD_SAFE() { return FI_THREAD_SAFE; }
-    private static final int FI_THREAD_FID = (int) 2L;
+    public static int FI_THREAD_SAFE() {
+        return FI_THREAD_SAFE;
+    }
+    private static final int FI_THREAD_FID = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_FID = 2
      * }
      */
-    public static int FI_THREAD_FID() { return FI_THREAD_FID; }
-    private static final int FI_THREAD_DOMAIN = (int) 3L;
+    public static int FI_THREAD_FID() {
+        return FI_THREAD_FID;
+    }
+    private static final int FI_THREAD_DOMAIN = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_DOMAIN = 3
      * }
      */
-    public static int FI_THREAD_DOMAIN() { return FI_THREAD_DOMAIN; }
-    private static final int FI_THREAD_COMPLETION = (int) 4L;
+    public static int FI_THREAD_DOMAIN() {
+        return FI_THREAD_DOMAIN;
+    }
+    private static final int FI_THREAD_COMPLETION = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_COMPLETION = 4
      * }
      */
-    public static int FI_THREAD_COMPLETION() { return FI_THREAD_COMPLETION; }
-    private static final int FI_THREAD_ENDPOINT = (int) 5L;
+    public static int FI_THREAD_COMPLETION() {
+        return FI_THREAD_COMPLETION;
+    }
+    private static final int FI_THREAD_ENDPOINT = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_ENDPOINT = 5
      * }
      */
-    public static int FI_THREAD_ENDPOINT() { return FI_THREAD_ENDPOINT; }
-    private static final int FI_RM_UNSPEC = (int) 0L;
+    public static int FI_THREAD_ENDPOINT() {
+        return FI_THREAD_ENDPOINT;
+    }
+    private static final int FI_RM_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_resource_mgmt.FI_RM_UNSPEC = 0
      * }
      */
-    public static int FI_RM_UNSPEC() { return FI_RM_UNSPEC; }
-    private static final int FI_RM_DISABLED = (int) 1L;
+    public static int FI_RM_UNSPEC() {
+        return FI_RM_UNSPEC;
+    }
+    private static final int FI_RM_DISABLED = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_resource_mgmt.FI_RM_DISABLED = 1
      * }
      */
-    public static int FI_RM_DISABLED() { return FI_RM_DISABLED; }
-    private static final int FI_RM_ENABLED = (int) 2L;
+    public static int FI_RM_DISABLED() {
+        return FI_RM_DISABLED;
+    }
+    private static final int FI_RM_ENABLED = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_resource_mgmt.FI_RM_ENABLED = 2
      * }
      */
-    public static int FI_RM_ENABLED() { return FI_RM_ENABLED; }
-    private static final int FI_EP_UNSPEC = (int) 0L;
+    public static int FI_RM_ENABLED() {
+        return FI_RM_ENABLED;
+    }
+    private static final int FI_EP_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_UNSPEC = 0
      * }
      */
-    public static int FI_EP_UNSPEC() { return FI_EP_UNSPEC; }
-    private static final int FI_EP_MSG = (int) 1L;
+    public static int FI_EP_UNSPEC() {
+        return FI_EP_UNSPEC;
+    }
+    private static final int FI_EP_MSG = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_MSG = 1
      * }
      */
-    public static int FI_EP_MSG() { return FI_EP_MSG; }
-    private static final int FI_EP_DGRAM = (int) 2L;
+    public static int FI_EP_MSG() {
+        return FI_EP_MSG;
+    }
+    private static final int FI_EP_DGRAM = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_DGRAM = 2
      * }
      */
-    public static int FI_EP_DGRAM() { return FI_EP_DGRAM; }
-    private static final int FI_EP_RDM = (int) 3L;
+    public static int FI_EP_DGRAM() {
+        return FI_EP_DGRAM;
+    }
+    private static final int FI_EP_RDM = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_RDM = 3
      * }
      */
-    public static int FI_EP_RDM() { return FI_EP_RDM; }
-    private static final int FI_PROTO_UNSPEC = (int) 0L;
+    public static int FI_EP_RDM() {
+        return FI_EP_RDM;
+    }
+    private static final int FI_PROTO_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_UNSPEC = 0
      * }
      */
-    public static int FI_PROTO_UNSPEC() { return FI_PROTO_UNSPEC; }
-    private static final int FI_PROTO_RDMA_CM_IB_RC = (int) 1L;
+    public static int FI_PROTO_UNSPEC() {
+        return FI_PROTO_UNSPEC;
+    }
+    private static final int FI_PROTO_RDMA_CM_IB_RC = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RDMA_CM_IB_RC = 1
      * }
      */
-    public static int FI_PROTO_RDMA_CM_IB_RC() { return FI_PROTO_RDMA_CM_IB_RC; }
-    private static final int FI_PROTO_IWARP = (int) 2L;
+    public static int FI_PROTO_RDMA_CM_IB_RC() {
+        return FI_PROTO_RDMA_CM_IB_RC;
+    }
+    private static final int FI_PROTO_IWARP = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IWARP = 2
      * }
      */
-    public static int FI_PROTO_IWARP() { return FI_PROTO_IWARP; }
-    private static final int FI_PROTO_IB_UD = (int) 3L;
+    public static int FI_PROTO_IWARP() {
+        return FI_PROTO_IWARP;
+    }
+    private static final int FI_PROTO_IB_UD = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IB_UD = 3
      * }
      */
-    public static int FI_PROTO_IB_UD() { return FI_PROTO_IB_UD; }
-    private static final int FI_PROTO_PSMX = (int) 4L;
+    public static int FI_PROTO_IB_UD() {
+        return FI_PROTO_IB_UD;
+    }
+    private static final int FI_PROTO_PSMX = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_PSMX = 4
      * }
      */
-    public static int FI_PROTO_PSMX() { return FI_PROTO_PSMX; }
-    private static final int FI_PROTO_UDP = (int) 5L;
+    public static int FI_PROTO_PSMX() {
+        return FI_PROTO_PSMX;
+    }
+    private static final int FI_PROTO_UDP = (int)5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_UDP = 5
      * }
      */
-    public static int FI_PROTO_UDP() { return FI_PROTO_UDP; }
-    private static final int FI_PROTO_SOCK_TCP = (int) 6L;
+    public static int FI_PROTO_UDP() {
+        return FI_PROTO_UDP;
+    }
+    private static final int FI_PROTO_SOCK_TCP = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_SOCK_TCP = 6
      * }
      */
-    public static int FI_PROTO_SOCK_TCP() { return FI_PROTO_SOCK_TCP; }
-    private static final int FI_PROTO_MXM = (int) 7L;
+    public static int FI_PROTO_SOCK_TCP() {
+        return FI_PROTO_SOCK_TCP;
+    }
+    private static final int FI_PROTO_MXM = (int)7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_MXM = 7
      * }
      */
-    public static int FI_PROTO_MXM() { return FI_PROTO_MXM; }
-    private static final int FI_PROTO_IWARP_RDM = (int) 8L;
+    public static int FI_PROTO_MXM() {
+        return FI_PROTO_MXM;
+    }
+    private static final int FI_PROTO_IWARP_RDM = (int)8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IWARP_RDM = 8
      * }
      */
-    public static int FI_PROTO_IWARP_RDM() { return FI_PROTO_IWARP_RDM; }
-    private static final int FI_PROTO_IB_RDM = (int) 9L;
+    public static int FI_PROTO_IWARP_RDM() {
+        return FI_PROTO_IWARP_RDM;
+    }
+    private static final int FI_PROTO_IB_RDM = (int)9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IB_RDM = 9
      * }
      */
-    public static int FI_PROTO_IB_RDM() { return FI_PROTO_IB_RDM; }
-    private static final int FI_PROTO_GNI = (int) 10L;
+    public static int FI_PROTO_IB_RDM() {
+        return FI_PROTO_IB_RDM;
+    }
+    private static final int FI_PROTO_GNI = (int)10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_GNI = 10
      * }
      */
-    public static int FI_PROTO_GNI() { return FI_PROTO_GNI; }
-    private static final int FI_PROTO_RXM = (int) 11L;
+    public static int FI_PROTO_GNI() {
+        return FI_PROTO_GNI;
+    }
+    private static final int FI_PROTO_RXM = (int)11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RXM = 11
      * }
      */
-    public static int FI_PROTO_RXM() { return FI_PROTO_RXM; }
-    private static final int FI_PROTO_RXD = (int) 12L;
+    public static int FI_PROTO_RXM() {
+        return FI_PROTO_RXM;
+    }
+    private static final int FI_PROTO_RXD = (int)12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RXD = 12
      * }
      */
-    public static int FI_PROTO_RXD() { return FI_PROTO_RXD; }
-    private static final int FI_PROTO_MLX = (int) 13L;
+    public static int FI_PROTO_RXD() {
+        return FI_PROTO_RXD;
+    }
+    private static final int FI_PROTO_MLX = (int)13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_MLX = 13
      * }
      */
-    public static int FI_PROTO_MLX() { return FI_PROTO_MLX; }
-    private static final int FI_PROTO_NETWORKDIRECT = (int) 14L;
+    public static int FI_PROTO_MLX() {
+        return FI_PROTO_MLX;
+    }
+    private static final int FI_PROTO_NETWORKDIRECT = (int)14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_NETWORKDIRECT = 14
      * }
      */
-    public static int FI_PROTO_NETWORKDIRECT() { return FI_PROTO_NETWORKDIRECT; }
-    private static final int FI_PROTO_PSMX2 = (int) 15L;
+    public static int FI_PROTO_NETWORKDIRECT() {
+        return FI_PROTO_NETWORKDIRECT;
+    }
+    private static final int FI_PROTO_PSMX2 = (int)15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_PSMX2 = 15
      * }
      */
-    public static int FI_PROTO_PSMX2() { return FI_PROTO_PSMX2; }
-    private static final int FI_PROTO_SHM = (int) 16L;
+    public static int FI_PROTO_PSMX2() {
+        return FI_PROTO_PSMX2;
+    }
+    private static final int FI_PROTO_SHM = (int)16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_SHM = 16
      * }
      */
-    public static int FI_PROTO_SHM() { return FI_PROTO_SHM; }
-    private static final int FI_PROTO_MRAIL = (int) 17L;
+    public static int FI_PROTO_SHM() {
+        return FI_PROTO_SHM;
+    }
+    private static final int FI_PROTO_MRAIL = (int)17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_MRAIL = 17
      * }
      */
-    public static int FI_PROTO_MRAIL() { return FI_PROTO_MRAIL; }
-    private static final int FI_PROTO_RSTREAM = (int) 18L;
+    public static int FI_PROTO_MRAIL() {
+        return FI_PROTO_MRAIL;
+    }
+    private static final int FI_PROTO_RSTREAM = (int)18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RSTREAM = 18
      * }
      */
-    public static int FI_PROTO_RSTREAM() { return FI_PROTO_RSTREAM; }
-    private static final int FI_PROTO_RDMA_CM_IB_XRC = (int) 19L;
+    public static int FI_PROTO_RSTREAM() {
+        return FI_PROTO_RSTREAM;
+    }
+    private static final int FI_PROTO_RDMA_CM_IB_XRC = (int)19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RDMA_CM_IB_XRC = 19
      * }
      */
-    public static int FI_PROTO_RDMA_CM_IB_XRC() { return FI_PROTO_RDMA_CM_IB_XRC; }
-    private static final int FI_PROTO_EFA = (int) 20L;
+    public static int FI_PROTO_RDMA_CM_IB_XRC() {
+        return FI_PROTO_RDMA_CM_IB_XRC;
+    }
+    private static final int FI_PROTO_EFA = (int)20L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_EFA = 20
      * }
      */
-    public static int FI_PROTO_EFA() { return FI_PROTO_EFA; }
-    private static final int FI_PROTO_PSMX3 = (int) 21L;
+    public static int FI_PROTO_EFA() {
+        return FI_PROTO_EFA;
+    }
+    private static final int FI_PROTO_PSMX3 = (int)21L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_PSMX3 = 21
      * }
      */
-    public static int FI_PROTO_PSMX3() { return FI_PROTO_PSMX3; }
-    private static final int FI_PROTO_RXM_TCP = (int) 22L;
+    public static int FI_PROTO_PSMX3() {
+        return FI_PROTO_PSMX3;
+    }
+    private static final int FI_PROTO_RXM_TCP = (int)22L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RXM_TCP = 22
      * }
      */
-    public static int FI_PROTO_RXM_TCP() { return FI_PROTO_RXM_TCP; }
-    private static final int FI_PROTO_OPX = (int) 23L;
+    public static int FI_PROTO_RXM_TCP() {
+        return FI_PROTO_RXM_TCP;
+    }
+    private static final int FI_PROTO_OPX = (int)23L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_OPX = 23
      * }
      */
-    public static int FI_PROTO_OPX() { return FI_PROTO_OPX; }
-    private static final int FI_PROTO_CXI = (int) 24L;
+    public static int FI_PROTO_OPX() {
+        return FI_PROTO_OPX;
+    }
+    private static final int FI_PROTO_CXI = (int)24L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_CXI = 24
      * }
      */
-    public static int FI_PROTO_CXI() { return FI_PROTO_CXI; }
-    private static final int FI_PROTO_XNET = (int) 25L;
+    public static int FI_PROTO_CXI() {
+        return FI_PROTO_CXI;
+    }
+    private static final int FI_PROTO_XNET = (int)25L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_XNET = 25
      * }
      */
-    public static int FI_PROTO_XNET() { return FI_PROTO_XNET; }
-    private static final int FI_PROTO_COLL = (int) 26L;
+    public static int FI_PROTO_XNET() {
+        return FI_PROTO_XNET;
+    }
+    private static final int FI_PROTO_COLL = (int)26L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_COLL = 26
      * }
      */
-    public static int FI_PROTO_COLL() { return FI_PROTO_COLL; }
-    private static final int FI_PROTO_UCX = (int) 27L;
+    public static int FI_PROTO_COLL() {
+        return FI_PROTO_COLL;
+    }
+    private static final int FI_PROTO_UCX = (int)27L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_UCX = 27
      * }
      */
-    public static int FI_PROTO_UCX() { return FI_PROTO_UCX; }
-    private static final int FI_PROTO_SM2 = (int) 28L;
+    public static int FI_PROTO_UCX() {
+        return FI_PROTO_UCX;
+    }
+    private static final int FI_PROTO_SM2 = (int)28L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_SM2 = 28
      * }
      */
-    public static int FI_PROTO_SM2() { return FI_PROTO_SM2; }
-    private static final int FI_PROTO_CXI_RNR = (int) 29L;
+    public static int FI_PROTO_SM2() {
+        return FI_PROTO_SM2;
+    }
+    private static final int FI_PROTO_CXI_RNR = (int)29L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_CXI_RNR = 29
      * }
      */
-    public static int FI_PROTO_CXI_RNR() { return FI_PROTO_CXI_RNR; }
-    private static final int FI_PROTO_LPP = (int) 30L;
+    public static int FI_PROTO_CXI_RNR() {
+        return FI_PROTO_CXI_RNR;
+    }
+    private static final int FI_PROTO_LPP = (int)30L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_LPP = 30
      * }
      */
-    public static int FI_PROTO_LPP() { return FI_PROTO_LPP; }
-    private static final int FI_PROTO_LNX = (int) 31L;
+    public static int FI_PROTO_LPP() {
+        return FI_PROTO_LPP;
+    }
+    private static final int FI_PROTO_LNX = (int)31L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_LNX = 31
      * }
      */
-    public static int FI_PROTO_LNX() { return FI_PROTO_LNX; }
-    private static final int FI_TAG_BITS = (int) 0L;
+    public static int FI_PROTO_LNX() {
+        return FI_PROTO_LNX;
+    }
+    private static final int FI_TAG_BITS = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_BITS = 0
      * }
      */
-    public static int FI_TAG_BITS() { return FI_TAG_BITS; }
-    private static final int FI_TAG_MPI = (int) 1L;
+    public static int FI_TAG_BITS() {
+        return FI_TAG_BITS;
+    }
+    private static final int FI_TAG_MPI = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_MPI = 1
      * }
      */
-    public static int FI_TAG_MPI() { return FI_TAG_MPI; }
-    private static final int FI_TAG_CCL = (int) 2L;
+    public static int FI_TAG_MPI() {
+        return FI_TAG_MPI;
+    }
+    private static final int FI_TAG_CCL = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_CCL = 2
      * }
      */
-    public static int FI_TAG_CCL() { return FI_TAG_CCL; }
-    private static final int FI_TAG_MAX_FORMAT = (int) 65536L;
+    public static int FI_TAG_CCL() {
+        return FI_TAG_CCL;
+    }
+    private static final int FI_TAG_MAX_FORMAT = (int)65536L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_MAX_FORMAT = 65536
      * }
      */
-    public static int FI_TAG_MAX_FORMAT() { return FI_TAG_MAX_FORMAT; }
-    private static final int FI_TC_UNSPEC = (int) 0L;
+    public static int FI_TAG_MAX_FORMAT() {
+        return FI_TAG_MAX_FORMAT;
+    }
+    private static final int FI_TC_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_UNSPEC = 0
      * }
      */
-    public static int FI_TC_UNSPEC() { return FI_TC_UNSPEC; }
-    private static final int FI_TC_DSCP = (int) 256L;
+    public static int FI_TC_UNSPEC() {
+        return FI_TC_UNSPEC;
+    }
+    private static final int FI_TC_DSCP = (int)256L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_DSCP = 256
      * }
      */
-    public static int FI_TC_DSCP() { return FI_TC_DSCP; }
-    private static final int FI_TC_LABEL = (int) 512L;
+    public static int FI_TC_DSCP() {
+        return FI_TC_DSCP;
+    }
+    private static final int FI_TC_LABEL = (int)512L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_LABEL = 512
      * }
      */
-    public static int FI_TC_LABEL() { return FI_TC_LABEL; }
-    private static final int FI_TC_BEST_EFFORT = (int) 512L;
+    public static int FI_TC_LABEL() {
+        return FI_TC_LABEL;
+    }
+    private static final int FI_TC_BEST_EFFORT = (int)512L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_BEST_EFFORT = 512
      * }
      */
-    public static int FI_TC_BEST_EFFORT() { return FI_TC_BEST_EFFORT; }
-    private static final int FI_TC_LOW_LATENCY = (int) 513L;
+    public static int FI_TC_BEST_EFFORT() {
+        return FI_TC_BEST_EFFORT;
+    }
+    private static final int FI_TC_LOW_LATENCY = (int)513L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_LOW_LATENCY = 513
      * }
      */
-    public static int FI_TC_LOW_LATENCY() { return FI_TC_LOW_LATENCY; }
-    private static final int FI_TC_DEDICATED_ACCESS = (int) 514L;
+    public static int FI_TC_LOW_LATENCY() {
+        return FI_TC_LOW_LATENCY;
+    }
+    private static final int FI_TC_DEDICATED_ACCESS = (int)514L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_DEDICATED_ACCESS = 514
      * }
      */
-    public static int FI_TC_DEDICATED_ACCESS() { return FI_TC_DEDICATED_ACCESS; }
-    private static final int FI_TC_BULK_DATA = (int) 515L;
+    public static int FI_TC_DEDICATED_ACCESS() {
+        return FI_TC_DEDICATED_ACCESS;
+    }
+    private static final int FI_TC_BULK_DATA = (int)515L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_BULK_DATA = 515
      * }
      */
-    public static int FI_TC_BULK_DATA() { return FI_TC_BULK_DATA; }
-    private static final int FI_TC_SCAVENGER = (int) 516L;
+    public static int FI_TC_BULK_DATA() {
+        return FI_TC_BULK_DATA;
+    }
+    private static final int FI_TC_SCAVENGER = (int)516L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_SCAVENGER = 516
      * }
      */
-    public static int FI_TC_SCAVENGER() { return FI_TC_SCAVENGER; }
-    private static final int FI_TC_NETWORK_CTRL = (int) 517L;
+    public static int FI_TC_SCAVENGER() {
+        return FI_TC_SCAVENGER;
+    }
+    private static final int FI_TC_NETWORK_CTRL = (int)517L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_NETWORK_CTRL = 517
      * }
      */
-    public static int FI_TC_NETWORK_CTRL() { return FI_TC_NETWORK_CTRL; }
-    private static final int FI_BUS_UNSPEC = (int) 0L;
+    public static int FI_TC_NETWORK_CTRL() {
+        return FI_TC_NETWORK_CTRL;
+    }
+    private static final int FI_BUS_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_bus_type.FI_BUS_UNSPEC = 0
      * }
      */
-    public static int FI_BUS_UNSPEC() { return FI_BUS_UNSPEC; }
-    private static final int FI_BUS_UNKNOWN = (int) 0L;
+    public static int FI_BUS_UNSPEC() {
+        return FI_BUS_UNSPEC;
+    }
+    private static final int FI_BUS_UNKNOWN = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_bus_type.FI_BUS_UNKNOWN = 0
      * }
      */
-    public static int FI_BUS_UNKNOWN() { return FI_BUS_UNKNOWN; }
-    private static final int FI_BUS_PCI = (int) 1L;
+    public static int FI_BUS_UNKNOWN() {
+        return FI_BUS_UNKNOWN;
+    }
+    private static final int FI_BUS_PCI = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_bus_type.FI_BUS_PCI = 1
      * }
      */
-    public static int FI_BUS_PCI() { return FI_BUS_PCI; }
-    private static final int FI_LINK_UNKNOWN = (int) 0L;
+    public static int FI_BUS_PCI() {
+        return FI_BUS_PCI;
+    }
+    private static final int FI_LINK_UNKNOWN = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_link_state.FI_LINK_UNKNOWN = 0
      * }
      */
-    public static int FI_LINK_UNKNOWN() { return FI_LINK_UNKNOWN; }
-    private static final int FI_LINK_DOWN = (int) 1L;
+    public static int FI_LINK_UNKNOWN() {
+        return FI_LINK_UNKNOWN;
+    }
+    private static final int FI_LINK_DOWN = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_link_state.FI_LINK_DOWN = 1
      * }
      */
-    public static int FI_LINK_DOWN() { return FI_LINK_DOWN; }
-    private static final int FI_LINK_UP = (int) 2L;
+    public static int FI_LINK_DOWN() {
+        return FI_LINK_DOWN;
+    }
+    private static final int FI_LINK_UP = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_link_state.FI_LINK_UP = 2
      * }
      */
-    public static int FI_LINK_UP() { return FI_LINK_UP; }
-    private static final int FI_CLASS_UNSPEC = (int) 0L;
+    public static int FI_LINK_UP() {
+        return FI_LINK_UP;
+    }
+    private static final int FI_CLASS_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_UNSPEC = 0
      * }
      */
-    public static int FI_CLASS_UNSPEC() { return FI_CLASS_UNSPEC; }
-    private static final int FI_CLASS_FABRIC = (int) 1L;
+    public static int FI_CLASS_UNSPEC() {
+        return FI_CLASS_UNSPEC;
+    }
+    private static final int FI_CLASS_FABRIC = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_FABRIC = 1
      * }
      */
-    public static int FI_CLASS_FABRIC() { return FI_CLASS_FABRIC; }
-    private static final int FI_CLASS_DOMAIN = (int) 2L;
+    public static int FI_CLASS_FABRIC() {
+        return FI_CLASS_FABRIC;
+    }
+    private static final int FI_CLASS_DOMAIN = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_DOMAIN = 2
      * }
      */
-    public static int FI_CLASS_DOMAIN() { return FI_CLASS_DOMAIN; }
-    private static final int FI_CLASS_EP = (int) 3L;
+    public static int FI_CLASS_DOMAIN() {
+        return FI_CLASS_DOMAIN;
+    }
+    private static final int FI_CLASS_EP = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_EP = 3
      * }
      */
-    public static int FI_CLASS_EP() { return FI_CLASS_EP; }
-    private static final int FI_CLASS_SEP = (int) 4L;
+    public static int FI_CLASS_EP() {
+        return FI_CLASS_EP;
+    }
+    private static final int FI_CLASS_SEP = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_SEP = 4
      * }
      */
-    public static int FI_CLASS_SEP() { return FI_CLASS_SEP; }
-    private static final int FI_CLASS_RX_CTX = (int) 5L;
+    public static int FI_CLASS_SEP() {
+        return FI_CLASS_SEP;
+    }
+    private static final int FI_CLASS_RX_CTX = (int)5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_RX_CTX = 5
      * }
      */
-    public static int FI_CLASS_RX_CTX() { return FI_CLASS_RX_CTX; }
-    private static final int FI_CLASS_SRX_CTX = (int) 6L;
+    public static int FI_CLASS_RX_CTX() {
+        return FI_CLASS_RX_CTX;
+    }
+    private static final int FI_CLASS_SRX_CTX = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_SRX_CTX = 6
      * }
      */
-    public static int FI_CLASS_SRX_CTX() { return FI_CLASS_SRX_CTX; }
-    private static final int FI_CLASS_TX_CTX = (int) 7L;
+    public static int FI_CLASS_SRX_CTX() {
+        return FI_CLASS_SRX_CTX;
+    }
+    private static final int FI_CLASS_TX_CTX = (int)7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_TX_CTX = 7
      * }
      */
-    public static int FI_CLASS_TX_CTX() { return FI_CLASS_TX_CTX; }
-    private static final int FI_CLASS_STX_CTX = (int) 8L;
+    public static int FI_CLASS_TX_CTX() {
+        return FI_CLASS_TX_CTX;
+    }
+    private static final int FI_CLASS_STX_CTX = (int)8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_STX_CTX = 8
      * }
      */
-    public static int FI_CLASS_STX_CTX() { return FI_CLASS_STX_CTX; }
-    private static final int FI_CLASS_PEP = (int) 9L;
+    public static int FI_CLASS_STX_CTX() {
+        return FI_CLASS_STX_CTX;
+    }
+    private static final int FI_CLASS_PEP = (int)9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEP = 9
      * }
      */
-    public static int FI_CLASS_PEP() { return FI_CLASS_PEP; }
-    private static final int FI_CLASS_INTERFACE = (int) 10L;
+    public static int FI_CLASS_PEP() {
+        return FI_CLASS_PEP;
+    }
+    private static final int FI_CLASS_INTERFACE = (int)10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_INTERFACE = 10
      * }
      */
-    public static int FI_CLASS_INTERFACE() { return FI_CLASS_INTERFACE; }
-    private static final int FI_CLASS_AV = (int) 11L;
+    public static int FI_CLASS_INTERFACE() {
+        return FI_CLASS_INTERFACE;
+    }
+    private static final int FI_CLASS_AV = (int)11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_AV = 11
      * }
      */
-    public static int FI_CLASS_AV() { return FI_CLASS_AV; }
-    private static final int FI_CLASS_MR = (int) 12L;
+    public static int FI_CLASS_AV() {
+        return FI_CLASS_AV;
+    }
+    private static final int FI_CLASS_MR = (int)12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MR = 12
      * }
      */
-    public static int FI_CLASS_MR() { return FI_CLASS_MR; }
-    private static final int FI_CLASS_EQ = (int) 13L;
+    public static int FI_CLASS_MR() {
+        return FI_CLASS_MR;
+    }
+    private static final int FI_CLASS_EQ = (int)13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_EQ = 13
      * }
      */
-    public static int FI_CLASS_EQ() { return FI_CLASS_EQ; }
-    private static final int FI_CLASS_CQ = (int) 14L;
+    public static int FI_CLASS_EQ() {
+        return FI_CLASS_EQ;
+    }
+    private static final int FI_CLASS_CQ = (int)14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_CQ = 14
      * }
      */
-    public static int FI_CLASS_CQ() { return FI_CLASS_CQ; }
-    private static final int FI_CLASS_CNTR = (int) 15L;
+    public static int FI_CLASS_CQ() {
+        return FI_CLASS_CQ;
+    }
+    private static final int FI_CLASS_CNTR = (int)15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_CNTR = 15
      * }
      */
-    public static int FI_CLASS_CNTR() { return FI_CLASS_CNTR; }
-    private static final int FI_CLASS_WAIT = (int) 16L;
+    public static int FI_CLASS_CNTR() {
+        return FI_CLASS_CNTR;
+    }
+    private static final int FI_CLASS_WAIT = (int)16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_WAIT = 16
      * }
      */
-    public static int FI_CLASS_WAIT() { return FI_CLASS_WAIT; }
-    private static final int FI_CLASS_POLL = (int) 17L;
+    public static int FI_CLASS_WAIT() {
+        return FI_CLASS_WAIT;
+    }
+    private static final int FI_CLASS_POLL = (int)17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_POLL = 17
      * }
      */
-    public static int FI_CLASS_POLL() { return FI_CLASS_POLL; }
-    private static final int FI_CLASS_CONNREQ = (int) 18L;
+    public static int FI_CLASS_POLL() {
+        return FI_CLASS_POLL;
+    }
+    private static final int FI_CLASS_CONNREQ = (int)18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_CONNREQ = 18
      * }
      */
-    public static int FI_CLASS_CONNREQ() { return FI_CLASS_CONNREQ; }
-    private static final int FI_CLASS_MC = (int) 19L;
+    public static int FI_CLASS_CONNREQ() {
+        return FI_CLASS_CONNREQ;
+    }
+    private static final int FI_CLASS_MC = (int)19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MC = 19
      * }
      */
-    public static int FI_CLASS_MC() { return FI_CLASS_MC; }
-    private static final int FI_CLASS_NIC = (int) 20L;
+    public static int FI_CLASS_MC() {
+        return FI_CLASS_MC;
+    }
+    private static final int FI_CLASS_NIC = (int)20L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_NIC = 20
      * }
      */
-    public static int FI_CLASS_NIC() { return FI_CLASS_NIC; }
-    private static final int FI_CLASS_AV_SET = (int) 21L;
+    public static int FI_CLASS_NIC() {
+        return FI_CLASS_NIC;
+    }
+    private static final int FI_CLASS_AV_SET = (int)21L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_AV_SET = 21
      * }
      */
-    public static int FI_CLASS_AV_SET() { return FI_CLASS_AV_SET; }
-    private static final int FI_CLASS_MR_CACHE = (int) 22L;
+    public static int FI_CLASS_AV_SET() {
+        return FI_CLASS_AV_SET;
+    }
+    private static final int FI_CLASS_MR_CACHE = (int)22L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MR_CACHE = 22
      * }
      */
-    public static int FI_CLASS_MR_CACHE() { return FI_CLASS_MR_CACHE; }
-    private static final int FI_CLASS_MEM_MONITOR = (int) 23L;
+    public static int FI_CLASS_MR_CACHE() {
+        return FI_CLASS_MR_CACHE;
+    }
+    private static final int FI_CLASS_MEM_MONITOR = (int)23L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MEM_MONITOR = 23
      * }
      */
-    public static int FI_CLASS_MEM_MONITOR() { return FI_CLASS_MEM_MONITOR; }
-    private static final int FI_CLASS_PEER_CQ = (int) 24L;
+    public static int FI_CLASS_MEM_MONITOR() {
+        return FI_CLASS_MEM_MONITOR;
+    }
+    private static final int FI_CLASS_PEER_CQ = (int)24L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_CQ = 24
      * }
      */
-    public static int FI_CLASS_PEER_CQ() { return FI_CLASS_PEER_CQ; }
-    private static final int FI_CLASS_PEER_SRX = (int) 25L;
+    public static int FI_CLASS_PEER_CQ() {
+        return FI_CLASS_PEER_CQ;
+    }
+    private static final int FI_CLASS_PEER_SRX = (int)25L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_SRX = 25
      * }
      */
-    public static int FI_CLASS_PEER_SRX() { return FI_CLASS_PEER_SRX; }
-    private static final int FI_CLASS_LOG = (int) 26L;
+    public static int FI_CLASS_PEER_SRX() {
+        return FI_CLASS_PEER_SRX;
+    }
+    private static final int FI_CLASS_LOG = (int)26L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_LOG = 26
      * }
      */
-    public static int FI_CLASS_LOG() { return FI_CLASS_LOG; }
-    private static final int FI_CLASS_PEER_AV = (int) 27L;
+    public static int FI_CLASS_LOG() {
+        return FI_CLASS_LOG;
+    }
+    private static final int FI_CLASS_PEER_AV = (int)27L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_AV = 27
      * }
      */
-    public static int FI_CLASS_PEER_AV() { return FI_CLASS_PEER_AV; }
-    private static final int FI_CLASS_PEER_AV_SET = (int) 28L;
+    public static int FI_CLASS_PEER_AV() {
+        return FI_CLASS_PEER_AV;
+    }
+    private static final int FI_CLASS_PEER_AV_SET = (int)28L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_AV_SET = 28
      * }
      */
-    public static int FI_CLASS_PEER_AV_SET() { return FI_CLASS_PEER_AV_SET; }
-    private static final int FI_CLASS_PEER_CNTR = (int) 29L;
+    public static int FI_CLASS_PEER_AV_SET() {
+        return FI_CLASS_PEER_AV_SET;
+    }
+    private static final int FI_CLASS_PEER_CNTR = (int)29L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_CNTR = 29
      * }
      */
-    public static int FI_CLASS_PEER_CNTR() { return FI_CLASS_PEER_CNTR; }
-    private static final int FI_CLASS_PROFILE = (int) 30L;
+    public static int FI_CLASS_PEER_CNTR() {
+        return FI_CLASS_PEER_CNTR;
+    }
+    private static final int FI_CLASS_PROFILE = (int)30L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PROFILE = 30
      * }
      */
-    public static int FI_CLASS_PROFILE() { return FI_CLASS_PROFILE; }
+    public static int FI_CLASS_PROFILE() {
+        return FI_CLASS_PROFILE;
+    }
 
     private static class fi_getinfo {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_INT,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_getinfo");
 
@@ -1200,7 +1518,9 @@ public class fabric_h {
      * int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints, struct fi_info **info)
      * }
      */
-    public static FunctionDescriptor fi_getinfo$descriptor() { return fi_getinfo.DESC; }
+    public static FunctionDescriptor fi_getinfo$descriptor() {
+        return fi_getinfo.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1208,7 +1528,9 @@ public class fabric_h {
      * int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints, struct fi_info **info)
      * }
      */
-    public static MethodHandle fi_getinfo$handle() { return fi_getinfo.HANDLE; }
+    public static MethodHandle fi_getinfo$handle() {
+        return fi_getinfo.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1216,26 +1538,31 @@ public class fabric_h {
      * int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints, struct fi_info **info)
      * }
      */
-    public static MemorySegment fi_getinfo$address() { return fi_getinfo.ADDR; }
+    public static MemorySegment fi_getinfo$address() {
+        return fi_getinfo.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
      * int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints, struct fi_info **info)
      * }
      */
-    public static int fi_getinfo(int version, MemorySegment node, MemorySegment service, long flags,
-            MemorySegment hints, MemorySegment info) {
+    public static int fi_getinfo(int version, MemorySegment node, MemorySegment service, long flags, MemorySegment hints, MemorySegment info) {
         var mh$ = fi_getinfo.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_getinfo", version, node, service, flags, hints, info); }
-            return (int) mh$.invokeExact(version, node, service, flags, hints, info);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_getinfo", version, node, service, flags, hints, info);
+            }
+            return (int)mh$.invokeExact(version, node, service, flags, hints, info);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_freeinfo {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_freeinfo");
 
@@ -1248,7 +1575,9 @@ public class fabric_h {
      * void fi_freeinfo(struct fi_info *info)
      * }
      */
-    public static FunctionDescriptor fi_freeinfo$descriptor() { return fi_freeinfo.DESC; }
+    public static FunctionDescriptor fi_freeinfo$descriptor() {
+        return fi_freeinfo.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1256,7 +1585,9 @@ public class fabric_h {
      * void fi_freeinfo(struct fi_info *info)
      * }
      */
-    public static MethodHandle fi_freeinfo$handle() { return fi_freeinfo.HANDLE; }
+    public static MethodHandle fi_freeinfo$handle() {
+        return fi_freeinfo.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1264,7 +1595,9 @@ public class fabric_h {
      * void fi_freeinfo(struct fi_info *info)
      * }
      */
-    public static MemorySegment fi_freeinfo$address() { return fi_freeinfo.ADDR; }
+    public static MemorySegment fi_freeinfo$address() {
+        return fi_freeinfo.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1274,15 +1607,20 @@ public class fabric_h {
     public static void fi_freeinfo(MemorySegment info) {
         var mh$ = fi_freeinfo.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_freeinfo", info); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_freeinfo", info);
+            }
             mh$.invokeExact(info);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_dupinfo {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_dupinfo");
 
@@ -1295,7 +1633,9 @@ public class fabric_h {
      * struct fi_info *fi_dupinfo(const struct fi_info *info)
      * }
      */
-    public static FunctionDescriptor fi_dupinfo$descriptor() { return fi_dupinfo.DESC; }
+    public static FunctionDescriptor fi_dupinfo$descriptor() {
+        return fi_dupinfo.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1303,7 +1643,9 @@ public class fabric_h {
      * struct fi_info *fi_dupinfo(const struct fi_info *info)
      * }
      */
-    public static MethodHandle fi_dupinfo$handle() { return fi_dupinfo.HANDLE; }
+    public static MethodHandle fi_dupinfo$handle() {
+        return fi_dupinfo.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1311,7 +1653,9 @@ public class fabric_h {
      * struct fi_info *fi_dupinfo(const struct fi_info *info)
      * }
      */
-    public static MemorySegment fi_dupinfo$address() { return fi_dupinfo.ADDR; }
+    public static MemorySegment fi_dupinfo$address() {
+        return fi_dupinfo.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1321,16 +1665,23 @@ public class fabric_h {
     public static MemorySegment fi_dupinfo(MemorySegment info) {
         var mh$ = fi_dupinfo.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_dupinfo", info); }
-            return (MemorySegment) mh$.invokeExact(info);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_dupinfo", info);
+            }
+            return (MemorySegment)mh$.invokeExact(info);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_fabric2 {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_fabric2");
 
@@ -1343,7 +1694,9 @@ public class fabric_h {
      * int fi_fabric2(struct fi_info *info, struct fid_fabric **fabric, uint64_t flags, void *context)
      * }
      */
-    public static FunctionDescriptor fi_fabric2$descriptor() { return fi_fabric2.DESC; }
+    public static FunctionDescriptor fi_fabric2$descriptor() {
+        return fi_fabric2.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1351,7 +1704,9 @@ public class fabric_h {
      * int fi_fabric2(struct fi_info *info, struct fid_fabric **fabric, uint64_t flags, void *context)
      * }
      */
-    public static MethodHandle fi_fabric2$handle() { return fi_fabric2.HANDLE; }
+    public static MethodHandle fi_fabric2$handle() {
+        return fi_fabric2.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1359,7 +1714,9 @@ public class fabric_h {
      * int fi_fabric2(struct fi_info *info, struct fid_fabric **fabric, uint64_t flags, void *context)
      * }
      */
-    public static MemorySegment fi_fabric2$address() { return fi_fabric2.ADDR; }
+    public static MemorySegment fi_fabric2$address() {
+        return fi_fabric2.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1369,16 +1726,22 @@ public class fabric_h {
     public static int fi_fabric2(MemorySegment info, MemorySegment fabric, long flags, MemorySegment context) {
         var mh$ = fi_fabric2.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_fabric2", info, fabric, flags, context); }
-            return (int) mh$.invokeExact(info, fabric, flags, context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_fabric2", info, fabric, flags, context);
+            }
+            return (int)mh$.invokeExact(info, fabric, flags, context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_fabric {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_fabric");
 
@@ -1391,7 +1754,9 @@ public class fabric_h {
      * int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
      * }
      */
-    public static FunctionDescriptor fi_fabric$descriptor() { return fi_fabric.DESC; }
+    public static FunctionDescriptor fi_fabric$descriptor() {
+        return fi_fabric.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1399,7 +1764,9 @@ public class fabric_h {
      * int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
      * }
      */
-    public static MethodHandle fi_fabric$handle() { return fi_fabric.HANDLE; }
+    public static MethodHandle fi_fabric$handle() {
+        return fi_fabric.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1407,7 +1774,9 @@ public class fabric_h {
      * int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
      * }
      */
-    public static MemorySegment fi_fabric$address() { return fi_fabric.ADDR; }
+    public static MemorySegment fi_fabric$address() {
+        return fi_fabric.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1417,17 +1786,26 @@ public class fabric_h {
     public static int fi_fabric(MemorySegment attr, MemorySegment fabric, MemorySegment context) {
         var mh$ = fi_fabric.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_fabric", attr, fabric, context); }
-            return (int) mh$.invokeExact(attr, fabric, context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_fabric", attr, fabric, context);
+            }
+            return (int)mh$.invokeExact(attr, fabric, context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_open {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_INT,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_open");
 
@@ -1440,7 +1818,9 @@ public class fabric_h {
      * int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags, struct fid **fid, void *context)
      * }
      */
-    public static FunctionDescriptor fi_open$descriptor() { return fi_open.DESC; }
+    public static FunctionDescriptor fi_open$descriptor() {
+        return fi_open.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1448,7 +1828,9 @@ public class fabric_h {
      * int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags, struct fid **fid, void *context)
      * }
      */
-    public static MethodHandle fi_open$handle() { return fi_open.HANDLE; }
+    public static MethodHandle fi_open$handle() {
+        return fi_open.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1456,405 +1838,519 @@ public class fabric_h {
      * int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags, struct fid **fid, void *context)
      * }
      */
-    public static MemorySegment fi_open$address() { return fi_open.ADDR; }
+    public static MemorySegment fi_open$address() {
+        return fi_open.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
      * int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags, struct fid **fid, void *context)
      * }
      */
-    public static int fi_open(int version, MemorySegment name, MemorySegment attr, long attr_len, long flags,
-            MemorySegment fid, MemorySegment context) {
+    public static int fi_open(int version, MemorySegment name, MemorySegment attr, long attr_len, long flags, MemorySegment fid, MemorySegment context) {
         var mh$ = fi_open.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_open", version, name, attr, attr_len, flags, fid, context); }
-            return (int) mh$.invokeExact(version, name, attr, attr_len, flags, fid, context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_open", version, name, attr, attr_len, flags, fid, context);
+            }
+            return (int)mh$.invokeExact(version, name, attr, attr_len, flags, fid, context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_GETFIDFLAG = (int) 0L;
+    private static final int FI_GETFIDFLAG = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETFIDFLAG = 0
      * }
      */
-    public static int FI_GETFIDFLAG() { return FI_GETFIDFLAG; }
-    private static final int FI_SETFIDFLAG = (int) 1L;
+    public static int FI_GETFIDFLAG() {
+        return FI_GETFIDFLAG;
+    }
+    private static final int FI_SETFIDFLAG = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SETFIDFLAG = 1
      * }
      */
-    public static int FI_SETFIDFLAG() { return FI_SETFIDFLAG; }
-    private static final int FI_GETOPSFLAG = (int) 2L;
+    public static int FI_SETFIDFLAG() {
+        return FI_SETFIDFLAG;
+    }
+    private static final int FI_GETOPSFLAG = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETOPSFLAG = 2
      * }
      */
-    public static int FI_GETOPSFLAG() { return FI_GETOPSFLAG; }
-    private static final int FI_SETOPSFLAG = (int) 3L;
+    public static int FI_GETOPSFLAG() {
+        return FI_GETOPSFLAG;
+    }
+    private static final int FI_SETOPSFLAG = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SETOPSFLAG = 3
      * }
      */
-    public static int FI_SETOPSFLAG() { return FI_SETOPSFLAG; }
-    private static final int FI_ALIAS = (int) 4L;
+    public static int FI_SETOPSFLAG() {
+        return FI_SETOPSFLAG;
+    }
+    private static final int FI_ALIAS = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ALIAS = 4
      * }
      */
-    public static int FI_ALIAS() { return FI_ALIAS; }
-    private static final int FI_GETWAIT = (int) 5L;
+    public static int FI_ALIAS() {
+        return FI_ALIAS;
+    }
+    private static final int FI_GETWAIT = (int)5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETWAIT = 5
      * }
      */
-    public static int FI_GETWAIT() { return FI_GETWAIT; }
-    private static final int FI_ENABLE = (int) 6L;
+    public static int FI_GETWAIT() {
+        return FI_GETWAIT;
+    }
+    private static final int FI_ENABLE = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENABLE = 6
      * }
      */
-    public static int FI_ENABLE() { return FI_ENABLE; }
-    private static final int FI_BACKLOG = (int) 7L;
+    public static int FI_ENABLE() {
+        return FI_ENABLE;
+    }
+    private static final int FI_BACKLOG = (int)7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_BACKLOG = 7
      * }
      */
-    public static int FI_BACKLOG() { return FI_BACKLOG; }
-    private static final int FI_GET_RAW_MR = (int) 8L;
+    public static int FI_BACKLOG() {
+        return FI_BACKLOG;
+    }
+    private static final int FI_GET_RAW_MR = (int)8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GET_RAW_MR = 8
      * }
      */
-    public static int FI_GET_RAW_MR() { return FI_GET_RAW_MR; }
-    private static final int FI_MAP_RAW_MR = (int) 9L;
+    public static int FI_GET_RAW_MR() {
+        return FI_GET_RAW_MR;
+    }
+    private static final int FI_MAP_RAW_MR = (int)9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_MAP_RAW_MR = 9
      * }
      */
-    public static int FI_MAP_RAW_MR() { return FI_MAP_RAW_MR; }
-    private static final int FI_UNMAP_KEY = (int) 10L;
+    public static int FI_MAP_RAW_MR() {
+        return FI_MAP_RAW_MR;
+    }
+    private static final int FI_UNMAP_KEY = (int)10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_UNMAP_KEY = 10
      * }
      */
-    public static int FI_UNMAP_KEY() { return FI_UNMAP_KEY; }
-    private static final int FI_QUEUE_WORK = (int) 11L;
+    public static int FI_UNMAP_KEY() {
+        return FI_UNMAP_KEY;
+    }
+    private static final int FI_QUEUE_WORK = (int)11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_QUEUE_WORK = 11
      * }
      */
-    public static int FI_QUEUE_WORK() { return FI_QUEUE_WORK; }
-    private static final int FI_CANCEL_WORK = (int) 12L;
+    public static int FI_QUEUE_WORK() {
+        return FI_QUEUE_WORK;
+    }
+    private static final int FI_CANCEL_WORK = (int)12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CANCEL_WORK = 12
      * }
      */
-    public static int FI_CANCEL_WORK() { return FI_CANCEL_WORK; }
-    private static final int FI_FLUSH_WORK = (int) 13L;
+    public static int FI_CANCEL_WORK() {
+        return FI_CANCEL_WORK;
+    }
+    private static final int FI_FLUSH_WORK = (int)13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_FLUSH_WORK = 13
      * }
      */
-    public static int FI_FLUSH_WORK() { return FI_FLUSH_WORK; }
-    private static final int FI_REFRESH = (int) 14L;
+    public static int FI_FLUSH_WORK() {
+        return FI_FLUSH_WORK;
+    }
+    private static final int FI_REFRESH = (int)14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_REFRESH = 14
      * }
      */
-    public static int FI_REFRESH() { return FI_REFRESH; }
-    private static final int FI_DUP = (int) 15L;
+    public static int FI_REFRESH() {
+        return FI_REFRESH;
+    }
+    private static final int FI_DUP = (int)15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_DUP = 15
      * }
      */
-    public static int FI_DUP() { return FI_DUP; }
-    private static final int FI_GETWAITOBJ = (int) 16L;
+    public static int FI_DUP() {
+        return FI_DUP;
+    }
+    private static final int FI_GETWAITOBJ = (int)16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETWAITOBJ = 16
      * }
      */
-    public static int FI_GETWAITOBJ() { return FI_GETWAITOBJ; }
-    private static final int FI_GET_VAL = (int) 17L;
+    public static int FI_GETWAITOBJ() {
+        return FI_GETWAITOBJ;
+    }
+    private static final int FI_GET_VAL = (int)17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GET_VAL = 17
      * }
      */
-    public static int FI_GET_VAL() { return FI_GET_VAL; }
-    private static final int FI_SET_VAL = (int) 18L;
+    public static int FI_GET_VAL() {
+        return FI_GET_VAL;
+    }
+    private static final int FI_SET_VAL = (int)18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SET_VAL = 18
      * }
      */
-    public static int FI_SET_VAL() { return FI_SET_VAL; }
-    private static final int FI_EXPORT_FID = (int) 19L;
+    public static int FI_SET_VAL() {
+        return FI_SET_VAL;
+    }
+    private static final int FI_EXPORT_FID = (int)19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EXPORT_FID = 19
      * }
      */
-    public static int FI_EXPORT_FID() { return FI_EXPORT_FID; }
-    private static final int FI_TYPE_INFO = (int) 0L;
+    public static int FI_EXPORT_FID() {
+        return FI_EXPORT_FID;
+    }
+    private static final int FI_TYPE_INFO = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_INFO = 0
      * }
      */
-    public static int FI_TYPE_INFO() { return FI_TYPE_INFO; }
-    private static final int FI_TYPE_EP_TYPE = (int) 1L;
+    public static int FI_TYPE_INFO() {
+        return FI_TYPE_INFO;
+    }
+    private static final int FI_TYPE_EP_TYPE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_EP_TYPE = 1
      * }
      */
-    public static int FI_TYPE_EP_TYPE() { return FI_TYPE_EP_TYPE; }
-    private static final int FI_TYPE_CAPS = (int) 2L;
+    public static int FI_TYPE_EP_TYPE() {
+        return FI_TYPE_EP_TYPE;
+    }
+    private static final int FI_TYPE_CAPS = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CAPS = 2
      * }
      */
-    public static int FI_TYPE_CAPS() { return FI_TYPE_CAPS; }
-    private static final int FI_TYPE_OP_FLAGS = (int) 3L;
+    public static int FI_TYPE_CAPS() {
+        return FI_TYPE_CAPS;
+    }
+    private static final int FI_TYPE_OP_FLAGS = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_OP_FLAGS = 3
      * }
      */
-    public static int FI_TYPE_OP_FLAGS() { return FI_TYPE_OP_FLAGS; }
-    private static final int FI_TYPE_ADDR_FORMAT = (int) 4L;
+    public static int FI_TYPE_OP_FLAGS() {
+        return FI_TYPE_OP_FLAGS;
+    }
+    private static final int FI_TYPE_ADDR_FORMAT = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_ADDR_FORMAT = 4
      * }
      */
-    public static int FI_TYPE_ADDR_FORMAT() { return FI_TYPE_ADDR_FORMAT; }
-    private static final int FI_TYPE_TX_ATTR = (int) 5L;
+    public static int FI_TYPE_ADDR_FORMAT() {
+        return FI_TYPE_ADDR_FORMAT;
+    }
+    private static final int FI_TYPE_TX_ATTR = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_TX_ATTR = 5
      * }
      */
-    public static int FI_TYPE_TX_ATTR() { return FI_TYPE_TX_ATTR; }
-    private static final int FI_TYPE_RX_ATTR = (int) 6L;
+    public static int FI_TYPE_TX_ATTR() {
+        return FI_TYPE_TX_ATTR;
+    }
+    private static final int FI_TYPE_RX_ATTR = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_RX_ATTR = 6
      * }
      */
-    public static int FI_TYPE_RX_ATTR() { return FI_TYPE_RX_ATTR; }
-    private static final int FI_TYPE_EP_ATTR = (int) 7L;
+    public static int FI_TYPE_RX_ATTR() {
+        return FI_TYPE_RX_ATTR;
+    }
+    private static final int FI_TYPE_EP_ATTR = (int)7L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_EP_ATTR = 7
      * }
      */
-    public static int FI_TYPE_EP_ATTR() { return FI_TYPE_EP_ATTR; }
-    private static final int FI_TYPE_DOMAIN_ATTR = (int) 8L;
+    public static int FI_TYPE_EP_ATTR() {
+        return FI_TYPE_EP_ATTR;
+    }
+    private static final int FI_TYPE_DOMAIN_ATTR = (int)8L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_DOMAIN_ATTR = 8
      * }
      */
-    public static int FI_TYPE_DOMAIN_ATTR() { return FI_TYPE_DOMAIN_ATTR; }
-    private static final int FI_TYPE_FABRIC_ATTR = (int) 9L;
+    public static int FI_TYPE_DOMAIN_ATTR() {
+        return FI_TYPE_DOMAIN_ATTR;
+    }
+    private static final int FI_TYPE_FABRIC_ATTR = (int)9L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_FABRIC_ATTR = 9
      * }
      */
-    public static int FI_TYPE_FABRIC_ATTR() { return FI_TYPE_FABRIC_ATTR; }
-    private static final int FI_TYPE_THREADING = (int) 10L;
+    public static int FI_TYPE_FABRIC_ATTR() {
+        return FI_TYPE_FABRIC_ATTR;
+    }
+    private static final int FI_TYPE_THREADING = (int)10L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_THREADING = 10
      * }
      */
-    public static int FI_TYPE_THREADING() { return FI_TYPE_THREADING; }
-    private static final int FI_TYPE_PROGRESS = (int) 11L;
+    public static int FI_TYPE_THREADING() {
+        return FI_TYPE_THREADING;
+    }
+    private static final int FI_TYPE_PROGRESS = (int)11L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_PROGRESS = 11
      * }
      */
-    public static int FI_TYPE_PROGRESS() { return FI_TYPE_PROGRESS; }
-    private static final int FI_TYPE_PROTOCOL = (int) 12L;
+    public static int FI_TYPE_PROGRESS() {
+        return FI_TYPE_PROGRESS;
+    }
+    private static final int FI_TYPE_PROTOCOL = (int)12L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_PROTOCOL = 12
      * }
      */
-    public static int FI_TYPE_PROTOCOL() { return FI_TYPE_PROTOCOL; }
-    private static final int FI_TYPE_MSG_ORDER = (int) 13L;
+    public static int FI_TYPE_PROTOCOL() {
+        return FI_TYPE_PROTOCOL;
+    }
+    private static final int FI_TYPE_MSG_ORDER = (int)13L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MSG_ORDER = 13
      * }
      */
-    public static int FI_TYPE_MSG_ORDER() { return FI_TYPE_MSG_ORDER; }
-    private static final int FI_TYPE_MODE = (int) 14L;
+    public static int FI_TYPE_MSG_ORDER() {
+        return FI_TYPE_MSG_ORDER;
+    }
+    private static final int FI_TYPE_MODE = (int)14L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MODE = 14
      * }
      */
-    public static int FI_TYPE_MODE() { return FI_TYPE_MODE; }
-    private static final int FI_TYPE_AV_TYPE = (int) 15L;
+    public static int FI_TYPE_MODE() {
+        return FI_TYPE_MODE;
+    }
+    private static final int FI_TYPE_AV_TYPE = (int)15L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_AV_TYPE = 15
      * }
      */
-    public static int FI_TYPE_AV_TYPE() { return FI_TYPE_AV_TYPE; }
-    private static final int FI_TYPE_ATOMIC_TYPE = (int) 16L;
+    public static int FI_TYPE_AV_TYPE() {
+        return FI_TYPE_AV_TYPE;
+    }
+    private static final int FI_TYPE_ATOMIC_TYPE = (int)16L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_ATOMIC_TYPE = 16
      * }
      */
-    public static int FI_TYPE_ATOMIC_TYPE() { return FI_TYPE_ATOMIC_TYPE; }
-    private static final int FI_TYPE_ATOMIC_OP = (int) 17L;
+    public static int FI_TYPE_ATOMIC_TYPE() {
+        return FI_TYPE_ATOMIC_TYPE;
+    }
+    private static final int FI_TYPE_ATOMIC_OP = (int)17L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_ATOMIC_OP = 17
      * }
      */
-    public static int FI_TYPE_ATOMIC_OP() { return FI_TYPE_ATOMIC_OP; }
-    private static final int FI_TYPE_VERSION = (int) 18L;
+    public static int FI_TYPE_ATOMIC_OP() {
+        return FI_TYPE_ATOMIC_OP;
+    }
+    private static final int FI_TYPE_VERSION = (int)18L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_VERSION = 18
      * }
      */
-    public static int FI_TYPE_VERSION() { return FI_TYPE_VERSION; }
-    private static final int FI_TYPE_EQ_EVENT = (int) 19L;
+    public static int FI_TYPE_VERSION() {
+        return FI_TYPE_VERSION;
+    }
+    private static final int FI_TYPE_EQ_EVENT = (int)19L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_EQ_EVENT = 19
      * }
      */
-    public static int FI_TYPE_EQ_EVENT() { return FI_TYPE_EQ_EVENT; }
-    private static final int FI_TYPE_CQ_EVENT_FLAGS = (int) 20L;
+    public static int FI_TYPE_EQ_EVENT() {
+        return FI_TYPE_EQ_EVENT;
+    }
+    private static final int FI_TYPE_CQ_EVENT_FLAGS = (int)20L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_EVENT_FLAGS = 20
      * }
      */
-    public static int FI_TYPE_CQ_EVENT_FLAGS() { return FI_TYPE_CQ_EVENT_FLAGS; }
-    private static final int FI_TYPE_MR_MODE = (int) 21L;
+    public static int FI_TYPE_CQ_EVENT_FLAGS() {
+        return FI_TYPE_CQ_EVENT_FLAGS;
+    }
+    private static final int FI_TYPE_MR_MODE = (int)21L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MR_MODE = 21
      * }
      */
-    public static int FI_TYPE_MR_MODE() { return FI_TYPE_MR_MODE; }
-    private static final int FI_TYPE_OP_TYPE = (int) 22L;
+    public static int FI_TYPE_MR_MODE() {
+        return FI_TYPE_MR_MODE;
+    }
+    private static final int FI_TYPE_OP_TYPE = (int)22L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_OP_TYPE = 22
      * }
      */
-    public static int FI_TYPE_OP_TYPE() { return FI_TYPE_OP_TYPE; }
-    private static final int FI_TYPE_FID = (int) 23L;
+    public static int FI_TYPE_OP_TYPE() {
+        return FI_TYPE_OP_TYPE;
+    }
+    private static final int FI_TYPE_FID = (int)23L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_FID = 23
      * }
      */
-    public static int FI_TYPE_FID() { return FI_TYPE_FID; }
-    private static final int FI_TYPE_COLLECTIVE_OP = (int) 24L;
+    public static int FI_TYPE_FID() {
+        return FI_TYPE_FID;
+    }
+    private static final int FI_TYPE_COLLECTIVE_OP = (int)24L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_COLLECTIVE_OP = 24
      * }
      */
-    public static int FI_TYPE_COLLECTIVE_OP() { return FI_TYPE_COLLECTIVE_OP; }
-    private static final int FI_TYPE_HMEM_IFACE = (int) 25L;
+    public static int FI_TYPE_COLLECTIVE_OP() {
+        return FI_TYPE_COLLECTIVE_OP;
+    }
+    private static final int FI_TYPE_HMEM_IFACE = (int)25L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_HMEM_IFACE = 25
      * }
      */
-    public static int FI_TYPE_HMEM_IFACE() { return FI_TYPE_HMEM_IFACE; }
-    private static final int FI_TYPE_CQ_FORMAT = (int) 26L;
+    public static int FI_TYPE_HMEM_IFACE() {
+        return FI_TYPE_HMEM_IFACE;
+    }
+    private static final int FI_TYPE_CQ_FORMAT = (int)26L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_FORMAT = 26
      * }
      */
-    public static int FI_TYPE_CQ_FORMAT() { return FI_TYPE_CQ_FORMAT; }
-    private static final int FI_TYPE_LOG_LEVEL = (int) 27L;
+    public static int FI_TYPE_CQ_FORMAT() {
+        return FI_TYPE_CQ_FORMAT;
+    }
+    private static final int FI_TYPE_LOG_LEVEL = (int)27L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_LOG_LEVEL = 27
      * }
      */
-    public static int FI_TYPE_LOG_LEVEL() { return FI_TYPE_LOG_LEVEL; }
-    private static final int FI_TYPE_LOG_SUBSYS = (int) 28L;
+    public static int FI_TYPE_LOG_LEVEL() {
+        return FI_TYPE_LOG_LEVEL;
+    }
+    private static final int FI_TYPE_LOG_SUBSYS = (int)28L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_LOG_SUBSYS = 28
      * }
      */
-    public static int FI_TYPE_LOG_SUBSYS() { return FI_TYPE_LOG_SUBSYS; }
-    private static final int FI_TYPE_AV_ATTR = (int) 29L;
+    public static int FI_TYPE_LOG_SUBSYS() {
+        return FI_TYPE_LOG_SUBSYS;
+    }
+    private static final int FI_TYPE_AV_ATTR = (int)29L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_AV_ATTR = 29
      * }
      */
-    public static int FI_TYPE_AV_ATTR() { return FI_TYPE_AV_ATTR; }
-    private static final int FI_TYPE_CQ_ATTR = (int) 30L;
+    public static int FI_TYPE_AV_ATTR() {
+        return FI_TYPE_AV_ATTR;
+    }
+    private static final int FI_TYPE_CQ_ATTR = (int)30L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_ATTR = 30
      * }
      */
-    public static int FI_TYPE_CQ_ATTR() { return FI_TYPE_CQ_ATTR; }
-    private static final int FI_TYPE_MR_ATTR = (int) 31L;
+    public static int FI_TYPE_CQ_ATTR() {
+        return FI_TYPE_CQ_ATTR;
+    }
+    private static final int FI_TYPE_MR_ATTR = (int)31L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MR_ATTR = 31
      * }
      */
-    public static int FI_TYPE_MR_ATTR() { return FI_TYPE_MR_ATTR; }
-    private static final int FI_TYPE_CNTR_ATTR = (int) 32L;
+    public static int FI_TYPE_MR_ATTR() {
+        return FI_TYPE_MR_ATTR;
+    }
+    private static final int FI_TYPE_CNTR_ATTR = (int)32L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CNTR_ATTR = 32
      * }
      */
-    public static int FI_TYPE_CNTR_ATTR() { return FI_TYPE_CNTR_ATTR; }
-    private static final int FI_TYPE_CQ_ERR_ENTRY = (int) 33L;
+    public static int FI_TYPE_CNTR_ATTR() {
+        return FI_TYPE_CNTR_ATTR;
+    }
+    private static final int FI_TYPE_CQ_ERR_ENTRY = (int)33L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_ERR_ENTRY = 33
      * }
      */
-    public static int FI_TYPE_CQ_ERR_ENTRY() { return FI_TYPE_CQ_ERR_ENTRY; }
+    public static int FI_TYPE_CQ_ERR_ENTRY() {
+        return FI_TYPE_CQ_ERR_ENTRY;
+    }
 
     private static class fi_tostr {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_tostr");
 
@@ -1867,7 +2363,9 @@ public class fabric_h {
      * char *fi_tostr(const void *data, enum fi_type datatype)
      * }
      */
-    public static FunctionDescriptor fi_tostr$descriptor() { return fi_tostr.DESC; }
+    public static FunctionDescriptor fi_tostr$descriptor() {
+        return fi_tostr.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1875,7 +2373,9 @@ public class fabric_h {
      * char *fi_tostr(const void *data, enum fi_type datatype)
      * }
      */
-    public static MethodHandle fi_tostr$handle() { return fi_tostr.HANDLE; }
+    public static MethodHandle fi_tostr$handle() {
+        return fi_tostr.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1883,7 +2383,9 @@ public class fabric_h {
      * char *fi_tostr(const void *data, enum fi_type datatype)
      * }
      */
-    public static MemorySegment fi_tostr$address() { return fi_tostr.ADDR; }
+    public static MemorySegment fi_tostr$address() {
+        return fi_tostr.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1893,16 +2395,23 @@ public class fabric_h {
     public static MemorySegment fi_tostr(MemorySegment data, int datatype) {
         var mh$ = fi_tostr.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_tostr", data, datatype); }
-            return (MemorySegment) mh$.invokeExact(data, datatype);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_tostr", data, datatype);
+            }
+            return (MemorySegment)mh$.invokeExact(data, datatype);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_tostr_r {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_tostr_r");
 
@@ -1915,7 +2424,9 @@ public class fabric_h {
      * char *fi_tostr_r(char *buf, size_t len, const void *data, enum fi_type datatype)
      * }
      */
-    public static FunctionDescriptor fi_tostr_r$descriptor() { return fi_tostr_r.DESC; }
+    public static FunctionDescriptor fi_tostr_r$descriptor() {
+        return fi_tostr_r.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1923,7 +2434,9 @@ public class fabric_h {
      * char *fi_tostr_r(char *buf, size_t len, const void *data, enum fi_type datatype)
      * }
      */
-    public static MethodHandle fi_tostr_r$handle() { return fi_tostr_r.HANDLE; }
+    public static MethodHandle fi_tostr_r$handle() {
+        return fi_tostr_r.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1931,7 +2444,9 @@ public class fabric_h {
      * char *fi_tostr_r(char *buf, size_t len, const void *data, enum fi_type datatype)
      * }
      */
-    public static MemorySegment fi_tostr_r$address() { return fi_tostr_r.ADDR; }
+    public static MemorySegment fi_tostr_r$address() {
+        return fi_tostr_r.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1941,44 +2456,57 @@ public class fabric_h {
     public static MemorySegment fi_tostr_r(MemorySegment buf, long len, MemorySegment data, int datatype) {
         var mh$ = fi_tostr_r.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_tostr_r", buf, len, data, datatype); }
-            return (MemorySegment) mh$.invokeExact(buf, len, data, datatype);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_tostr_r", buf, len, data, datatype);
+            }
+            return (MemorySegment)mh$.invokeExact(buf, len, data, datatype);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_PARAM_STRING = (int) 0L;
+    private static final int FI_PARAM_STRING = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_STRING = 0
      * }
      */
-    public static int FI_PARAM_STRING() { return FI_PARAM_STRING; }
-    private static final int FI_PARAM_INT = (int) 1L;
+    public static int FI_PARAM_STRING() {
+        return FI_PARAM_STRING;
+    }
+    private static final int FI_PARAM_INT = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_INT = 1
      * }
      */
-    public static int FI_PARAM_INT() { return FI_PARAM_INT; }
-    private static final int FI_PARAM_BOOL = (int) 2L;
+    public static int FI_PARAM_INT() {
+        return FI_PARAM_INT;
+    }
+    private static final int FI_PARAM_BOOL = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_BOOL = 2
      * }
      */
-    public static int FI_PARAM_BOOL() { return FI_PARAM_BOOL; }
-    private static final int FI_PARAM_SIZE_T = (int) 3L;
+    public static int FI_PARAM_BOOL() {
+        return FI_PARAM_BOOL;
+    }
+    private static final int FI_PARAM_SIZE_T = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_SIZE_T = 3
      * }
      */
-    public static int FI_PARAM_SIZE_T() { return FI_PARAM_SIZE_T; }
+    public static int FI_PARAM_SIZE_T() {
+        return FI_PARAM_SIZE_T;
+    }
 
     private static class fi_getparams {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_getparams");
 
@@ -1991,7 +2519,9 @@ public class fabric_h {
      * int fi_getparams(struct fi_param **params, int *count)
      * }
      */
-    public static FunctionDescriptor fi_getparams$descriptor() { return fi_getparams.DESC; }
+    public static FunctionDescriptor fi_getparams$descriptor() {
+        return fi_getparams.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1999,7 +2529,9 @@ public class fabric_h {
      * int fi_getparams(struct fi_param **params, int *count)
      * }
      */
-    public static MethodHandle fi_getparams$handle() { return fi_getparams.HANDLE; }
+    public static MethodHandle fi_getparams$handle() {
+        return fi_getparams.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2007,7 +2539,9 @@ public class fabric_h {
      * int fi_getparams(struct fi_param **params, int *count)
      * }
      */
-    public static MemorySegment fi_getparams$address() { return fi_getparams.ADDR; }
+    public static MemorySegment fi_getparams$address() {
+        return fi_getparams.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2017,15 +2551,19 @@ public class fabric_h {
     public static int fi_getparams(MemorySegment params, MemorySegment count) {
         var mh$ = fi_getparams.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_getparams", params, count); }
-            return (int) mh$.invokeExact(params, count);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_getparams", params, count);
+            }
+            return (int)mh$.invokeExact(params, count);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_freeparams {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_freeparams");
 
@@ -2038,7 +2576,9 @@ public class fabric_h {
      * void fi_freeparams(struct fi_param *params)
      * }
      */
-    public static FunctionDescriptor fi_freeparams$descriptor() { return fi_freeparams.DESC; }
+    public static FunctionDescriptor fi_freeparams$descriptor() {
+        return fi_freeparams.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2046,7 +2586,9 @@ public class fabric_h {
      * void fi_freeparams(struct fi_param *params)
      * }
      */
-    public static MethodHandle fi_freeparams$handle() { return fi_freeparams.HANDLE; }
+    public static MethodHandle fi_freeparams$handle() {
+        return fi_freeparams.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2054,7 +2596,9 @@ public class fabric_h {
      * void fi_freeparams(struct fi_param *params)
      * }
      */
-    public static MemorySegment fi_freeparams$address() { return fi_freeparams.ADDR; }
+    public static MemorySegment fi_freeparams$address() {
+        return fi_freeparams.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2064,838 +2608,1076 @@ public class fabric_h {
     public static void fi_freeparams(MemorySegment params) {
         var mh$ = fi_freeparams.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_freeparams", params); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_freeparams", params);
+            }
             mh$.invokeExact(params);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_WAIT_NONE = (int) 0L;
+    private static final int FI_WAIT_NONE = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_NONE = 0
      * }
      */
-    public static int FI_WAIT_NONE() { return FI_WAIT_NONE; }
-    private static final int FI_WAIT_UNSPEC = (int) 1L;
+    public static int FI_WAIT_NONE() {
+        return FI_WAIT_NONE;
+    }
+    private static final int FI_WAIT_UNSPEC = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_UNSPEC = 1
      * }
      */
-    public static int FI_WAIT_UNSPEC() { return FI_WAIT_UNSPEC; }
-    private static final int FI_WAIT_SET = (int) 2L;
+    public static int FI_WAIT_UNSPEC() {
+        return FI_WAIT_UNSPEC;
+    }
+    private static final int FI_WAIT_SET = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_SET = 2
      * }
      */
-    public static int FI_WAIT_SET() { return FI_WAIT_SET; }
-    private static final int FI_WAIT_FD = (int) 3L;
+    public static int FI_WAIT_SET() {
+        return FI_WAIT_SET;
+    }
+    private static final int FI_WAIT_FD = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_FD = 3
      * }
      */
-    public static int FI_WAIT_FD() { return FI_WAIT_FD; }
-    private static final int FI_WAIT_MUTEX_COND = (int) 4L;
+    public static int FI_WAIT_FD() {
+        return FI_WAIT_FD;
+    }
+    private static final int FI_WAIT_MUTEX_COND = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_MUTEX_COND = 4
      * }
      */
-    public static int FI_WAIT_MUTEX_COND() { return FI_WAIT_MUTEX_COND; }
-    private static final int FI_WAIT_YIELD = (int) 5L;
+    public static int FI_WAIT_MUTEX_COND() {
+        return FI_WAIT_MUTEX_COND;
+    }
+    private static final int FI_WAIT_YIELD = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_YIELD = 5
      * }
      */
-    public static int FI_WAIT_YIELD() { return FI_WAIT_YIELD; }
-    private static final int FI_WAIT_POLLFD = (int) 6L;
+    public static int FI_WAIT_YIELD() {
+        return FI_WAIT_YIELD;
+    }
+    private static final int FI_WAIT_POLLFD = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_POLLFD = 6
      * }
      */
-    public static int FI_WAIT_POLLFD() { return FI_WAIT_POLLFD; }
-    private static final int FI_NOTIFY = (int) 0L;
+    public static int FI_WAIT_POLLFD() {
+        return FI_WAIT_POLLFD;
+    }
+    private static final int FI_NOTIFY = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_NOTIFY = 0
      * }
      */
-    public static int FI_NOTIFY() { return FI_NOTIFY; }
-    private static final int FI_CONNREQ = (int) 1L;
+    public static int FI_NOTIFY() {
+        return FI_NOTIFY;
+    }
+    private static final int FI_CONNREQ = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CONNREQ = 1
      * }
      */
-    public static int FI_CONNREQ() { return FI_CONNREQ; }
-    private static final int FI_CONNECTED = (int) 2L;
+    public static int FI_CONNREQ() {
+        return FI_CONNREQ;
+    }
+    private static final int FI_CONNECTED = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CONNECTED = 2
      * }
      */
-    public static int FI_CONNECTED() { return FI_CONNECTED; }
-    private static final int FI_SHUTDOWN = (int) 3L;
+    public static int FI_CONNECTED() {
+        return FI_CONNECTED;
+    }
+    private static final int FI_SHUTDOWN = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SHUTDOWN = 3
      * }
      */
-    public static int FI_SHUTDOWN() { return FI_SHUTDOWN; }
-    private static final int FI_MR_COMPLETE = (int) 4L;
+    public static int FI_SHUTDOWN() {
+        return FI_SHUTDOWN;
+    }
+    private static final int FI_MR_COMPLETE = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_MR_COMPLETE = 4
      * }
      */
-    public static int FI_MR_COMPLETE() { return FI_MR_COMPLETE; }
-    private static final int FI_AV_COMPLETE = (int) 5L;
+    public static int FI_MR_COMPLETE() {
+        return FI_MR_COMPLETE;
+    }
+    private static final int FI_AV_COMPLETE = (int)5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_AV_COMPLETE = 5
      * }
      */
-    public static int FI_AV_COMPLETE() { return FI_AV_COMPLETE; }
-    private static final int FI_JOIN_COMPLETE = (int) 6L;
+    public static int FI_AV_COMPLETE() {
+        return FI_AV_COMPLETE;
+    }
+    private static final int FI_JOIN_COMPLETE = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_JOIN_COMPLETE = 6
      * }
      */
-    public static int FI_JOIN_COMPLETE() { return FI_JOIN_COMPLETE; }
-    private static final int FI_CQ_FORMAT_UNSPEC = (int) 0L;
+    public static int FI_JOIN_COMPLETE() {
+        return FI_JOIN_COMPLETE;
+    }
+    private static final int FI_CQ_FORMAT_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_UNSPEC = 0
      * }
      */
-    public static int FI_CQ_FORMAT_UNSPEC() { return FI_CQ_FORMAT_UNSPEC; }
-    private static final int FI_CQ_FORMAT_CONTEXT = (int) 1L;
+    public static int FI_CQ_FORMAT_UNSPEC() {
+        return FI_CQ_FORMAT_UNSPEC;
+    }
+    private static final int FI_CQ_FORMAT_CONTEXT = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_CONTEXT = 1
      * }
      */
-    public static int FI_CQ_FORMAT_CONTEXT() { return FI_CQ_FORMAT_CONTEXT; }
-    private static final int FI_CQ_FORMAT_MSG = (int) 2L;
+    public static int FI_CQ_FORMAT_CONTEXT() {
+        return FI_CQ_FORMAT_CONTEXT;
+    }
+    private static final int FI_CQ_FORMAT_MSG = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_MSG = 2
      * }
      */
-    public static int FI_CQ_FORMAT_MSG() { return FI_CQ_FORMAT_MSG; }
-    private static final int FI_CQ_FORMAT_DATA = (int) 3L;
+    public static int FI_CQ_FORMAT_MSG() {
+        return FI_CQ_FORMAT_MSG;
+    }
+    private static final int FI_CQ_FORMAT_DATA = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_DATA = 3
      * }
      */
-    public static int FI_CQ_FORMAT_DATA() { return FI_CQ_FORMAT_DATA; }
-    private static final int FI_CQ_FORMAT_TAGGED = (int) 4L;
+    public static int FI_CQ_FORMAT_DATA() {
+        return FI_CQ_FORMAT_DATA;
+    }
+    private static final int FI_CQ_FORMAT_TAGGED = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_TAGGED = 4
      * }
      */
-    public static int FI_CQ_FORMAT_TAGGED() { return FI_CQ_FORMAT_TAGGED; }
-    private static final int FI_CQ_COND_NONE = (int) 0L;
+    public static int FI_CQ_FORMAT_TAGGED() {
+        return FI_CQ_FORMAT_TAGGED;
+    }
+    private static final int FI_CQ_COND_NONE = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_wait_cond.FI_CQ_COND_NONE = 0
      * }
      */
-    public static int FI_CQ_COND_NONE() { return FI_CQ_COND_NONE; }
-    private static final int FI_CQ_COND_THRESHOLD = (int) 1L;
+    public static int FI_CQ_COND_NONE() {
+        return FI_CQ_COND_NONE;
+    }
+    private static final int FI_CQ_COND_THRESHOLD = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_wait_cond.FI_CQ_COND_THRESHOLD = 1
      * }
      */
-    public static int FI_CQ_COND_THRESHOLD() { return FI_CQ_COND_THRESHOLD; }
-    private static final int FI_CNTR_EVENTS_COMP = (int) 0L;
+    public static int FI_CQ_COND_THRESHOLD() {
+        return FI_CQ_COND_THRESHOLD;
+    }
+    private static final int FI_CNTR_EVENTS_COMP = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_cntr_events.FI_CNTR_EVENTS_COMP = 0
      * }
      */
-    public static int FI_CNTR_EVENTS_COMP() { return FI_CNTR_EVENTS_COMP; }
-    private static final int FI_CNTR_EVENTS_BYTES = (int) 1L;
+    public static int FI_CNTR_EVENTS_COMP() {
+        return FI_CNTR_EVENTS_COMP;
+    }
+    private static final int FI_CNTR_EVENTS_BYTES = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_cntr_events.FI_CNTR_EVENTS_BYTES = 1
      * }
      */
-    public static int FI_CNTR_EVENTS_BYTES() { return FI_CNTR_EVENTS_BYTES; }
-    private static final int FI_HMEM_SYSTEM = (int) 0L;
+    public static int FI_CNTR_EVENTS_BYTES() {
+        return FI_CNTR_EVENTS_BYTES;
+    }
+    private static final int FI_HMEM_SYSTEM = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_SYSTEM = 0
      * }
      */
-    public static int FI_HMEM_SYSTEM() { return FI_HMEM_SYSTEM; }
-    private static final int FI_HMEM_CUDA = (int) 1L;
+    public static int FI_HMEM_SYSTEM() {
+        return FI_HMEM_SYSTEM;
+    }
+    private static final int FI_HMEM_CUDA = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_CUDA = 1
      * }
      */
-    public static int FI_HMEM_CUDA() { return FI_HMEM_CUDA; }
-    private static final int FI_HMEM_ROCR = (int) 2L;
+    public static int FI_HMEM_CUDA() {
+        return FI_HMEM_CUDA;
+    }
+    private static final int FI_HMEM_ROCR = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_ROCR = 2
      * }
      */
-    public static int FI_HMEM_ROCR() { return FI_HMEM_ROCR; }
-    private static final int FI_HMEM_ZE = (int) 3L;
+    public static int FI_HMEM_ROCR() {
+        return FI_HMEM_ROCR;
+    }
+    private static final int FI_HMEM_ZE = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_ZE = 3
      * }
      */
-    public static int FI_HMEM_ZE() { return FI_HMEM_ZE; }
-    private static final int FI_HMEM_NEURON = (int) 4L;
+    public static int FI_HMEM_ZE() {
+        return FI_HMEM_ZE;
+    }
+    private static final int FI_HMEM_NEURON = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_NEURON = 4
      * }
      */
-    public static int FI_HMEM_NEURON() { return FI_HMEM_NEURON; }
-    private static final int FI_HMEM_SYNAPSEAI = (int) 5L;
+    public static int FI_HMEM_NEURON() {
+        return FI_HMEM_NEURON;
+    }
+    private static final int FI_HMEM_SYNAPSEAI = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_SYNAPSEAI = 5
      * }
      */
-    public static int FI_HMEM_SYNAPSEAI() { return FI_HMEM_SYNAPSEAI; }
-    private static final int FI_INT8 = (int) 0L;
+    public static int FI_HMEM_SYNAPSEAI() {
+        return FI_HMEM_SYNAPSEAI;
+    }
+    private static final int FI_INT8 = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT8 = 0
      * }
      */
-    public static int FI_INT8() { return FI_INT8; }
-    private static final int FI_UINT8 = (int) 1L;
+    public static int FI_INT8() {
+        return FI_INT8;
+    }
+    private static final int FI_UINT8 = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT8 = 1
      * }
      */
-    public static int FI_UINT8() { return FI_UINT8; }
-    private static final int FI_INT16 = (int) 2L;
+    public static int FI_UINT8() {
+        return FI_UINT8;
+    }
+    private static final int FI_INT16 = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT16 = 2
      * }
      */
-    public static int FI_INT16() { return FI_INT16; }
-    private static final int FI_UINT16 = (int) 3L;
+    public static int FI_INT16() {
+        return FI_INT16;
+    }
+    private static final int FI_UINT16 = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT16 = 3
      * }
      */
-    public static int FI_UINT16() { return FI_UINT16; }
-    private static final int FI_INT32 = (int) 4L;
+    public static int FI_UINT16() {
+        return FI_UINT16;
+    }
+    private static final int FI_INT32 = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT32 = 4
      * }
      */
-    public static int FI_INT32() { return FI_INT32; }
-    private static final int FI_UINT32 = (int) 5L;
+    public static int FI_INT32() {
+        return FI_INT32;
+    }
+    private static final int FI_UINT32 = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT32 = 5
      * }
      */
-    public static int FI_UINT32() { return FI_UINT32; }
-    private static final int FI_INT64 = (int) 6L;
+    public static int FI_UINT32() {
+        return FI_UINT32;
+    }
+    private static final int FI_INT64 = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT64 = 6
      * }
      */
-    public static int FI_INT64() { return FI_INT64; }
-    private static final int FI_UINT64 = (int) 7L;
+    public static int FI_INT64() {
+        return FI_INT64;
+    }
+    private static final int FI_UINT64 = (int)7L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT64 = 7
      * }
      */
-    public static int FI_UINT64() { return FI_UINT64; }
-    private static final int FI_FLOAT = (int) 8L;
+    public static int FI_UINT64() {
+        return FI_UINT64;
+    }
+    private static final int FI_FLOAT = (int)8L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT = 8
      * }
      */
-    public static int FI_FLOAT() { return FI_FLOAT; }
-    private static final int FI_DOUBLE = (int) 9L;
+    public static int FI_FLOAT() {
+        return FI_FLOAT;
+    }
+    private static final int FI_DOUBLE = (int)9L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_DOUBLE = 9
      * }
      */
-    public static int FI_DOUBLE() { return FI_DOUBLE; }
-    private static final int FI_FLOAT_COMPLEX = (int) 10L;
+    public static int FI_DOUBLE() {
+        return FI_DOUBLE;
+    }
+    private static final int FI_FLOAT_COMPLEX = (int)10L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT_COMPLEX = 10
      * }
      */
-    public static int FI_FLOAT_COMPLEX() { return FI_FLOAT_COMPLEX; }
-    private static final int FI_DOUBLE_COMPLEX = (int) 11L;
+    public static int FI_FLOAT_COMPLEX() {
+        return FI_FLOAT_COMPLEX;
+    }
+    private static final int FI_DOUBLE_COMPLEX = (int)11L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_DOUBLE_COMPLEX = 11
      * }
      */
-    public static int FI_DOUBLE_COMPLEX() { return FI_DOUBLE_COMPLEX; }
-    private static final int FI_LONG_DOUBLE = (int) 12L;
+    public static int FI_DOUBLE_COMPLEX() {
+        return FI_DOUBLE_COMPLEX;
+    }
+    private static final int FI_LONG_DOUBLE = (int)12L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_LONG_DOUBLE = 12
      * }
      */
-    public static int FI_LONG_DOUBLE() { return FI_LONG_DOUBLE; }
-    private static final int FI_LONG_DOUBLE_COMPLEX = (int) 13L;
+    public static int FI_LONG_DOUBLE() {
+        return FI_LONG_DOUBLE;
+    }
+    private static final int FI_LONG_DOUBLE_COMPLEX = (int)13L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_LONG_DOUBLE_COMPLEX = 13
      * }
      */
-    public static int FI_LONG_DOUBLE_COMPLEX() { return FI_LONG_DOUBLE_COMPLEX; }
-    private static final int FI_INT128 = (int) 14L;
+    public static int FI_LONG_DOUBLE_COMPLEX() {
+        return FI_LONG_DOUBLE_COMPLEX;
+    }
+    private static final int FI_INT128 = (int)14L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT128 = 14
      * }
      */
-    public static int FI_INT128() { return FI_INT128; }
-    private static final int FI_UINT128 = (int) 15L;
+    public static int FI_INT128() {
+        return FI_INT128;
+    }
+    private static final int FI_UINT128 = (int)15L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT128 = 15
      * }
      */
-    public static int FI_UINT128() { return FI_UINT128; }
-    private static final int FI_FLOAT16 = (int) 16L;
+    public static int FI_UINT128() {
+        return FI_UINT128;
+    }
+    private static final int FI_FLOAT16 = (int)16L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT16 = 16
      * }
      */
-    public static int FI_FLOAT16() { return FI_FLOAT16; }
-    private static final int FI_BFLOAT16 = (int) 17L;
+    public static int FI_FLOAT16() {
+        return FI_FLOAT16;
+    }
+    private static final int FI_BFLOAT16 = (int)17L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_BFLOAT16 = 17
      * }
      */
-    public static int FI_BFLOAT16() { return FI_BFLOAT16; }
-    private static final int FI_FLOAT8_E4M3 = (int) 18L;
+    public static int FI_BFLOAT16() {
+        return FI_BFLOAT16;
+    }
+    private static final int FI_FLOAT8_E4M3 = (int)18L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT8_E4M3 = 18
      * }
      */
-    public static int FI_FLOAT8_E4M3() { return FI_FLOAT8_E4M3; }
-    private static final int FI_FLOAT8_E5M2 = (int) 19L;
+    public static int FI_FLOAT8_E4M3() {
+        return FI_FLOAT8_E4M3;
+    }
+    private static final int FI_FLOAT8_E5M2 = (int)19L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT8_E5M2 = 19
      * }
      */
-    public static int FI_FLOAT8_E5M2() { return FI_FLOAT8_E5M2; }
-    private static final int FI_VOID = (int) 256L;
+    public static int FI_FLOAT8_E5M2() {
+        return FI_FLOAT8_E5M2;
+    }
+    private static final int FI_VOID = (int)256L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_VOID = 256
      * }
      */
-    public static int FI_VOID() { return FI_VOID; }
-    private static final int FI_MIN = (int) 0L;
+    public static int FI_VOID() {
+        return FI_VOID;
+    }
+    private static final int FI_MIN = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_MIN = 0
      * }
      */
-    public static int FI_MIN() { return FI_MIN; }
-    private static final int FI_MAX = (int) 1L;
+    public static int FI_MIN() {
+        return FI_MIN;
+    }
+    private static final int FI_MAX = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_MAX = 1
      * }
      */
-    public static int FI_MAX() { return FI_MAX; }
-    private static final int FI_SUM = (int) 2L;
+    public static int FI_MAX() {
+        return FI_MAX;
+    }
+    private static final int FI_SUM = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_SUM = 2
      * }
      */
-    public static int FI_SUM() { return FI_SUM; }
-    private static final int FI_PROD = (int) 3L;
+    public static int FI_SUM() {
+        return FI_SUM;
+    }
+    private static final int FI_PROD = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_PROD = 3
      * }
      */
-    public static int FI_PROD() { return FI_PROD; }
-    private static final int FI_LOR = (int) 4L;
+    public static int FI_PROD() {
+        return FI_PROD;
+    }
+    private static final int FI_LOR = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_LOR = 4
      * }
      */
-    public static int FI_LOR() { return FI_LOR; }
-    private static final int FI_LAND = (int) 5L;
+    public static int FI_LOR() {
+        return FI_LOR;
+    }
+    private static final int FI_LAND = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_LAND = 5
      * }
      */
-    public static int FI_LAND() { return FI_LAND; }
-    private static final int FI_BOR = (int) 6L;
+    public static int FI_LAND() {
+        return FI_LAND;
+    }
+    private static final int FI_BOR = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_BOR = 6
      * }
      */
-    public static int FI_BOR() { return FI_BOR; }
-    private static final int FI_BAND = (int) 7L;
+    public static int FI_BOR() {
+        return FI_BOR;
+    }
+    private static final int FI_BAND = (int)7L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_BAND = 7
      * }
      */
-    public static int FI_BAND() { return FI_BAND; }
-    private static final int FI_LXOR = (int) 8L;
+    public static int FI_BAND() {
+        return FI_BAND;
+    }
+    private static final int FI_LXOR = (int)8L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_LXOR = 8
      * }
      */
-    public static int FI_LXOR() { return FI_LXOR; }
-    private static final int FI_BXOR = (int) 9L;
+    public static int FI_LXOR() {
+        return FI_LXOR;
+    }
+    private static final int FI_BXOR = (int)9L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_BXOR = 9
      * }
      */
-    public static int FI_BXOR() { return FI_BXOR; }
-    private static final int FI_ATOMIC_READ = (int) 10L;
+    public static int FI_BXOR() {
+        return FI_BXOR;
+    }
+    private static final int FI_ATOMIC_READ = (int)10L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_ATOMIC_READ = 10
      * }
      */
-    public static int FI_ATOMIC_READ() { return FI_ATOMIC_READ; }
-    private static final int FI_ATOMIC_WRITE = (int) 11L;
+    public static int FI_ATOMIC_READ() {
+        return FI_ATOMIC_READ;
+    }
+    private static final int FI_ATOMIC_WRITE = (int)11L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_ATOMIC_WRITE = 11
      * }
      */
-    public static int FI_ATOMIC_WRITE() { return FI_ATOMIC_WRITE; }
-    private static final int FI_CSWAP = (int) 12L;
+    public static int FI_ATOMIC_WRITE() {
+        return FI_ATOMIC_WRITE;
+    }
+    private static final int FI_CSWAP = (int)12L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP = 12
      * }
      */
-    public static int FI_CSWAP() { return FI_CSWAP; }
-    private static final int FI_CSWAP_NE = (int) 13L;
+    public static int FI_CSWAP() {
+        return FI_CSWAP;
+    }
+    private static final int FI_CSWAP_NE = (int)13L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_NE = 13
      * }
      */
-    public static int FI_CSWAP_NE() { return FI_CSWAP_NE; }
-    private static final int FI_CSWAP_LE = (int) 14L;
+    public static int FI_CSWAP_NE() {
+        return FI_CSWAP_NE;
+    }
+    private static final int FI_CSWAP_LE = (int)14L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_LE = 14
      * }
      */
-    public static int FI_CSWAP_LE() { return FI_CSWAP_LE; }
-    private static final int FI_CSWAP_LT = (int) 15L;
+    public static int FI_CSWAP_LE() {
+        return FI_CSWAP_LE;
+    }
+    private static final int FI_CSWAP_LT = (int)15L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_LT = 15
      * }
      */
-    public static int FI_CSWAP_LT() { return FI_CSWAP_LT; }
-    private static final int FI_CSWAP_GE = (int) 16L;
+    public static int FI_CSWAP_LT() {
+        return FI_CSWAP_LT;
+    }
+    private static final int FI_CSWAP_GE = (int)16L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_GE = 16
      * }
      */
-    public static int FI_CSWAP_GE() { return FI_CSWAP_GE; }
-    private static final int FI_CSWAP_GT = (int) 17L;
+    public static int FI_CSWAP_GE() {
+        return FI_CSWAP_GE;
+    }
+    private static final int FI_CSWAP_GT = (int)17L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_GT = 17
      * }
      */
-    public static int FI_CSWAP_GT() { return FI_CSWAP_GT; }
-    private static final int FI_MSWAP = (int) 18L;
+    public static int FI_CSWAP_GT() {
+        return FI_CSWAP_GT;
+    }
+    private static final int FI_MSWAP = (int)18L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_MSWAP = 18
      * }
      */
-    public static int FI_MSWAP() { return FI_MSWAP; }
-    private static final int FI_DIFF = (int) 19L;
+    public static int FI_MSWAP() {
+        return FI_MSWAP;
+    }
+    private static final int FI_DIFF = (int)19L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_DIFF = 19
      * }
      */
-    public static int FI_DIFF() { return FI_DIFF; }
-    private static final int FI_NOOP = (int) 256L;
+    public static int FI_DIFF() {
+        return FI_DIFF;
+    }
+    private static final int FI_NOOP = (int)256L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_NOOP = 256
      * }
      */
-    public static int FI_NOOP() { return FI_NOOP; }
-    private static final int FI_BARRIER = (int) 0L;
+    public static int FI_NOOP() {
+        return FI_NOOP;
+    }
+    private static final int FI_BARRIER = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_BARRIER = 0
      * }
      */
-    public static int FI_BARRIER() { return FI_BARRIER; }
-    private static final int FI_BROADCAST = (int) 1L;
+    public static int FI_BARRIER() {
+        return FI_BARRIER;
+    }
+    private static final int FI_BROADCAST = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_BROADCAST = 1
      * }
      */
-    public static int FI_BROADCAST() { return FI_BROADCAST; }
-    private static final int FI_ALLTOALL = (int) 2L;
+    public static int FI_BROADCAST() {
+        return FI_BROADCAST;
+    }
+    private static final int FI_ALLTOALL = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_ALLTOALL = 2
      * }
      */
-    public static int FI_ALLTOALL() { return FI_ALLTOALL; }
-    private static final int FI_ALLREDUCE = (int) 3L;
+    public static int FI_ALLTOALL() {
+        return FI_ALLTOALL;
+    }
+    private static final int FI_ALLREDUCE = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_ALLREDUCE = 3
      * }
      */
-    public static int FI_ALLREDUCE() { return FI_ALLREDUCE; }
-    private static final int FI_ALLGATHER = (int) 4L;
+    public static int FI_ALLREDUCE() {
+        return FI_ALLREDUCE;
+    }
+    private static final int FI_ALLGATHER = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_ALLGATHER = 4
      * }
      */
-    public static int FI_ALLGATHER() { return FI_ALLGATHER; }
-    private static final int FI_REDUCE_SCATTER = (int) 5L;
+    public static int FI_ALLGATHER() {
+        return FI_ALLGATHER;
+    }
+    private static final int FI_REDUCE_SCATTER = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_REDUCE_SCATTER = 5
      * }
      */
-    public static int FI_REDUCE_SCATTER() { return FI_REDUCE_SCATTER; }
-    private static final int FI_REDUCE = (int) 6L;
+    public static int FI_REDUCE_SCATTER() {
+        return FI_REDUCE_SCATTER;
+    }
+    private static final int FI_REDUCE = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_REDUCE = 6
      * }
      */
-    public static int FI_REDUCE() { return FI_REDUCE; }
-    private static final int FI_SCATTER = (int) 7L;
+    public static int FI_REDUCE() {
+        return FI_REDUCE;
+    }
+    private static final int FI_SCATTER = (int)7L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_SCATTER = 7
      * }
      */
-    public static int FI_SCATTER() { return FI_SCATTER; }
-    private static final int FI_GATHER = (int) 8L;
+    public static int FI_SCATTER() {
+        return FI_SCATTER;
+    }
+    private static final int FI_GATHER = (int)8L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_GATHER = 8
      * }
      */
-    public static int FI_GATHER() { return FI_GATHER; }
-    private static final int FI_OPT_ENDPOINT = (int) 0L;
+    public static int FI_GATHER() {
+        return FI_GATHER;
+    }
+    private static final int FI_OPT_ENDPOINT = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_ENDPOINT = 0
      * }
      */
-    public static int FI_OPT_ENDPOINT() { return FI_OPT_ENDPOINT; }
-    private static final int FI_OPT_MIN_MULTI_RECV = (int) 0L;
+    public static int FI_OPT_ENDPOINT() {
+        return FI_OPT_ENDPOINT;
+    }
+    private static final int FI_OPT_MIN_MULTI_RECV = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MIN_MULTI_RECV = 0
      * }
      */
-    public static int FI_OPT_MIN_MULTI_RECV() { return FI_OPT_MIN_MULTI_RECV; }
-    private static final int FI_OPT_CM_DATA_SIZE = (int) 1L;
+    public static int FI_OPT_MIN_MULTI_RECV() {
+        return FI_OPT_MIN_MULTI_RECV;
+    }
+    private static final int FI_OPT_CM_DATA_SIZE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_CM_DATA_SIZE = 1
      * }
      */
-    public static int FI_OPT_CM_DATA_SIZE() { return FI_OPT_CM_DATA_SIZE; }
-    private static final int FI_OPT_BUFFERED_MIN = (int) 2L;
+    public static int FI_OPT_CM_DATA_SIZE() {
+        return FI_OPT_CM_DATA_SIZE;
+    }
+    private static final int FI_OPT_BUFFERED_MIN = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_BUFFERED_MIN = 2
      * }
      */
-    public static int FI_OPT_BUFFERED_MIN() { return FI_OPT_BUFFERED_MIN; }
-    private static final int FI_OPT_BUFFERED_LIMIT = (int) 3L;
+    public static int FI_OPT_BUFFERED_MIN() {
+        return FI_OPT_BUFFERED_MIN;
+    }
+    private static final int FI_OPT_BUFFERED_LIMIT = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_BUFFERED_LIMIT = 3
      * }
      */
-    public static int FI_OPT_BUFFERED_LIMIT() { return FI_OPT_BUFFERED_LIMIT; }
-    private static final int FI_OPT_SEND_BUF_SIZE = (int) 4L;
+    public static int FI_OPT_BUFFERED_LIMIT() {
+        return FI_OPT_BUFFERED_LIMIT;
+    }
+    private static final int FI_OPT_SEND_BUF_SIZE = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_SEND_BUF_SIZE = 4
      * }
      */
-    public static int FI_OPT_SEND_BUF_SIZE() { return FI_OPT_SEND_BUF_SIZE; }
-    private static final int FI_OPT_RECV_BUF_SIZE = (int) 5L;
+    public static int FI_OPT_SEND_BUF_SIZE() {
+        return FI_OPT_SEND_BUF_SIZE;
+    }
+    private static final int FI_OPT_RECV_BUF_SIZE = (int)5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_RECV_BUF_SIZE = 5
      * }
      */
-    public static int FI_OPT_RECV_BUF_SIZE() { return FI_OPT_RECV_BUF_SIZE; }
-    private static final int FI_OPT_TX_SIZE = (int) 6L;
+    public static int FI_OPT_RECV_BUF_SIZE() {
+        return FI_OPT_RECV_BUF_SIZE;
+    }
+    private static final int FI_OPT_TX_SIZE = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_TX_SIZE = 6
      * }
      */
-    public static int FI_OPT_TX_SIZE() { return FI_OPT_TX_SIZE; }
-    private static final int FI_OPT_RX_SIZE = (int) 7L;
+    public static int FI_OPT_TX_SIZE() {
+        return FI_OPT_TX_SIZE;
+    }
+    private static final int FI_OPT_RX_SIZE = (int)7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_RX_SIZE = 7
      * }
      */
-    public static int FI_OPT_RX_SIZE() { return FI_OPT_RX_SIZE; }
-    private static final int FI_OPT_FI_HMEM_P2P = (int) 8L;
+    public static int FI_OPT_RX_SIZE() {
+        return FI_OPT_RX_SIZE;
+    }
+    private static final int FI_OPT_FI_HMEM_P2P = (int)8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_FI_HMEM_P2P = 8
      * }
      */
-    public static int FI_OPT_FI_HMEM_P2P() { return FI_OPT_FI_HMEM_P2P; }
-    private static final int FI_OPT_XPU_TRIGGER = (int) 9L;
+    public static int FI_OPT_FI_HMEM_P2P() {
+        return FI_OPT_FI_HMEM_P2P;
+    }
+    private static final int FI_OPT_XPU_TRIGGER = (int)9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_XPU_TRIGGER = 9
      * }
      */
-    public static int FI_OPT_XPU_TRIGGER() { return FI_OPT_XPU_TRIGGER; }
-    private static final int FI_OPT_CUDA_API_PERMITTED = (int) 10L;
+    public static int FI_OPT_XPU_TRIGGER() {
+        return FI_OPT_XPU_TRIGGER;
+    }
+    private static final int FI_OPT_CUDA_API_PERMITTED = (int)10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_CUDA_API_PERMITTED = 10
      * }
      */
-    public static int FI_OPT_CUDA_API_PERMITTED() { return FI_OPT_CUDA_API_PERMITTED; }
-    private static final int FI_OPT_SHARED_MEMORY_PERMITTED = (int) 11L;
+    public static int FI_OPT_CUDA_API_PERMITTED() {
+        return FI_OPT_CUDA_API_PERMITTED;
+    }
+    private static final int FI_OPT_SHARED_MEMORY_PERMITTED = (int)11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_SHARED_MEMORY_PERMITTED = 11
      * }
      */
-    public static int FI_OPT_SHARED_MEMORY_PERMITTED() { return FI_OPT_SHARED_MEMORY_PERMITTED; }
-    private static final int FI_OPT_MAX_MSG_SIZE = (int) 12L;
+    public static int FI_OPT_SHARED_MEMORY_PERMITTED() {
+        return FI_OPT_SHARED_MEMORY_PERMITTED;
+    }
+    private static final int FI_OPT_MAX_MSG_SIZE = (int)12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_MSG_SIZE = 12
      * }
      */
-    public static int FI_OPT_MAX_MSG_SIZE() { return FI_OPT_MAX_MSG_SIZE; }
-    private static final int FI_OPT_MAX_TAGGED_SIZE = (int) 13L;
+    public static int FI_OPT_MAX_MSG_SIZE() {
+        return FI_OPT_MAX_MSG_SIZE;
+    }
+    private static final int FI_OPT_MAX_TAGGED_SIZE = (int)13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_TAGGED_SIZE = 13
      * }
      */
-    public static int FI_OPT_MAX_TAGGED_SIZE() { return FI_OPT_MAX_TAGGED_SIZE; }
-    private static final int FI_OPT_MAX_RMA_SIZE = (int) 14L;
+    public static int FI_OPT_MAX_TAGGED_SIZE() {
+        return FI_OPT_MAX_TAGGED_SIZE;
+    }
+    private static final int FI_OPT_MAX_RMA_SIZE = (int)14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_RMA_SIZE = 14
      * }
      */
-    public static int FI_OPT_MAX_RMA_SIZE() { return FI_OPT_MAX_RMA_SIZE; }
-    private static final int FI_OPT_MAX_ATOMIC_SIZE = (int) 15L;
+    public static int FI_OPT_MAX_RMA_SIZE() {
+        return FI_OPT_MAX_RMA_SIZE;
+    }
+    private static final int FI_OPT_MAX_ATOMIC_SIZE = (int)15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_ATOMIC_SIZE = 15
      * }
      */
-    public static int FI_OPT_MAX_ATOMIC_SIZE() { return FI_OPT_MAX_ATOMIC_SIZE; }
-    private static final int FI_OPT_INJECT_MSG_SIZE = (int) 16L;
+    public static int FI_OPT_MAX_ATOMIC_SIZE() {
+        return FI_OPT_MAX_ATOMIC_SIZE;
+    }
+    private static final int FI_OPT_INJECT_MSG_SIZE = (int)16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_MSG_SIZE = 16
      * }
      */
-    public static int FI_OPT_INJECT_MSG_SIZE() { return FI_OPT_INJECT_MSG_SIZE; }
-    private static final int FI_OPT_INJECT_TAGGED_SIZE = (int) 17L;
+    public static int FI_OPT_INJECT_MSG_SIZE() {
+        return FI_OPT_INJECT_MSG_SIZE;
+    }
+    private static final int FI_OPT_INJECT_TAGGED_SIZE = (int)17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_TAGGED_SIZE = 17
      * }
      */
-    public static int FI_OPT_INJECT_TAGGED_SIZE() { return FI_OPT_INJECT_TAGGED_SIZE; }
-    private static final int FI_OPT_INJECT_RMA_SIZE = (int) 18L;
+    public static int FI_OPT_INJECT_TAGGED_SIZE() {
+        return FI_OPT_INJECT_TAGGED_SIZE;
+    }
+    private static final int FI_OPT_INJECT_RMA_SIZE = (int)18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_RMA_SIZE = 18
      * }
      */
-    public static int FI_OPT_INJECT_RMA_SIZE() { return FI_OPT_INJECT_RMA_SIZE; }
-    private static final int FI_OPT_INJECT_ATOMIC_SIZE = (int) 19L;
+    public static int FI_OPT_INJECT_RMA_SIZE() {
+        return FI_OPT_INJECT_RMA_SIZE;
+    }
+    private static final int FI_OPT_INJECT_ATOMIC_SIZE = (int)19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_ATOMIC_SIZE = 19
      * }
      */
-    public static int FI_OPT_INJECT_ATOMIC_SIZE() { return FI_OPT_INJECT_ATOMIC_SIZE; }
-    private static final int FI_HMEM_P2P_ENABLED = (int) 0L;
+    public static int FI_OPT_INJECT_ATOMIC_SIZE() {
+        return FI_OPT_INJECT_ATOMIC_SIZE;
+    }
+    private static final int FI_HMEM_P2P_ENABLED = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_ENABLED = 0
      * }
      */
-    public static int FI_HMEM_P2P_ENABLED() { return FI_HMEM_P2P_ENABLED; }
-    private static final int FI_HMEM_P2P_REQUIRED = (int) 1L;
+    public static int FI_HMEM_P2P_ENABLED() {
+        return FI_HMEM_P2P_ENABLED;
+    }
+    private static final int FI_HMEM_P2P_REQUIRED = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_REQUIRED = 1
      * }
      */
-    public static int FI_HMEM_P2P_REQUIRED() { return FI_HMEM_P2P_REQUIRED; }
-    private static final int FI_HMEM_P2P_PREFERRED = (int) 2L;
+    public static int FI_HMEM_P2P_REQUIRED() {
+        return FI_HMEM_P2P_REQUIRED;
+    }
+    private static final int FI_HMEM_P2P_PREFERRED = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_PREFERRED = 2
      * }
      */
-    public static int FI_HMEM_P2P_PREFERRED() { return FI_HMEM_P2P_PREFERRED; }
-    private static final int FI_HMEM_P2P_DISABLED = (int) 3L;
+    public static int FI_HMEM_P2P_PREFERRED() {
+        return FI_HMEM_P2P_PREFERRED;
+    }
+    private static final int FI_HMEM_P2P_DISABLED = (int)3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_DISABLED = 3
      * }
      */
-    public static int FI_HMEM_P2P_DISABLED() { return FI_HMEM_P2P_DISABLED; }
-    private static final int FI_TRIGGER_THRESHOLD = (int) 0L;
+    public static int FI_HMEM_P2P_DISABLED() {
+        return FI_HMEM_P2P_DISABLED;
+    }
+    private static final int FI_TRIGGER_THRESHOLD = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_trigger_event.FI_TRIGGER_THRESHOLD = 0
      * }
      */
-    public static int FI_TRIGGER_THRESHOLD() { return FI_TRIGGER_THRESHOLD; }
-    private static final int FI_TRIGGER_XPU = (int) 1L;
+    public static int FI_TRIGGER_THRESHOLD() {
+        return FI_TRIGGER_THRESHOLD;
+    }
+    private static final int FI_TRIGGER_XPU = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_trigger_event.FI_TRIGGER_XPU = 1
      * }
      */
-    public static int FI_TRIGGER_XPU() { return FI_TRIGGER_XPU; }
-    private static final int FI_OP_RECV = (int) 0L;
+    public static int FI_TRIGGER_XPU() {
+        return FI_TRIGGER_XPU;
+    }
+    private static final int FI_OP_RECV = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_RECV = 0
      * }
      */
-    public static int FI_OP_RECV() { return FI_OP_RECV; }
-    private static final int FI_OP_SEND = (int) 1L;
+    public static int FI_OP_RECV() {
+        return FI_OP_RECV;
+    }
+    private static final int FI_OP_SEND = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_SEND = 1
      * }
      */
-    public static int FI_OP_SEND() { return FI_OP_SEND; }
-    private static final int FI_OP_TRECV = (int) 2L;
+    public static int FI_OP_SEND() {
+        return FI_OP_SEND;
+    }
+    private static final int FI_OP_TRECV = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_TRECV = 2
      * }
      */
-    public static int FI_OP_TRECV() { return FI_OP_TRECV; }
-    private static final int FI_OP_TSEND = (int) 3L;
+    public static int FI_OP_TRECV() {
+        return FI_OP_TRECV;
+    }
+    private static final int FI_OP_TSEND = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_TSEND = 3
      * }
      */
-    public static int FI_OP_TSEND() { return FI_OP_TSEND; }
-    private static final int FI_OP_READ = (int) 4L;
+    public static int FI_OP_TSEND() {
+        return FI_OP_TSEND;
+    }
+    private static final int FI_OP_READ = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_READ = 4
      * }
      */
-    public static int FI_OP_READ() { return FI_OP_READ; }
-    private static final int FI_OP_WRITE = (int) 5L;
+    public static int FI_OP_READ() {
+        return FI_OP_READ;
+    }
+    private static final int FI_OP_WRITE = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_WRITE = 5
      * }
      */
-    public static int FI_OP_WRITE() { return FI_OP_WRITE; }
-    private static final int FI_OP_ATOMIC = (int) 6L;
+    public static int FI_OP_WRITE() {
+        return FI_OP_WRITE;
+    }
+    private static final int FI_OP_ATOMIC = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_ATOMIC = 6
      * }
      */
-    public static int FI_OP_ATOMIC() { return FI_OP_ATOMIC; }
-    private static final int FI_OP_FETCH_ATOMIC = (int) 7L;
+    public static int FI_OP_ATOMIC() {
+        return FI_OP_ATOMIC;
+    }
+    private static final int FI_OP_FETCH_ATOMIC = (int)7L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_FETCH_ATOMIC = 7
      * }
      */
-    public static int FI_OP_FETCH_ATOMIC() { return FI_OP_FETCH_ATOMIC; }
-    private static final int FI_OP_COMPARE_ATOMIC = (int) 8L;
+    public static int FI_OP_FETCH_ATOMIC() {
+        return FI_OP_FETCH_ATOMIC;
+    }
+    private static final int FI_OP_COMPARE_ATOMIC = (int)8L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_COMPARE_ATOMIC = 8
      * }
      */
-    public static int FI_OP_COMPARE_ATOMIC() { return FI_OP_COMPARE_ATOMIC; }
-    private static final int FI_OP_CNTR_SET = (int) 9L;
+    public static int FI_OP_COMPARE_ATOMIC() {
+        return FI_OP_COMPARE_ATOMIC;
+    }
+    private static final int FI_OP_CNTR_SET = (int)9L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_CNTR_SET = 9
      * }
      */
-    public static int FI_OP_CNTR_SET() { return FI_OP_CNTR_SET; }
-    private static final int FI_OP_CNTR_ADD = (int) 10L;
+    public static int FI_OP_CNTR_SET() {
+        return FI_OP_CNTR_SET;
+    }
+    private static final int FI_OP_CNTR_ADD = (int)10L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_CNTR_ADD = 10
      * }
      */
-    public static int FI_OP_CNTR_ADD() { return FI_OP_CNTR_ADD; }
+    public static int FI_OP_CNTR_ADD() {
+        return FI_OP_CNTR_ADD;
+    }
 
     /**
      * Variadic invoker class for:
@@ -2904,8 +3686,13 @@ public class fabric_h {
      * }
      */
     public static class fi_param_define {
-        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.of(
+                fabric_h.C_INT,
+                fabric_h.C_POINTER,
+                fabric_h.C_POINTER,
+                fabric_h.C_INT,
+                fabric_h.C_POINTER
+            );
         private static final MemorySegment ADDR = fabric_h.findOrThrow("fi_param_define");
 
         private final MethodHandle handle;
@@ -2935,36 +3722,45 @@ public class fabric_h {
         /**
          * {@return the address}
          */
-        public static MemorySegment address() { return ADDR; }
+        public static MemorySegment address() {
+            return ADDR;
+        }
 
         /**
          * {@return the specialized method handle}
          */
-        public MethodHandle handle() { return handle; }
+        public MethodHandle handle() {
+            return handle;
+        }
 
         /**
          * {@return the specialized descriptor}
          */
-        public FunctionDescriptor descriptor() { return descriptor; }
+        public FunctionDescriptor descriptor() {
+            return descriptor;
+        }
 
-        public int apply(MemorySegment provider, MemorySegment param_name, int type, MemorySegment help_string_fmt,
-                Object... x4) {
+        public int apply(MemorySegment provider, MemorySegment param_name, int type, MemorySegment help_string_fmt, Object... x4) {
             try {
                 if (TRACE_DOWNCALLS) {
                     traceDowncall("fi_param_define", provider, param_name, type, help_string_fmt, x4);
                 }
                 return (int) spreader.invokeExact(provider, param_name, type, help_string_fmt, x4);
-            } catch (IllegalArgumentException | ClassCastException ex$) {
+            } catch(IllegalArgumentException | ClassCastException ex$)  {
                 throw ex$; // rethrow IAE from passing wrong number/type of args
             } catch (Throwable ex$) {
-                throw new AssertionError("should not reach here", ex$);
+               throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
     private static class fi_param_get {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_param_get");
 
@@ -2977,7 +3773,9 @@ public class fabric_h {
      * int fi_param_get(struct fi_provider *provider, const char *param_name, void *value)
      * }
      */
-    public static FunctionDescriptor fi_param_get$descriptor() { return fi_param_get.DESC; }
+    public static FunctionDescriptor fi_param_get$descriptor() {
+        return fi_param_get.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2985,7 +3783,9 @@ public class fabric_h {
      * int fi_param_get(struct fi_provider *provider, const char *param_name, void *value)
      * }
      */
-    public static MethodHandle fi_param_get$handle() { return fi_param_get.HANDLE; }
+    public static MethodHandle fi_param_get$handle() {
+        return fi_param_get.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2993,7 +3793,9 @@ public class fabric_h {
      * int fi_param_get(struct fi_provider *provider, const char *param_name, void *value)
      * }
      */
-    public static MemorySegment fi_param_get$address() { return fi_param_get.ADDR; }
+    public static MemorySegment fi_param_get$address() {
+        return fi_param_get.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3003,114 +3805,148 @@ public class fabric_h {
     public static int fi_param_get(MemorySegment provider, MemorySegment param_name, MemorySegment value) {
         var mh$ = fi_param_get.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_param_get", provider, param_name, value); }
-            return (int) mh$.invokeExact(provider, param_name, value);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_param_get", provider, param_name, value);
+            }
+            return (int)mh$.invokeExact(provider, param_name, value);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_LOG_CORE = (int) 0L;
+    private static final int FI_LOG_CORE = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_CORE = 0
      * }
      */
-    public static int FI_LOG_CORE() { return FI_LOG_CORE; }
-    private static final int FI_LOG_FABRIC = (int) 1L;
+    public static int FI_LOG_CORE() {
+        return FI_LOG_CORE;
+    }
+    private static final int FI_LOG_FABRIC = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_FABRIC = 1
      * }
      */
-    public static int FI_LOG_FABRIC() { return FI_LOG_FABRIC; }
-    private static final int FI_LOG_DOMAIN = (int) 2L;
+    public static int FI_LOG_FABRIC() {
+        return FI_LOG_FABRIC;
+    }
+    private static final int FI_LOG_DOMAIN = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_DOMAIN = 2
      * }
      */
-    public static int FI_LOG_DOMAIN() { return FI_LOG_DOMAIN; }
-    private static final int FI_LOG_EP_CTRL = (int) 3L;
+    public static int FI_LOG_DOMAIN() {
+        return FI_LOG_DOMAIN;
+    }
+    private static final int FI_LOG_EP_CTRL = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_EP_CTRL = 3
      * }
      */
-    public static int FI_LOG_EP_CTRL() { return FI_LOG_EP_CTRL; }
-    private static final int FI_LOG_EP_DATA = (int) 4L;
+    public static int FI_LOG_EP_CTRL() {
+        return FI_LOG_EP_CTRL;
+    }
+    private static final int FI_LOG_EP_DATA = (int)4L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_EP_DATA = 4
      * }
      */
-    public static int FI_LOG_EP_DATA() { return FI_LOG_EP_DATA; }
-    private static final int FI_LOG_AV = (int) 5L;
+    public static int FI_LOG_EP_DATA() {
+        return FI_LOG_EP_DATA;
+    }
+    private static final int FI_LOG_AV = (int)5L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_AV = 5
      * }
      */
-    public static int FI_LOG_AV() { return FI_LOG_AV; }
-    private static final int FI_LOG_CQ = (int) 6L;
+    public static int FI_LOG_AV() {
+        return FI_LOG_AV;
+    }
+    private static final int FI_LOG_CQ = (int)6L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_CQ = 6
      * }
      */
-    public static int FI_LOG_CQ() { return FI_LOG_CQ; }
-    private static final int FI_LOG_EQ = (int) 7L;
+    public static int FI_LOG_CQ() {
+        return FI_LOG_CQ;
+    }
+    private static final int FI_LOG_EQ = (int)7L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_EQ = 7
      * }
      */
-    public static int FI_LOG_EQ() { return FI_LOG_EQ; }
-    private static final int FI_LOG_MR = (int) 8L;
+    public static int FI_LOG_EQ() {
+        return FI_LOG_EQ;
+    }
+    private static final int FI_LOG_MR = (int)8L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_MR = 8
      * }
      */
-    public static int FI_LOG_MR() { return FI_LOG_MR; }
-    private static final int FI_LOG_CNTR = (int) 9L;
+    public static int FI_LOG_MR() {
+        return FI_LOG_MR;
+    }
+    private static final int FI_LOG_CNTR = (int)9L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_CNTR = 9
      * }
      */
-    public static int FI_LOG_CNTR() { return FI_LOG_CNTR; }
-    private static final int FI_LOG_WARN = (int) 0L;
+    public static int FI_LOG_CNTR() {
+        return FI_LOG_CNTR;
+    }
+    private static final int FI_LOG_WARN = (int)0L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_WARN = 0
      * }
      */
-    public static int FI_LOG_WARN() { return FI_LOG_WARN; }
-    private static final int FI_LOG_TRACE = (int) 1L;
+    public static int FI_LOG_WARN() {
+        return FI_LOG_WARN;
+    }
+    private static final int FI_LOG_TRACE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_TRACE = 1
      * }
      */
-    public static int FI_LOG_TRACE() { return FI_LOG_TRACE; }
-    private static final int FI_LOG_INFO = (int) 2L;
+    public static int FI_LOG_TRACE() {
+        return FI_LOG_TRACE;
+    }
+    private static final int FI_LOG_INFO = (int)2L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_INFO = 2
      * }
      */
-    public static int FI_LOG_INFO() { return FI_LOG_INFO; }
-    private static final int FI_LOG_DEBUG = (int) 3L;
+    public static int FI_LOG_INFO() {
+        return FI_LOG_INFO;
+    }
+    private static final int FI_LOG_DEBUG = (int)3L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_DEBUG = 3
      * }
      */
-    public static int FI_LOG_DEBUG() { return FI_LOG_DEBUG; }
+    public static int FI_LOG_DEBUG() {
+        return FI_LOG_DEBUG;
+    }
 
     private static class fi_log_enabled {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_log_enabled");
 
@@ -3123,7 +3959,9 @@ public class fabric_h {
      * int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys)
      * }
      */
-    public static FunctionDescriptor fi_log_enabled$descriptor() { return fi_log_enabled.DESC; }
+    public static FunctionDescriptor fi_log_enabled$descriptor() {
+        return fi_log_enabled.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3131,7 +3969,9 @@ public class fabric_h {
      * int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys)
      * }
      */
-    public static MethodHandle fi_log_enabled$handle() { return fi_log_enabled.HANDLE; }
+    public static MethodHandle fi_log_enabled$handle() {
+        return fi_log_enabled.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3139,7 +3979,9 @@ public class fabric_h {
      * int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys)
      * }
      */
-    public static MemorySegment fi_log_enabled$address() { return fi_log_enabled.ADDR; }
+    public static MemorySegment fi_log_enabled$address() {
+        return fi_log_enabled.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3149,16 +3991,23 @@ public class fabric_h {
     public static int fi_log_enabled(MemorySegment prov, int level, int subsys) {
         var mh$ = fi_log_enabled.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_log_enabled", prov, level, subsys); }
-            return (int) mh$.invokeExact(prov, level, subsys);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_log_enabled", prov, level, subsys);
+            }
+            return (int)mh$.invokeExact(prov, level, subsys);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_log_ready {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_log_ready");
 
@@ -3171,7 +4020,9 @@ public class fabric_h {
      * int fi_log_ready(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys, uint64_t *showtime)
      * }
      */
-    public static FunctionDescriptor fi_log_ready$descriptor() { return fi_log_ready.DESC; }
+    public static FunctionDescriptor fi_log_ready$descriptor() {
+        return fi_log_ready.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3179,7 +4030,9 @@ public class fabric_h {
      * int fi_log_ready(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys, uint64_t *showtime)
      * }
      */
-    public static MethodHandle fi_log_ready$handle() { return fi_log_ready.HANDLE; }
+    public static MethodHandle fi_log_ready$handle() {
+        return fi_log_ready.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3187,7 +4040,9 @@ public class fabric_h {
      * int fi_log_ready(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys, uint64_t *showtime)
      * }
      */
-    public static MemorySegment fi_log_ready$address() { return fi_log_ready.ADDR; }
+    public static MemorySegment fi_log_ready$address() {
+        return fi_log_ready.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3197,10 +4052,12 @@ public class fabric_h {
     public static int fi_log_ready(MemorySegment prov, int level, int subsys, MemorySegment showtime) {
         var mh$ = fi_log_ready.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("fi_log_ready", prov, level, subsys, showtime); }
-            return (int) mh$.invokeExact(prov, level, subsys, showtime);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("fi_log_ready", prov, level, subsys, showtime);
+            }
+            return (int)mh$.invokeExact(prov, level, subsys, showtime);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
@@ -3211,8 +4068,14 @@ public class fabric_h {
      * }
      */
     public static class fi_log {
-        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.ofVoid(
+                fabric_h.C_POINTER,
+                fabric_h.C_INT,
+                fabric_h.C_INT,
+                fabric_h.C_POINTER,
+                fabric_h.C_INT,
+                fabric_h.C_POINTER
+            );
         private static final MemorySegment ADDR = fabric_h.findOrThrow("fi_log");
 
         private final MethodHandle handle;
@@ -3242,66 +4105,83 @@ public class fabric_h {
         /**
          * {@return the address}
          */
-        public static MemorySegment address() { return ADDR; }
+        public static MemorySegment address() {
+            return ADDR;
+        }
 
         /**
          * {@return the specialized method handle}
          */
-        public MethodHandle handle() { return handle; }
+        public MethodHandle handle() {
+            return handle;
+        }
 
         /**
          * {@return the specialized descriptor}
          */
-        public FunctionDescriptor descriptor() { return descriptor; }
+        public FunctionDescriptor descriptor() {
+            return descriptor;
+        }
 
-        public void apply(MemorySegment prov, int level, int subsys, MemorySegment func, int line, MemorySegment fmt,
-                Object... x6) {
+        public void apply(MemorySegment prov, int level, int subsys, MemorySegment func, int line, MemorySegment fmt, Object... x6) {
             try {
-                if (TRACE_DOWNCALLS) { traceDowncall("fi_log", prov, level, subsys, func, line, fmt, x6); }
-                spreader.invokeExact(prov, level, subsys, func, line, fmt, x6);
-            } catch (IllegalArgumentException | ClassCastException ex$) {
+                if (TRACE_DOWNCALLS) {
+                    traceDowncall("fi_log", prov, level, subsys, func, line, fmt, x6);
+                }
+                 spreader.invokeExact(prov, level, subsys, func, line, fmt, x6);
+            } catch(IllegalArgumentException | ClassCastException ex$)  {
                 throw ex$; // rethrow IAE from passing wrong number/type of args
             } catch (Throwable ex$) {
-                throw new AssertionError("should not reach here", ex$);
+               throw new AssertionError("should not reach here", ex$);
             }
         }
     }
-    private static final int FI_OPT_EFA_RNR_RETRY = (int) -251265024L;
+    private static final int FI_OPT_EFA_RNR_RETRY = (int)-251265024L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_RNR_RETRY = -251265024
      * }
      */
-    public static int FI_OPT_EFA_RNR_RETRY() { return FI_OPT_EFA_RNR_RETRY; }
-    private static final int FI_OPT_EFA_EMULATED_READ = (int) -251265023L;
+    public static int FI_OPT_EFA_RNR_RETRY() {
+        return FI_OPT_EFA_RNR_RETRY;
+    }
+    private static final int FI_OPT_EFA_EMULATED_READ = (int)-251265023L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_EMULATED_READ = -251265023
      * }
      */
-    public static int FI_OPT_EFA_EMULATED_READ() { return FI_OPT_EFA_EMULATED_READ; }
-    private static final int FI_OPT_EFA_EMULATED_WRITE = (int) -251265022L;
+    public static int FI_OPT_EFA_EMULATED_READ() {
+        return FI_OPT_EFA_EMULATED_READ;
+    }
+    private static final int FI_OPT_EFA_EMULATED_WRITE = (int)-251265022L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_EMULATED_WRITE = -251265022
      * }
      */
-    public static int FI_OPT_EFA_EMULATED_WRITE() { return FI_OPT_EFA_EMULATED_WRITE; }
-    private static final int FI_OPT_EFA_EMULATED_ATOMICS = (int) -251265021L;
+    public static int FI_OPT_EFA_EMULATED_WRITE() {
+        return FI_OPT_EFA_EMULATED_WRITE;
+    }
+    private static final int FI_OPT_EFA_EMULATED_ATOMICS = (int)-251265021L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_EMULATED_ATOMICS = -251265021
      * }
      */
-    public static int FI_OPT_EFA_EMULATED_ATOMICS() { return FI_OPT_EFA_EMULATED_ATOMICS; }
-    private static final int FI_OPT_EFA_USE_DEVICE_RDMA = (int) -251265020L;
+    public static int FI_OPT_EFA_EMULATED_ATOMICS() {
+        return FI_OPT_EFA_EMULATED_ATOMICS;
+    }
+    private static final int FI_OPT_EFA_USE_DEVICE_RDMA = (int)-251265020L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_USE_DEVICE_RDMA = -251265020
      * }
      */
-    public static int FI_OPT_EFA_USE_DEVICE_RDMA() { return FI_OPT_EFA_USE_DEVICE_RDMA; }
-    private static final int FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES = (int) -251265019L;
+    public static int FI_OPT_EFA_USE_DEVICE_RDMA() {
+        return FI_OPT_EFA_USE_DEVICE_RDMA;
+    }
+    private static final int FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES = (int)-251265019L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES = -251265019
@@ -3310,7 +4190,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES() {
         return FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES;
     }
-    private static final int FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES = (int) -251265018L;
+    private static final int FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES = (int)-251265018L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES = -251265018
@@ -3319,1133 +4199,1455 @@ public class fabric_h {
     public static int FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES() {
         return FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES;
     }
-    private static final int FI_EFA_MR_ATTR_RECV_IC_ID = (int) 1L;
+    private static final int FI_EFA_MR_ATTR_RECV_IC_ID = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EFA_MR_ATTR_RECV_IC_ID = 1
      * }
      */
-    public static int FI_EFA_MR_ATTR_RECV_IC_ID() { return FI_EFA_MR_ATTR_RECV_IC_ID; }
-    private static final int FI_EFA_MR_ATTR_RDMA_READ_IC_ID = (int) 2L;
+    public static int FI_EFA_MR_ATTR_RECV_IC_ID() {
+        return FI_EFA_MR_ATTR_RECV_IC_ID;
+    }
+    private static final int FI_EFA_MR_ATTR_RDMA_READ_IC_ID = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EFA_MR_ATTR_RDMA_READ_IC_ID = 2
      * }
      */
-    public static int FI_EFA_MR_ATTR_RDMA_READ_IC_ID() { return FI_EFA_MR_ATTR_RDMA_READ_IC_ID; }
-    private static final int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID = (int) 4L;
+    public static int FI_EFA_MR_ATTR_RDMA_READ_IC_ID() {
+        return FI_EFA_MR_ATTR_RDMA_READ_IC_ID;
+    }
+    private static final int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID = (int)4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EFA_MR_ATTR_RDMA_RECV_IC_ID = 4
      * }
      */
-    public static int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID() { return FI_EFA_MR_ATTR_RDMA_RECV_IC_ID; }
-    private static final int FI_EPERM = (int) 1L;
+    public static int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID() {
+        return FI_EFA_MR_ATTR_RDMA_RECV_IC_ID;
+    }
+    private static final int FI_EPERM = (int)1L;
     /**
      * {@snippet lang=c :
      * #define FI_EPERM 1
      * }
      */
-    public static int FI_EPERM() { return FI_EPERM; }
-    private static final int FI_ENOENT = (int) 2L;
+    public static int FI_EPERM() {
+        return FI_EPERM;
+    }
+    private static final int FI_ENOENT = (int)2L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOENT 2
      * }
      */
-    public static int FI_ENOENT() { return FI_ENOENT; }
-    private static final int FI_EINTR = (int) 4L;
+    public static int FI_ENOENT() {
+        return FI_ENOENT;
+    }
+    private static final int FI_EINTR = (int)4L;
     /**
      * {@snippet lang=c :
      * #define FI_EINTR 4
      * }
      */
-    public static int FI_EINTR() { return FI_EINTR; }
-    private static final int FI_EIO = (int) 5L;
+    public static int FI_EINTR() {
+        return FI_EINTR;
+    }
+    private static final int FI_EIO = (int)5L;
     /**
      * {@snippet lang=c :
      * #define FI_EIO 5
      * }
      */
-    public static int FI_EIO() { return FI_EIO; }
-    private static final int FI_E2BIG = (int) 7L;
+    public static int FI_EIO() {
+        return FI_EIO;
+    }
+    private static final int FI_E2BIG = (int)7L;
     /**
      * {@snippet lang=c :
      * #define FI_E2BIG 7
      * }
      */
-    public static int FI_E2BIG() { return FI_E2BIG; }
-    private static final int FI_EBADF = (int) 9L;
+    public static int FI_E2BIG() {
+        return FI_E2BIG;
+    }
+    private static final int FI_EBADF = (int)9L;
     /**
      * {@snippet lang=c :
      * #define FI_EBADF 9
      * }
      */
-    public static int FI_EBADF() { return FI_EBADF; }
-    private static final int FI_EAGAIN = (int) 11L;
+    public static int FI_EBADF() {
+        return FI_EBADF;
+    }
+    private static final int FI_EAGAIN = (int)11L;
     /**
      * {@snippet lang=c :
      * #define FI_EAGAIN 11
      * }
      */
-    public static int FI_EAGAIN() { return FI_EAGAIN; }
-    private static final int FI_ENOMEM = (int) 12L;
+    public static int FI_EAGAIN() {
+        return FI_EAGAIN;
+    }
+    private static final int FI_ENOMEM = (int)12L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOMEM 12
      * }
      */
-    public static int FI_ENOMEM() { return FI_ENOMEM; }
-    private static final int FI_EACCES = (int) 13L;
+    public static int FI_ENOMEM() {
+        return FI_ENOMEM;
+    }
+    private static final int FI_EACCES = (int)13L;
     /**
      * {@snippet lang=c :
      * #define FI_EACCES 13
      * }
      */
-    public static int FI_EACCES() { return FI_EACCES; }
-    private static final int FI_EFAULT = (int) 14L;
+    public static int FI_EACCES() {
+        return FI_EACCES;
+    }
+    private static final int FI_EFAULT = (int)14L;
     /**
      * {@snippet lang=c :
      * #define FI_EFAULT 14
      * }
      */
-    public static int FI_EFAULT() { return FI_EFAULT; }
-    private static final int FI_EBUSY = (int) 16L;
+    public static int FI_EFAULT() {
+        return FI_EFAULT;
+    }
+    private static final int FI_EBUSY = (int)16L;
     /**
      * {@snippet lang=c :
      * #define FI_EBUSY 16
      * }
      */
-    public static int FI_EBUSY() { return FI_EBUSY; }
-    private static final int FI_ENODEV = (int) 19L;
+    public static int FI_EBUSY() {
+        return FI_EBUSY;
+    }
+    private static final int FI_ENODEV = (int)19L;
     /**
      * {@snippet lang=c :
      * #define FI_ENODEV 19
      * }
      */
-    public static int FI_ENODEV() { return FI_ENODEV; }
-    private static final int FI_EINVAL = (int) 22L;
+    public static int FI_ENODEV() {
+        return FI_ENODEV;
+    }
+    private static final int FI_EINVAL = (int)22L;
     /**
      * {@snippet lang=c :
      * #define FI_EINVAL 22
      * }
      */
-    public static int FI_EINVAL() { return FI_EINVAL; }
-    private static final int FI_EMFILE = (int) 24L;
+    public static int FI_EINVAL() {
+        return FI_EINVAL;
+    }
+    private static final int FI_EMFILE = (int)24L;
     /**
      * {@snippet lang=c :
      * #define FI_EMFILE 24
      * }
      */
-    public static int FI_EMFILE() { return FI_EMFILE; }
-    private static final int FI_ENOSPC = (int) 28L;
+    public static int FI_EMFILE() {
+        return FI_EMFILE;
+    }
+    private static final int FI_ENOSPC = (int)28L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOSPC 28
      * }
      */
-    public static int FI_ENOSPC() { return FI_ENOSPC; }
-    private static final int FI_ENOSYS = (int) 38L;
+    public static int FI_ENOSPC() {
+        return FI_ENOSPC;
+    }
+    private static final int FI_ENOSYS = (int)38L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOSYS 38
      * }
      */
-    public static int FI_ENOSYS() { return FI_ENOSYS; }
-    private static final int FI_EWOULDBLOCK = (int) 11L;
+    public static int FI_ENOSYS() {
+        return FI_ENOSYS;
+    }
+    private static final int FI_EWOULDBLOCK = (int)11L;
     /**
      * {@snippet lang=c :
      * #define FI_EWOULDBLOCK 11
      * }
      */
-    public static int FI_EWOULDBLOCK() { return FI_EWOULDBLOCK; }
-    private static final int FI_ENOMSG = (int) 42L;
+    public static int FI_EWOULDBLOCK() {
+        return FI_EWOULDBLOCK;
+    }
+    private static final int FI_ENOMSG = (int)42L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOMSG 42
      * }
      */
-    public static int FI_ENOMSG() { return FI_ENOMSG; }
-    private static final int FI_ENODATA = (int) 61L;
+    public static int FI_ENOMSG() {
+        return FI_ENOMSG;
+    }
+    private static final int FI_ENODATA = (int)61L;
     /**
      * {@snippet lang=c :
      * #define FI_ENODATA 61
      * }
      */
-    public static int FI_ENODATA() { return FI_ENODATA; }
-    private static final int FI_EPROTO = (int) 71L;
+    public static int FI_ENODATA() {
+        return FI_ENODATA;
+    }
+    private static final int FI_EPROTO = (int)71L;
     /**
      * {@snippet lang=c :
      * #define FI_EPROTO 71
      * }
      */
-    public static int FI_EPROTO() { return FI_EPROTO; }
-    private static final int FI_EOVERFLOW = (int) 75L;
+    public static int FI_EPROTO() {
+        return FI_EPROTO;
+    }
+    private static final int FI_EOVERFLOW = (int)75L;
     /**
      * {@snippet lang=c :
      * #define FI_EOVERFLOW 75
      * }
      */
-    public static int FI_EOVERFLOW() { return FI_EOVERFLOW; }
-    private static final int FI_EMSGSIZE = (int) 90L;
+    public static int FI_EOVERFLOW() {
+        return FI_EOVERFLOW;
+    }
+    private static final int FI_EMSGSIZE = (int)90L;
     /**
      * {@snippet lang=c :
      * #define FI_EMSGSIZE 90
      * }
      */
-    public static int FI_EMSGSIZE() { return FI_EMSGSIZE; }
-    private static final int FI_ENOPROTOOPT = (int) 92L;
+    public static int FI_EMSGSIZE() {
+        return FI_EMSGSIZE;
+    }
+    private static final int FI_ENOPROTOOPT = (int)92L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOPROTOOPT 92
      * }
      */
-    public static int FI_ENOPROTOOPT() { return FI_ENOPROTOOPT; }
-    private static final int FI_EOPNOTSUPP = (int) 95L;
+    public static int FI_ENOPROTOOPT() {
+        return FI_ENOPROTOOPT;
+    }
+    private static final int FI_EOPNOTSUPP = (int)95L;
     /**
      * {@snippet lang=c :
      * #define FI_EOPNOTSUPP 95
      * }
      */
-    public static int FI_EOPNOTSUPP() { return FI_EOPNOTSUPP; }
-    private static final int FI_EADDRINUSE = (int) 98L;
+    public static int FI_EOPNOTSUPP() {
+        return FI_EOPNOTSUPP;
+    }
+    private static final int FI_EADDRINUSE = (int)98L;
     /**
      * {@snippet lang=c :
      * #define FI_EADDRINUSE 98
      * }
      */
-    public static int FI_EADDRINUSE() { return FI_EADDRINUSE; }
-    private static final int FI_EADDRNOTAVAIL = (int) 99L;
+    public static int FI_EADDRINUSE() {
+        return FI_EADDRINUSE;
+    }
+    private static final int FI_EADDRNOTAVAIL = (int)99L;
     /**
      * {@snippet lang=c :
      * #define FI_EADDRNOTAVAIL 99
      * }
      */
-    public static int FI_EADDRNOTAVAIL() { return FI_EADDRNOTAVAIL; }
-    private static final int FI_ENETDOWN = (int) 100L;
+    public static int FI_EADDRNOTAVAIL() {
+        return FI_EADDRNOTAVAIL;
+    }
+    private static final int FI_ENETDOWN = (int)100L;
     /**
      * {@snippet lang=c :
      * #define FI_ENETDOWN 100
      * }
      */
-    public static int FI_ENETDOWN() { return FI_ENETDOWN; }
-    private static final int FI_ENETUNREACH = (int) 101L;
+    public static int FI_ENETDOWN() {
+        return FI_ENETDOWN;
+    }
+    private static final int FI_ENETUNREACH = (int)101L;
     /**
      * {@snippet lang=c :
      * #define FI_ENETUNREACH 101
      * }
      */
-    public static int FI_ENETUNREACH() { return FI_ENETUNREACH; }
-    private static final int FI_ECONNABORTED = (int) 103L;
+    public static int FI_ENETUNREACH() {
+        return FI_ENETUNREACH;
+    }
+    private static final int FI_ECONNABORTED = (int)103L;
     /**
      * {@snippet lang=c :
      * #define FI_ECONNABORTED 103
      * }
      */
-    public static int FI_ECONNABORTED() { return FI_ECONNABORTED; }
-    private static final int FI_ECONNRESET = (int) 104L;
+    public static int FI_ECONNABORTED() {
+        return FI_ECONNABORTED;
+    }
+    private static final int FI_ECONNRESET = (int)104L;
     /**
      * {@snippet lang=c :
      * #define FI_ECONNRESET 104
      * }
      */
-    public static int FI_ECONNRESET() { return FI_ECONNRESET; }
-    private static final int FI_ENOBUFS = (int) 105L;
+    public static int FI_ECONNRESET() {
+        return FI_ECONNRESET;
+    }
+    private static final int FI_ENOBUFS = (int)105L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOBUFS 105
      * }
      */
-    public static int FI_ENOBUFS() { return FI_ENOBUFS; }
-    private static final int FI_EISCONN = (int) 106L;
+    public static int FI_ENOBUFS() {
+        return FI_ENOBUFS;
+    }
+    private static final int FI_EISCONN = (int)106L;
     /**
      * {@snippet lang=c :
      * #define FI_EISCONN 106
      * }
      */
-    public static int FI_EISCONN() { return FI_EISCONN; }
-    private static final int FI_ENOTCONN = (int) 107L;
+    public static int FI_EISCONN() {
+        return FI_EISCONN;
+    }
+    private static final int FI_ENOTCONN = (int)107L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOTCONN 107
      * }
      */
-    public static int FI_ENOTCONN() { return FI_ENOTCONN; }
-    private static final int FI_ESHUTDOWN = (int) 108L;
+    public static int FI_ENOTCONN() {
+        return FI_ENOTCONN;
+    }
+    private static final int FI_ESHUTDOWN = (int)108L;
     /**
      * {@snippet lang=c :
      * #define FI_ESHUTDOWN 108
      * }
      */
-    public static int FI_ESHUTDOWN() { return FI_ESHUTDOWN; }
-    private static final int FI_ETIMEDOUT = (int) 110L;
+    public static int FI_ESHUTDOWN() {
+        return FI_ESHUTDOWN;
+    }
+    private static final int FI_ETIMEDOUT = (int)110L;
     /**
      * {@snippet lang=c :
      * #define FI_ETIMEDOUT 110
      * }
      */
-    public static int FI_ETIMEDOUT() { return FI_ETIMEDOUT; }
-    private static final int FI_ECONNREFUSED = (int) 111L;
+    public static int FI_ETIMEDOUT() {
+        return FI_ETIMEDOUT;
+    }
+    private static final int FI_ECONNREFUSED = (int)111L;
     /**
      * {@snippet lang=c :
      * #define FI_ECONNREFUSED 111
      * }
      */
-    public static int FI_ECONNREFUSED() { return FI_ECONNREFUSED; }
-    private static final int FI_EHOSTDOWN = (int) 112L;
+    public static int FI_ECONNREFUSED() {
+        return FI_ECONNREFUSED;
+    }
+    private static final int FI_EHOSTDOWN = (int)112L;
     /**
      * {@snippet lang=c :
      * #define FI_EHOSTDOWN 112
      * }
      */
-    public static int FI_EHOSTDOWN() { return FI_EHOSTDOWN; }
-    private static final int FI_EHOSTUNREACH = (int) 113L;
+    public static int FI_EHOSTDOWN() {
+        return FI_EHOSTDOWN;
+    }
+    private static final int FI_EHOSTUNREACH = (int)113L;
     /**
      * {@snippet lang=c :
      * #define FI_EHOSTUNREACH 113
      * }
      */
-    public static int FI_EHOSTUNREACH() { return FI_EHOSTUNREACH; }
-    private static final int FI_EALREADY = (int) 114L;
+    public static int FI_EHOSTUNREACH() {
+        return FI_EHOSTUNREACH;
+    }
+    private static final int FI_EALREADY = (int)114L;
     /**
      * {@snippet lang=c :
      * #define FI_EALREADY 114
      * }
      */
-    public static int FI_EALREADY() { return FI_EALREADY; }
-    private static final int FI_EINPROGRESS = (int) 115L;
+    public static int FI_EALREADY() {
+        return FI_EALREADY;
+    }
+    private static final int FI_EINPROGRESS = (int)115L;
     /**
      * {@snippet lang=c :
      * #define FI_EINPROGRESS 115
      * }
      */
-    public static int FI_EINPROGRESS() { return FI_EINPROGRESS; }
-    private static final int FI_EREMOTEIO = (int) 121L;
+    public static int FI_EINPROGRESS() {
+        return FI_EINPROGRESS;
+    }
+    private static final int FI_EREMOTEIO = (int)121L;
     /**
      * {@snippet lang=c :
      * #define FI_EREMOTEIO 121
      * }
      */
-    public static int FI_EREMOTEIO() { return FI_EREMOTEIO; }
-    private static final int FI_ECANCELED = (int) 125L;
+    public static int FI_EREMOTEIO() {
+        return FI_EREMOTEIO;
+    }
+    private static final int FI_ECANCELED = (int)125L;
     /**
      * {@snippet lang=c :
      * #define FI_ECANCELED 125
      * }
      */
-    public static int FI_ECANCELED() { return FI_ECANCELED; }
-    private static final int FI_EKEYREJECTED = (int) 129L;
+    public static int FI_ECANCELED() {
+        return FI_ECANCELED;
+    }
+    private static final int FI_EKEYREJECTED = (int)129L;
     /**
      * {@snippet lang=c :
      * #define FI_EKEYREJECTED 129
      * }
      */
-    public static int FI_EKEYREJECTED() { return FI_EKEYREJECTED; }
+    public static int FI_EKEYREJECTED() {
+        return FI_EKEYREJECTED;
+    }
     private static final long FI_MSG = 2L;
     /**
      * {@snippet lang=c :
      * #define FI_MSG 2
      * }
      */
-    public static long FI_MSG() { return FI_MSG; }
+    public static long FI_MSG() {
+        return FI_MSG;
+    }
     private static final long FI_RMA = 4L;
     /**
      * {@snippet lang=c :
      * #define FI_RMA 4
      * }
      */
-    public static long FI_RMA() { return FI_RMA; }
+    public static long FI_RMA() {
+        return FI_RMA;
+    }
     private static final long FI_TAGGED = 8L;
     /**
      * {@snippet lang=c :
      * #define FI_TAGGED 8
      * }
      */
-    public static long FI_TAGGED() { return FI_TAGGED; }
+    public static long FI_TAGGED() {
+        return FI_TAGGED;
+    }
     private static final long FI_ATOMIC = 16L;
     /**
      * {@snippet lang=c :
      * #define FI_ATOMIC 16
      * }
      */
-    public static long FI_ATOMIC() { return FI_ATOMIC; }
+    public static long FI_ATOMIC() {
+        return FI_ATOMIC;
+    }
     private static final long FI_ATOMICS = 16L;
     /**
      * {@snippet lang=c :
      * #define FI_ATOMICS 16
      * }
      */
-    public static long FI_ATOMICS() { return FI_ATOMICS; }
+    public static long FI_ATOMICS() {
+        return FI_ATOMICS;
+    }
     private static final long FI_MULTICAST = 32L;
     /**
      * {@snippet lang=c :
      * #define FI_MULTICAST 32
      * }
      */
-    public static long FI_MULTICAST() { return FI_MULTICAST; }
+    public static long FI_MULTICAST() {
+        return FI_MULTICAST;
+    }
     private static final long FI_COLLECTIVE = 64L;
     /**
      * {@snippet lang=c :
      * #define FI_COLLECTIVE 64
      * }
      */
-    public static long FI_COLLECTIVE() { return FI_COLLECTIVE; }
+    public static long FI_COLLECTIVE() {
+        return FI_COLLECTIVE;
+    }
     private static final long FI_READ = 256L;
     /**
      * {@snippet lang=c :
      * #define FI_READ 256
      * }
      */
-    public static long FI_READ() { return FI_READ; }
+    public static long FI_READ() {
+        return FI_READ;
+    }
     private static final long FI_WRITE = 512L;
     /**
      * {@snippet lang=c :
      * #define FI_WRITE 512
      * }
      */
-    public static long FI_WRITE() { return FI_WRITE; }
+    public static long FI_WRITE() {
+        return FI_WRITE;
+    }
     private static final long FI_RECV = 1024L;
     /**
      * {@snippet lang=c :
      * #define FI_RECV 1024
      * }
      */
-    public static long FI_RECV() { return FI_RECV; }
+    public static long FI_RECV() {
+        return FI_RECV;
+    }
     private static final long FI_SEND = 2048L;
     /**
      * {@snippet lang=c :
      * #define FI_SEND 2048
      * }
      */
-    public static long FI_SEND() { return FI_SEND; }
+    public static long FI_SEND() {
+        return FI_SEND;
+    }
     private static final long FI_TRANSMIT = 2048L;
     /**
      * {@snippet lang=c :
      * #define FI_TRANSMIT 2048
      * }
      */
-    public static long FI_TRANSMIT() { return FI_TRANSMIT; }
+    public static long FI_TRANSMIT() {
+        return FI_TRANSMIT;
+    }
     private static final long FI_REMOTE_READ = 4096L;
     /**
      * {@snippet lang=c :
      * #define FI_REMOTE_READ 4096
      * }
      */
-    public static long FI_REMOTE_READ() { return FI_REMOTE_READ; }
+    public static long FI_REMOTE_READ() {
+        return FI_REMOTE_READ;
+    }
     private static final long FI_REMOTE_WRITE = 8192L;
     /**
      * {@snippet lang=c :
      * #define FI_REMOTE_WRITE 8192
      * }
      */
-    public static long FI_REMOTE_WRITE() { return FI_REMOTE_WRITE; }
+    public static long FI_REMOTE_WRITE() {
+        return FI_REMOTE_WRITE;
+    }
     private static final long FI_MULTI_RECV = 65536L;
     /**
      * {@snippet lang=c :
      * #define FI_MULTI_RECV 65536
      * }
      */
-    public static long FI_MULTI_RECV() { return FI_MULTI_RECV; }
+    public static long FI_MULTI_RECV() {
+        return FI_MULTI_RECV;
+    }
     private static final long FI_REMOTE_CQ_DATA = 131072L;
     /**
      * {@snippet lang=c :
      * #define FI_REMOTE_CQ_DATA 131072
      * }
      */
-    public static long FI_REMOTE_CQ_DATA() { return FI_REMOTE_CQ_DATA; }
+    public static long FI_REMOTE_CQ_DATA() {
+        return FI_REMOTE_CQ_DATA;
+    }
     private static final long FI_MORE = 262144L;
     /**
      * {@snippet lang=c :
      * #define FI_MORE 262144
      * }
      */
-    public static long FI_MORE() { return FI_MORE; }
+    public static long FI_MORE() {
+        return FI_MORE;
+    }
     private static final long FI_PEEK = 524288L;
     /**
      * {@snippet lang=c :
      * #define FI_PEEK 524288
      * }
      */
-    public static long FI_PEEK() { return FI_PEEK; }
+    public static long FI_PEEK() {
+        return FI_PEEK;
+    }
     private static final long FI_TRIGGER = 1048576L;
     /**
      * {@snippet lang=c :
      * #define FI_TRIGGER 1048576
      * }
      */
-    public static long FI_TRIGGER() { return FI_TRIGGER; }
+    public static long FI_TRIGGER() {
+        return FI_TRIGGER;
+    }
     private static final long FI_FENCE = 2097152L;
     /**
      * {@snippet lang=c :
      * #define FI_FENCE 2097152
      * }
      */
-    public static long FI_FENCE() { return FI_FENCE; }
+    public static long FI_FENCE() {
+        return FI_FENCE;
+    }
     private static final long FI_COMPLETION = 16777216L;
     /**
      * {@snippet lang=c :
      * #define FI_COMPLETION 16777216
      * }
      */
-    public static long FI_COMPLETION() { return FI_COMPLETION; }
+    public static long FI_COMPLETION() {
+        return FI_COMPLETION;
+    }
     private static final long FI_EVENT = 16777216L;
     /**
      * {@snippet lang=c :
      * #define FI_EVENT 16777216
      * }
      */
-    public static long FI_EVENT() { return FI_EVENT; }
+    public static long FI_EVENT() {
+        return FI_EVENT;
+    }
     private static final long FI_INJECT = 33554432L;
     /**
      * {@snippet lang=c :
      * #define FI_INJECT 33554432
      * }
      */
-    public static long FI_INJECT() { return FI_INJECT; }
+    public static long FI_INJECT() {
+        return FI_INJECT;
+    }
     private static final long FI_INJECT_COMPLETE = 67108864L;
     /**
      * {@snippet lang=c :
      * #define FI_INJECT_COMPLETE 67108864
      * }
      */
-    public static long FI_INJECT_COMPLETE() { return FI_INJECT_COMPLETE; }
+    public static long FI_INJECT_COMPLETE() {
+        return FI_INJECT_COMPLETE;
+    }
     private static final long FI_TRANSMIT_COMPLETE = 134217728L;
     /**
      * {@snippet lang=c :
      * #define FI_TRANSMIT_COMPLETE 134217728
      * }
      */
-    public static long FI_TRANSMIT_COMPLETE() { return FI_TRANSMIT_COMPLETE; }
+    public static long FI_TRANSMIT_COMPLETE() {
+        return FI_TRANSMIT_COMPLETE;
+    }
     private static final long FI_DELIVERY_COMPLETE = 268435456L;
     /**
      * {@snippet lang=c :
      * #define FI_DELIVERY_COMPLETE 268435456
      * }
      */
-    public static long FI_DELIVERY_COMPLETE() { return FI_DELIVERY_COMPLETE; }
+    public static long FI_DELIVERY_COMPLETE() {
+        return FI_DELIVERY_COMPLETE;
+    }
     private static final long FI_AFFINITY = 536870912L;
     /**
      * {@snippet lang=c :
      * #define FI_AFFINITY 536870912
      * }
      */
-    public static long FI_AFFINITY() { return FI_AFFINITY; }
+    public static long FI_AFFINITY() {
+        return FI_AFFINITY;
+    }
     private static final long FI_COMMIT_COMPLETE = 1073741824L;
     /**
      * {@snippet lang=c :
      * #define FI_COMMIT_COMPLETE 1073741824
      * }
      */
-    public static long FI_COMMIT_COMPLETE() { return FI_COMMIT_COMPLETE; }
+    public static long FI_COMMIT_COMPLETE() {
+        return FI_COMMIT_COMPLETE;
+    }
     private static final long FI_MATCH_COMPLETE = 2147483648L;
     /**
      * {@snippet lang=c :
      * #define FI_MATCH_COMPLETE 2147483648
      * }
      */
-    public static long FI_MATCH_COMPLETE() { return FI_MATCH_COMPLETE; }
+    public static long FI_MATCH_COMPLETE() {
+        return FI_MATCH_COMPLETE;
+    }
     private static final long FI_PEER_TRANSFER = 68719476736L;
     /**
      * {@snippet lang=c :
      * #define FI_PEER_TRANSFER 68719476736
      * }
      */
-    public static long FI_PEER_TRANSFER() { return FI_PEER_TRANSFER; }
+    public static long FI_PEER_TRANSFER() {
+        return FI_PEER_TRANSFER;
+    }
     private static final long FI_AV_USER_ID = 2199023255552L;
     /**
      * {@snippet lang=c :
      * #define FI_AV_USER_ID 2199023255552
      * }
      */
-    public static long FI_AV_USER_ID() { return FI_AV_USER_ID; }
+    public static long FI_AV_USER_ID() {
+        return FI_AV_USER_ID;
+    }
     private static final long FI_PEER = 8796093022208L;
     /**
      * {@snippet lang=c :
      * #define FI_PEER 8796093022208
      * }
      */
-    public static long FI_PEER() { return FI_PEER; }
+    public static long FI_PEER() {
+        return FI_PEER;
+    }
     private static final long FI_TAGGED_DIRECTED_RECV = 35184372088832L;
     /**
      * {@snippet lang=c :
      * #define FI_TAGGED_DIRECTED_RECV 35184372088832
      * }
      */
-    public static long FI_TAGGED_DIRECTED_RECV() { return FI_TAGGED_DIRECTED_RECV; }
+    public static long FI_TAGGED_DIRECTED_RECV() {
+        return FI_TAGGED_DIRECTED_RECV;
+    }
     private static final long FI_TAGGED_MULTI_RECV = 70368744177664L;
     /**
      * {@snippet lang=c :
      * #define FI_TAGGED_MULTI_RECV 70368744177664
      * }
      */
-    public static long FI_TAGGED_MULTI_RECV() { return FI_TAGGED_MULTI_RECV; }
+    public static long FI_TAGGED_MULTI_RECV() {
+        return FI_TAGGED_MULTI_RECV;
+    }
     private static final long FI_HMEM = 140737488355328L;
     /**
      * {@snippet lang=c :
      * #define FI_HMEM 140737488355328
      * }
      */
-    public static long FI_HMEM() { return FI_HMEM; }
+    public static long FI_HMEM() {
+        return FI_HMEM;
+    }
     private static final long FI_EXACT_DIRECTED_RECV = 281474976710656L;
     /**
      * {@snippet lang=c :
      * #define FI_EXACT_DIRECTED_RECV 281474976710656
      * }
      */
-    public static long FI_EXACT_DIRECTED_RECV() { return FI_EXACT_DIRECTED_RECV; }
+    public static long FI_EXACT_DIRECTED_RECV() {
+        return FI_EXACT_DIRECTED_RECV;
+    }
     private static final long FI_RMA_PMEM = 562949953421312L;
     /**
      * {@snippet lang=c :
      * #define FI_RMA_PMEM 562949953421312
      * }
      */
-    public static long FI_RMA_PMEM() { return FI_RMA_PMEM; }
+    public static long FI_RMA_PMEM() {
+        return FI_RMA_PMEM;
+    }
     private static final long FI_SOURCE_ERR = 1125899906842624L;
     /**
      * {@snippet lang=c :
      * #define FI_SOURCE_ERR 1125899906842624
      * }
      */
-    public static long FI_SOURCE_ERR() { return FI_SOURCE_ERR; }
+    public static long FI_SOURCE_ERR() {
+        return FI_SOURCE_ERR;
+    }
     private static final long FI_LOCAL_COMM = 2251799813685248L;
     /**
      * {@snippet lang=c :
      * #define FI_LOCAL_COMM 2251799813685248
      * }
      */
-    public static long FI_LOCAL_COMM() { return FI_LOCAL_COMM; }
+    public static long FI_LOCAL_COMM() {
+        return FI_LOCAL_COMM;
+    }
     private static final long FI_REMOTE_COMM = 4503599627370496L;
     /**
      * {@snippet lang=c :
      * #define FI_REMOTE_COMM 4503599627370496
      * }
      */
-    public static long FI_REMOTE_COMM() { return FI_REMOTE_COMM; }
+    public static long FI_REMOTE_COMM() {
+        return FI_REMOTE_COMM;
+    }
     private static final long FI_SHARED_AV = 9007199254740992L;
     /**
      * {@snippet lang=c :
      * #define FI_SHARED_AV 9007199254740992
      * }
      */
-    public static long FI_SHARED_AV() { return FI_SHARED_AV; }
+    public static long FI_SHARED_AV() {
+        return FI_SHARED_AV;
+    }
     private static final long FI_PROV_ATTR_ONLY = 18014398509481984L;
     /**
      * {@snippet lang=c :
      * #define FI_PROV_ATTR_ONLY 18014398509481984
      * }
      */
-    public static long FI_PROV_ATTR_ONLY() { return FI_PROV_ATTR_ONLY; }
+    public static long FI_PROV_ATTR_ONLY() {
+        return FI_PROV_ATTR_ONLY;
+    }
     private static final long FI_NUMERICHOST = 36028797018963968L;
     /**
      * {@snippet lang=c :
      * #define FI_NUMERICHOST 36028797018963968
      * }
      */
-    public static long FI_NUMERICHOST() { return FI_NUMERICHOST; }
+    public static long FI_NUMERICHOST() {
+        return FI_NUMERICHOST;
+    }
     private static final long FI_RMA_EVENT = 72057594037927936L;
     /**
      * {@snippet lang=c :
      * #define FI_RMA_EVENT 72057594037927936
      * }
      */
-    public static long FI_RMA_EVENT() { return FI_RMA_EVENT; }
+    public static long FI_RMA_EVENT() {
+        return FI_RMA_EVENT;
+    }
     private static final long FI_SOURCE = 144115188075855872L;
     /**
      * {@snippet lang=c :
      * #define FI_SOURCE 144115188075855872
      * }
      */
-    public static long FI_SOURCE() { return FI_SOURCE; }
+    public static long FI_SOURCE() {
+        return FI_SOURCE;
+    }
     private static final long FI_NAMED_RX_CTX = 288230376151711744L;
     /**
      * {@snippet lang=c :
      * #define FI_NAMED_RX_CTX 288230376151711744
      * }
      */
-    public static long FI_NAMED_RX_CTX() { return FI_NAMED_RX_CTX; }
+    public static long FI_NAMED_RX_CTX() {
+        return FI_NAMED_RX_CTX;
+    }
     private static final long FI_DIRECTED_RECV = 576460752303423488L;
     /**
      * {@snippet lang=c :
      * #define FI_DIRECTED_RECV 576460752303423488
      * }
      */
-    public static long FI_DIRECTED_RECV() { return FI_DIRECTED_RECV; }
+    public static long FI_DIRECTED_RECV() {
+        return FI_DIRECTED_RECV;
+    }
     private static final long FI_CLAIM = 576460752303423488L;
     /**
      * {@snippet lang=c :
      * #define FI_CLAIM 576460752303423488
      * }
      */
-    public static long FI_CLAIM() { return FI_CLAIM; }
+    public static long FI_CLAIM() {
+        return FI_CLAIM;
+    }
     private static final long FI_DISCARD = 288230376151711744L;
     /**
      * {@snippet lang=c :
      * #define FI_DISCARD 288230376151711744
      * }
      */
-    public static long FI_DISCARD() { return FI_DISCARD; }
+    public static long FI_DISCARD() {
+        return FI_DISCARD;
+    }
     private static final long FI_AUTH_KEY = 144115188075855872L;
     /**
      * {@snippet lang=c :
      * #define FI_AUTH_KEY 144115188075855872
      * }
      */
-    public static long FI_AUTH_KEY() { return FI_AUTH_KEY; }
+    public static long FI_AUTH_KEY() {
+        return FI_AUTH_KEY;
+    }
     private static final long FI_ADDR_UNSPEC = -1L;
     /**
      * {@snippet lang=c :
      * #define FI_ADDR_UNSPEC -1
      * }
      */
-    public static long FI_ADDR_UNSPEC() { return FI_ADDR_UNSPEC; }
+    public static long FI_ADDR_UNSPEC() {
+        return FI_ADDR_UNSPEC;
+    }
     private static final long FI_ADDR_NOTAVAIL = -1L;
     /**
      * {@snippet lang=c :
      * #define FI_ADDR_NOTAVAIL -1
      * }
      */
-    public static long FI_ADDR_NOTAVAIL() { return FI_ADDR_NOTAVAIL; }
+    public static long FI_ADDR_NOTAVAIL() {
+        return FI_ADDR_NOTAVAIL;
+    }
     private static final long FI_KEY_NOTAVAIL = -1L;
     /**
      * {@snippet lang=c :
      * #define FI_KEY_NOTAVAIL -1
      * }
      */
-    public static long FI_KEY_NOTAVAIL() { return FI_KEY_NOTAVAIL; }
+    public static long FI_KEY_NOTAVAIL() {
+        return FI_KEY_NOTAVAIL;
+    }
     private static final long FI_SHARED_CONTEXT = -1L;
     /**
      * {@snippet lang=c :
      * #define FI_SHARED_CONTEXT -1
      * }
      */
-    public static long FI_SHARED_CONTEXT() { return FI_SHARED_CONTEXT; }
+    public static long FI_SHARED_CONTEXT() {
+        return FI_SHARED_CONTEXT;
+    }
     private static final long FI_AV_AUTH_KEY = -1L;
     /**
      * {@snippet lang=c :
      * #define FI_AV_AUTH_KEY -1
      * }
      */
-    public static long FI_AV_AUTH_KEY() { return FI_AV_AUTH_KEY; }
-    private static final int FI_MR_UNSPEC = (int) 0L;
+    public static long FI_AV_AUTH_KEY() {
+        return FI_AV_AUTH_KEY;
+    }
+    private static final int FI_MR_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_UNSPEC 0
      * }
      */
-    public static int FI_MR_UNSPEC() { return FI_MR_UNSPEC; }
-    private static final int FI_MR_BASIC = (int) 1L;
+    public static int FI_MR_UNSPEC() {
+        return FI_MR_UNSPEC;
+    }
+    private static final int FI_MR_BASIC = (int)1L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_BASIC 1
      * }
      */
-    public static int FI_MR_BASIC() { return FI_MR_BASIC; }
-    private static final int FI_MR_SCALABLE = (int) 2L;
+    public static int FI_MR_BASIC() {
+        return FI_MR_BASIC;
+    }
+    private static final int FI_MR_SCALABLE = (int)2L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_SCALABLE 2
      * }
      */
-    public static int FI_MR_SCALABLE() { return FI_MR_SCALABLE; }
-    private static final int FI_MR_LOCAL = (int) 4L;
+    public static int FI_MR_SCALABLE() {
+        return FI_MR_SCALABLE;
+    }
+    private static final int FI_MR_LOCAL = (int)4L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_LOCAL 4
      * }
      */
-    public static int FI_MR_LOCAL() { return FI_MR_LOCAL; }
-    private static final int FI_MR_RAW = (int) 8L;
+    public static int FI_MR_LOCAL() {
+        return FI_MR_LOCAL;
+    }
+    private static final int FI_MR_RAW = (int)8L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_RAW 8
      * }
      */
-    public static int FI_MR_RAW() { return FI_MR_RAW; }
-    private static final int FI_MR_VIRT_ADDR = (int) 16L;
+    public static int FI_MR_RAW() {
+        return FI_MR_RAW;
+    }
+    private static final int FI_MR_VIRT_ADDR = (int)16L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_VIRT_ADDR 16
      * }
      */
-    public static int FI_MR_VIRT_ADDR() { return FI_MR_VIRT_ADDR; }
-    private static final int FI_MR_ALLOCATED = (int) 32L;
+    public static int FI_MR_VIRT_ADDR() {
+        return FI_MR_VIRT_ADDR;
+    }
+    private static final int FI_MR_ALLOCATED = (int)32L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_ALLOCATED 32
      * }
      */
-    public static int FI_MR_ALLOCATED() { return FI_MR_ALLOCATED; }
-    private static final int FI_MR_PROV_KEY = (int) 64L;
+    public static int FI_MR_ALLOCATED() {
+        return FI_MR_ALLOCATED;
+    }
+    private static final int FI_MR_PROV_KEY = (int)64L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_PROV_KEY 64
      * }
      */
-    public static int FI_MR_PROV_KEY() { return FI_MR_PROV_KEY; }
-    private static final int FI_MR_MMU_NOTIFY = (int) 128L;
+    public static int FI_MR_PROV_KEY() {
+        return FI_MR_PROV_KEY;
+    }
+    private static final int FI_MR_MMU_NOTIFY = (int)128L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_MMU_NOTIFY 128
      * }
      */
-    public static int FI_MR_MMU_NOTIFY() { return FI_MR_MMU_NOTIFY; }
-    private static final int FI_MR_RMA_EVENT = (int) 256L;
+    public static int FI_MR_MMU_NOTIFY() {
+        return FI_MR_MMU_NOTIFY;
+    }
+    private static final int FI_MR_RMA_EVENT = (int)256L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_RMA_EVENT 256
      * }
      */
-    public static int FI_MR_RMA_EVENT() { return FI_MR_RMA_EVENT; }
-    private static final int FI_MR_ENDPOINT = (int) 512L;
+    public static int FI_MR_RMA_EVENT() {
+        return FI_MR_RMA_EVENT;
+    }
+    private static final int FI_MR_ENDPOINT = (int)512L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_ENDPOINT 512
      * }
      */
-    public static int FI_MR_ENDPOINT() { return FI_MR_ENDPOINT; }
-    private static final int FI_MR_HMEM = (int) 1024L;
+    public static int FI_MR_ENDPOINT() {
+        return FI_MR_ENDPOINT;
+    }
+    private static final int FI_MR_HMEM = (int)1024L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_HMEM 1024
      * }
      */
-    public static int FI_MR_HMEM() { return FI_MR_HMEM; }
-    private static final int FI_MR_COLLECTIVE = (int) 2048L;
+    public static int FI_MR_HMEM() {
+        return FI_MR_HMEM;
+    }
+    private static final int FI_MR_COLLECTIVE = (int)2048L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_COLLECTIVE 2048
      * }
      */
-    public static int FI_MR_COLLECTIVE() { return FI_MR_COLLECTIVE; }
+    public static int FI_MR_COLLECTIVE() {
+        return FI_MR_COLLECTIVE;
+    }
     private static final long FI_ORDER_NONE = 0L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_NONE 0
      * }
      */
-    public static long FI_ORDER_NONE() { return FI_ORDER_NONE; }
+    public static long FI_ORDER_NONE() {
+        return FI_ORDER_NONE;
+    }
     private static final long FI_ORDER_RAR = 1L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RAR 1
      * }
      */
-    public static long FI_ORDER_RAR() { return FI_ORDER_RAR; }
+    public static long FI_ORDER_RAR() {
+        return FI_ORDER_RAR;
+    }
     private static final long FI_ORDER_RAW = 2L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RAW 2
      * }
      */
-    public static long FI_ORDER_RAW() { return FI_ORDER_RAW; }
+    public static long FI_ORDER_RAW() {
+        return FI_ORDER_RAW;
+    }
     private static final long FI_ORDER_RAS = 4L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RAS 4
      * }
      */
-    public static long FI_ORDER_RAS() { return FI_ORDER_RAS; }
+    public static long FI_ORDER_RAS() {
+        return FI_ORDER_RAS;
+    }
     private static final long FI_ORDER_WAR = 8L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_WAR 8
      * }
      */
-    public static long FI_ORDER_WAR() { return FI_ORDER_WAR; }
+    public static long FI_ORDER_WAR() {
+        return FI_ORDER_WAR;
+    }
     private static final long FI_ORDER_WAW = 16L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_WAW 16
      * }
      */
-    public static long FI_ORDER_WAW() { return FI_ORDER_WAW; }
+    public static long FI_ORDER_WAW() {
+        return FI_ORDER_WAW;
+    }
     private static final long FI_ORDER_WAS = 32L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_WAS 32
      * }
      */
-    public static long FI_ORDER_WAS() { return FI_ORDER_WAS; }
+    public static long FI_ORDER_WAS() {
+        return FI_ORDER_WAS;
+    }
     private static final long FI_ORDER_SAR = 64L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_SAR 64
      * }
      */
-    public static long FI_ORDER_SAR() { return FI_ORDER_SAR; }
+    public static long FI_ORDER_SAR() {
+        return FI_ORDER_SAR;
+    }
     private static final long FI_ORDER_SAW = 128L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_SAW 128
      * }
      */
-    public static long FI_ORDER_SAW() { return FI_ORDER_SAW; }
+    public static long FI_ORDER_SAW() {
+        return FI_ORDER_SAW;
+    }
     private static final long FI_ORDER_SAS = 256L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_SAS 256
      * }
      */
-    public static long FI_ORDER_SAS() { return FI_ORDER_SAS; }
-    private static final int FI_ORDER_STRICT = (int) 511L;
+    public static long FI_ORDER_SAS() {
+        return FI_ORDER_SAS;
+    }
+    private static final int FI_ORDER_STRICT = (int)511L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_STRICT 511
      * }
      */
-    public static int FI_ORDER_STRICT() { return FI_ORDER_STRICT; }
+    public static int FI_ORDER_STRICT() {
+        return FI_ORDER_STRICT;
+    }
     private static final long FI_ORDER_RMA_RAR = 4294967296L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RMA_RAR 4294967296
      * }
      */
-    public static long FI_ORDER_RMA_RAR() { return FI_ORDER_RMA_RAR; }
+    public static long FI_ORDER_RMA_RAR() {
+        return FI_ORDER_RMA_RAR;
+    }
     private static final long FI_ORDER_RMA_RAW = 8589934592L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RMA_RAW 8589934592
      * }
      */
-    public static long FI_ORDER_RMA_RAW() { return FI_ORDER_RMA_RAW; }
+    public static long FI_ORDER_RMA_RAW() {
+        return FI_ORDER_RMA_RAW;
+    }
     private static final long FI_ORDER_RMA_WAR = 17179869184L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RMA_WAR 17179869184
      * }
      */
-    public static long FI_ORDER_RMA_WAR() { return FI_ORDER_RMA_WAR; }
+    public static long FI_ORDER_RMA_WAR() {
+        return FI_ORDER_RMA_WAR;
+    }
     private static final long FI_ORDER_RMA_WAW = 34359738368L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_RMA_WAW 34359738368
      * }
      */
-    public static long FI_ORDER_RMA_WAW() { return FI_ORDER_RMA_WAW; }
+    public static long FI_ORDER_RMA_WAW() {
+        return FI_ORDER_RMA_WAW;
+    }
     private static final long FI_ORDER_ATOMIC_RAR = 68719476736L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_ATOMIC_RAR 68719476736
      * }
      */
-    public static long FI_ORDER_ATOMIC_RAR() { return FI_ORDER_ATOMIC_RAR; }
+    public static long FI_ORDER_ATOMIC_RAR() {
+        return FI_ORDER_ATOMIC_RAR;
+    }
     private static final long FI_ORDER_ATOMIC_RAW = 137438953472L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_ATOMIC_RAW 137438953472
      * }
      */
-    public static long FI_ORDER_ATOMIC_RAW() { return FI_ORDER_ATOMIC_RAW; }
+    public static long FI_ORDER_ATOMIC_RAW() {
+        return FI_ORDER_ATOMIC_RAW;
+    }
     private static final long FI_ORDER_ATOMIC_WAR = 274877906944L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_ATOMIC_WAR 274877906944
      * }
      */
-    public static long FI_ORDER_ATOMIC_WAR() { return FI_ORDER_ATOMIC_WAR; }
+    public static long FI_ORDER_ATOMIC_WAR() {
+        return FI_ORDER_ATOMIC_WAR;
+    }
     private static final long FI_ORDER_ATOMIC_WAW = 549755813888L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_ATOMIC_WAW 549755813888
      * }
      */
-    public static long FI_ORDER_ATOMIC_WAW() { return FI_ORDER_ATOMIC_WAW; }
+    public static long FI_ORDER_ATOMIC_WAW() {
+        return FI_ORDER_ATOMIC_WAW;
+    }
     private static final long FI_ORDER_DATA = 65536L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_DATA 65536
      * }
      */
-    public static long FI_ORDER_DATA() { return FI_ORDER_DATA; }
+    public static long FI_ORDER_DATA() {
+        return FI_ORDER_DATA;
+    }
     private static final long FI_CONTEXT = 576460752303423488L;
     /**
      * {@snippet lang=c :
      * #define FI_CONTEXT 576460752303423488
      * }
      */
-    public static long FI_CONTEXT() { return FI_CONTEXT; }
+    public static long FI_CONTEXT() {
+        return FI_CONTEXT;
+    }
     private static final long FI_MSG_PREFIX = 288230376151711744L;
     /**
      * {@snippet lang=c :
      * #define FI_MSG_PREFIX 288230376151711744
      * }
      */
-    public static long FI_MSG_PREFIX() { return FI_MSG_PREFIX; }
+    public static long FI_MSG_PREFIX() {
+        return FI_MSG_PREFIX;
+    }
     private static final long FI_ASYNC_IOV = 144115188075855872L;
     /**
      * {@snippet lang=c :
      * #define FI_ASYNC_IOV 144115188075855872
      * }
      */
-    public static long FI_ASYNC_IOV() { return FI_ASYNC_IOV; }
+    public static long FI_ASYNC_IOV() {
+        return FI_ASYNC_IOV;
+    }
     private static final long FI_RX_CQ_DATA = 72057594037927936L;
     /**
      * {@snippet lang=c :
      * #define FI_RX_CQ_DATA 72057594037927936
      * }
      */
-    public static long FI_RX_CQ_DATA() { return FI_RX_CQ_DATA; }
+    public static long FI_RX_CQ_DATA() {
+        return FI_RX_CQ_DATA;
+    }
     private static final long FI_LOCAL_MR = 36028797018963968L;
     /**
      * {@snippet lang=c :
      * #define FI_LOCAL_MR 36028797018963968
      * }
      */
-    public static long FI_LOCAL_MR() { return FI_LOCAL_MR; }
+    public static long FI_LOCAL_MR() {
+        return FI_LOCAL_MR;
+    }
     private static final long FI_CONTEXT2 = 4503599627370496L;
     /**
      * {@snippet lang=c :
      * #define FI_CONTEXT2 4503599627370496
      * }
      */
-    public static long FI_CONTEXT2() { return FI_CONTEXT2; }
+    public static long FI_CONTEXT2() {
+        return FI_CONTEXT2;
+    }
     private static final long FI_SELECTIVE_COMPLETION = 576460752303423488L;
     /**
      * {@snippet lang=c :
      * #define FI_SELECTIVE_COMPLETION 576460752303423488
      * }
      */
-    public static long FI_SELECTIVE_COMPLETION() { return FI_SELECTIVE_COMPLETION; }
+    public static long FI_SELECTIVE_COMPLETION() {
+        return FI_SELECTIVE_COMPLETION;
+    }
     private static final long FI_VARIABLE_MSG = 0L;
     /**
      * {@snippet lang=c :
      * #define FI_VARIABLE_MSG 0
      * }
      */
-    public static long FI_VARIABLE_MSG() { return FI_VARIABLE_MSG; }
+    public static long FI_VARIABLE_MSG() {
+        return FI_VARIABLE_MSG;
+    }
     private static final long FI_NOTIFY_FLAGS_ONLY = 0L;
     /**
      * {@snippet lang=c :
      * #define FI_NOTIFY_FLAGS_ONLY 0
      * }
      */
-    public static long FI_NOTIFY_FLAGS_ONLY() { return FI_NOTIFY_FLAGS_ONLY; }
+    public static long FI_NOTIFY_FLAGS_ONLY() {
+        return FI_NOTIFY_FLAGS_ONLY;
+    }
     private static final long FI_RESTRICTED_COMP = 0L;
     /**
      * {@snippet lang=c :
      * #define FI_RESTRICTED_COMP 0
      * }
      */
-    public static long FI_RESTRICTED_COMP() { return FI_RESTRICTED_COMP; }
-    private static final int FI_EP_SOCK_STREAM = (int) 0L;
+    public static long FI_RESTRICTED_COMP() {
+        return FI_RESTRICTED_COMP;
+    }
+    private static final int FI_EP_SOCK_STREAM = (int)0L;
     /**
      * {@snippet lang=c :
      * #define FI_EP_SOCK_STREAM 0
      * }
      */
-    public static int FI_EP_SOCK_STREAM() { return FI_EP_SOCK_STREAM; }
+    public static int FI_EP_SOCK_STREAM() {
+        return FI_EP_SOCK_STREAM;
+    }
     private static final long FI_SYMMETRIC = 576460752303423488L;
     /**
      * {@snippet lang=c :
      * #define FI_SYMMETRIC 576460752303423488
      * }
      */
-    public static long FI_SYMMETRIC() { return FI_SYMMETRIC; }
+    public static long FI_SYMMETRIC() {
+        return FI_SYMMETRIC;
+    }
     private static final long FI_SYNC_ERR = 288230376151711744L;
     /**
      * {@snippet lang=c :
      * #define FI_SYNC_ERR 288230376151711744
      * }
      */
-    public static long FI_SYNC_ERR() { return FI_SYNC_ERR; }
+    public static long FI_SYNC_ERR() {
+        return FI_SYNC_ERR;
+    }
     private static final long FI_UNIVERSE = 144115188075855872L;
     /**
      * {@snippet lang=c :
      * #define FI_UNIVERSE 144115188075855872
      * }
      */
-    public static long FI_UNIVERSE() { return FI_UNIVERSE; }
+    public static long FI_UNIVERSE() {
+        return FI_UNIVERSE;
+    }
     private static final long FI_BARRIER_SET = 1099511627776L;
     /**
      * {@snippet lang=c :
      * #define FI_BARRIER_SET 1099511627776
      * }
      */
-    public static long FI_BARRIER_SET() { return FI_BARRIER_SET; }
+    public static long FI_BARRIER_SET() {
+        return FI_BARRIER_SET;
+    }
     private static final long FI_BROADCAST_SET = 2199023255552L;
     /**
      * {@snippet lang=c :
      * #define FI_BROADCAST_SET 2199023255552
      * }
      */
-    public static long FI_BROADCAST_SET() { return FI_BROADCAST_SET; }
+    public static long FI_BROADCAST_SET() {
+        return FI_BROADCAST_SET;
+    }
     private static final long FI_ALLTOALL_SET = 4398046511104L;
     /**
      * {@snippet lang=c :
      * #define FI_ALLTOALL_SET 4398046511104
      * }
      */
-    public static long FI_ALLTOALL_SET() { return FI_ALLTOALL_SET; }
+    public static long FI_ALLTOALL_SET() {
+        return FI_ALLTOALL_SET;
+    }
     private static final long FI_ALLREDUCE_SET = 8796093022208L;
     /**
      * {@snippet lang=c :
      * #define FI_ALLREDUCE_SET 8796093022208
      * }
      */
-    public static long FI_ALLREDUCE_SET() { return FI_ALLREDUCE_SET; }
+    public static long FI_ALLREDUCE_SET() {
+        return FI_ALLREDUCE_SET;
+    }
     private static final long FI_ALLGATHER_SET = 17592186044416L;
     /**
      * {@snippet lang=c :
      * #define FI_ALLGATHER_SET 17592186044416
      * }
      */
-    public static long FI_ALLGATHER_SET() { return FI_ALLGATHER_SET; }
+    public static long FI_ALLGATHER_SET() {
+        return FI_ALLGATHER_SET;
+    }
     private static final long FI_REDUCE_SCATTER_SET = 35184372088832L;
     /**
      * {@snippet lang=c :
      * #define FI_REDUCE_SCATTER_SET 35184372088832
      * }
      */
-    public static long FI_REDUCE_SCATTER_SET() { return FI_REDUCE_SCATTER_SET; }
+    public static long FI_REDUCE_SCATTER_SET() {
+        return FI_REDUCE_SCATTER_SET;
+    }
     private static final long FI_REDUCE_SET = 70368744177664L;
     /**
      * {@snippet lang=c :
      * #define FI_REDUCE_SET 70368744177664
      * }
      */
-    public static long FI_REDUCE_SET() { return FI_REDUCE_SET; }
+    public static long FI_REDUCE_SET() {
+        return FI_REDUCE_SET;
+    }
     private static final long FI_SCATTER_SET = 140737488355328L;
     /**
      * {@snippet lang=c :
      * #define FI_SCATTER_SET 140737488355328
      * }
      */
-    public static long FI_SCATTER_SET() { return FI_SCATTER_SET; }
+    public static long FI_SCATTER_SET() {
+        return FI_SCATTER_SET;
+    }
     private static final long FI_GATHER_SET = 281474976710656L;
     /**
      * {@snippet lang=c :
      * #define FI_GATHER_SET 281474976710656
      * }
      */
-    public static long FI_GATHER_SET() { return FI_GATHER_SET; }
+    public static long FI_GATHER_SET() {
+        return FI_GATHER_SET;
+    }
     private static final long FI_MR_DMABUF = 1099511627776L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_DMABUF 1099511627776
      * }
      */
-    public static long FI_MR_DMABUF() { return FI_MR_DMABUF; }
+    public static long FI_MR_DMABUF() {
+        return FI_MR_DMABUF;
+    }
     private static final long FI_MR_SINGLE_USE = 2199023255552L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_SINGLE_USE 2199023255552
      * }
      */
-    public static long FI_MR_SINGLE_USE() { return FI_MR_SINGLE_USE; }
+    public static long FI_MR_SINGLE_USE() {
+        return FI_MR_SINGLE_USE;
+    }
     private static final long FI_HMEM_HOST_ALLOC = 35184372088832L;
     /**
      * {@snippet lang=c :
      * #define FI_HMEM_HOST_ALLOC 35184372088832
      * }
      */
-    public static long FI_HMEM_HOST_ALLOC() { return FI_HMEM_HOST_ALLOC; }
+    public static long FI_HMEM_HOST_ALLOC() {
+        return FI_HMEM_HOST_ALLOC;
+    }
     private static final long FI_HMEM_DEVICE_ONLY = 70368744177664L;
     /**
      * {@snippet lang=c :
      * #define FI_HMEM_DEVICE_ONLY 70368744177664
      * }
      */
-    public static long FI_HMEM_DEVICE_ONLY() { return FI_HMEM_DEVICE_ONLY; }
+    public static long FI_HMEM_DEVICE_ONLY() {
+        return FI_HMEM_DEVICE_ONLY;
+    }
     /**
      * {@snippet lang=c :
      * #define FI_SET_OPS_HMEM_OVERRIDE "hmem_override_ops"
@@ -4453,8 +5655,8 @@ public class fabric_h {
      */
     public static MemorySegment FI_SET_OPS_HMEM_OVERRIDE() {
         class Holder {
-            static final MemorySegment FI_SET_OPS_HMEM_OVERRIDE = fabric_h.LIBRARY_ARENA
-                    .allocateFrom("hmem_override_ops");
+            static final MemorySegment FI_SET_OPS_HMEM_OVERRIDE
+                = fabric_h.LIBRARY_ARENA.allocateFrom("hmem_override_ops");
         }
         return Holder.FI_SET_OPS_HMEM_OVERRIDE;
     }
@@ -4464,35 +5666,45 @@ public class fabric_h {
      * #define FI_REG_MR 576460752303423488
      * }
      */
-    public static long FI_REG_MR() { return FI_REG_MR; }
+    public static long FI_REG_MR() {
+        return FI_REG_MR;
+    }
     private static final long FI_MPI_IGNORE_TAG = 4294967295L;
     /**
      * {@snippet lang=c :
      * #define FI_MPI_IGNORE_TAG 4294967295
      * }
      */
-    public static long FI_MPI_IGNORE_TAG() { return FI_MPI_IGNORE_TAG; }
+    public static long FI_MPI_IGNORE_TAG() {
+        return FI_MPI_IGNORE_TAG;
+    }
     private static final long FI_MPI_IGNORE_PAYLOAD = 1095216660480L;
     /**
      * {@snippet lang=c :
      * #define FI_MPI_IGNORE_PAYLOAD 1095216660480
      * }
      */
-    public static long FI_MPI_IGNORE_PAYLOAD() { return FI_MPI_IGNORE_PAYLOAD; }
+    public static long FI_MPI_IGNORE_PAYLOAD() {
+        return FI_MPI_IGNORE_PAYLOAD;
+    }
     private static final long FI_FETCH_ATOMIC = 288230376151711744L;
     /**
      * {@snippet lang=c :
      * #define FI_FETCH_ATOMIC 288230376151711744
      * }
      */
-    public static long FI_FETCH_ATOMIC() { return FI_FETCH_ATOMIC; }
+    public static long FI_FETCH_ATOMIC() {
+        return FI_FETCH_ATOMIC;
+    }
     private static final long FI_COMPARE_ATOMIC = 576460752303423488L;
     /**
      * {@snippet lang=c :
      * #define FI_COMPARE_ATOMIC 576460752303423488
      * }
      */
-    public static long FI_COMPARE_ATOMIC() { return FI_COMPARE_ATOMIC; }
+    public static long FI_COMPARE_ATOMIC() {
+        return FI_COMPARE_ATOMIC;
+    }
     /**
      * {@snippet lang=c :
      * #define FI_LIB_EXTENSION "fi"
@@ -4500,7 +5712,8 @@ public class fabric_h {
      */
     public static MemorySegment FI_LIB_EXTENSION() {
         class Holder {
-            static final MemorySegment FI_LIB_EXTENSION = fabric_h.LIBRARY_ARENA.allocateFrom("fi");
+            static final MemorySegment FI_LIB_EXTENSION
+                = fabric_h.LIBRARY_ARENA.allocateFrom("fi");
         }
         return Holder.FI_LIB_EXTENSION;
     }
@@ -4511,31 +5724,38 @@ public class fabric_h {
      */
     public static MemorySegment FI_LIB_SUFFIX() {
         class Holder {
-            static final MemorySegment FI_LIB_SUFFIX = fabric_h.LIBRARY_ARENA.allocateFrom("fi.so");
+            static final MemorySegment FI_LIB_SUFFIX
+                = fabric_h.LIBRARY_ARENA.allocateFrom("fi.so");
         }
         return Holder.FI_LIB_SUFFIX;
     }
-    private static final int FI_PROV_SPECIFIC_EFA = (int) 251265024L;
+    private static final int FI_PROV_SPECIFIC_EFA = (int)251265024L;
     /**
      * {@snippet lang=c :
      * #define FI_PROV_SPECIFIC_EFA 251265024
      * }
      */
-    public static int FI_PROV_SPECIFIC_EFA() { return FI_PROV_SPECIFIC_EFA; }
-    private static final int FI_PROV_SPECIFIC_TCP = (int) 130744320L;
+    public static int FI_PROV_SPECIFIC_EFA() {
+        return FI_PROV_SPECIFIC_EFA;
+    }
+    private static final int FI_PROV_SPECIFIC_TCP = (int)130744320L;
     /**
      * {@snippet lang=c :
      * #define FI_PROV_SPECIFIC_TCP 130744320
      * }
      */
-    public static int FI_PROV_SPECIFIC_TCP() { return FI_PROV_SPECIFIC_TCP; }
+    public static int FI_PROV_SPECIFIC_TCP() {
+        return FI_PROV_SPECIFIC_TCP;
+    }
     private static final long FI_LOG_PROV_FILTERED = 1L;
     /**
      * {@snippet lang=c :
      * #define FI_LOG_PROV_FILTERED 1
      * }
      */
-    public static long FI_LOG_PROV_FILTERED() { return FI_LOG_PROV_FILTERED; }
+    public static long FI_LOG_PROV_FILTERED() {
+        return FI_LOG_PROV_FILTERED;
+    }
     /**
      * {@snippet lang=c :
      * #define FI_EFA_DOMAIN_OPS "efa domain ops"
@@ -4543,15 +5763,10 @@ public class fabric_h {
      */
     public static MemorySegment FI_EFA_DOMAIN_OPS() {
         class Holder {
-            static final MemorySegment FI_EFA_DOMAIN_OPS = fabric_h.LIBRARY_ARENA.allocateFrom("efa domain ops");
+            static final MemorySegment FI_EFA_DOMAIN_OPS
+                = fabric_h.LIBRARY_ARENA.allocateFrom("efa domain ops");
         }
         return Holder.FI_EFA_DOMAIN_OPS;
     }
-    private static final long FI_PSM2_DISCONNECT = 2147483649L;
-    /**
-     * {@snippet lang=c :
-     * #define FI_PSM2_DISCONNECT 2147483649
-     * }
-     */
-    public static long FI_PSM2_DISCONNECT() { return FI_PSM2_DISCONNECT; }
 }
+

@@ -26,16 +26,19 @@ public class fi_atomic_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("count"), fabric_h.C_LONG.withName("size"))
-            .withName("fi_atomic_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("count"),
+        fabric_h.C_LONG.withName("size")
+    ).withName("fi_atomic_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_atomic_attr {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() { return count$LAYOUT; }
+    public static final OfLong count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -53,7 +58,9 @@ public class fi_atomic_attr {
      * size_t count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_atomic_attr {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static long count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_atomic_attr {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_atomic_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -91,7 +102,9 @@ public class fi_atomic_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_atomic_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_atomic_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_atomic_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

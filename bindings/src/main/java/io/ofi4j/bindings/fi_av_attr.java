@@ -31,17 +31,24 @@ public class fi_av_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("type"),
-            fabric_h.C_INT.withName("rx_ctx_bits"), fabric_h.C_LONG.withName("count"),
-            fabric_h.C_LONG.withName("ep_per_node"), fabric_h.C_POINTER.withName("name"),
-            fabric_h.C_POINTER.withName("map_addr"), fabric_h.C_LONG.withName("flags")).withName("fi_av_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("type"),
+        fabric_h.C_INT.withName("rx_ctx_bits"),
+        fabric_h.C_LONG.withName("count"),
+        fabric_h.C_LONG.withName("ep_per_node"),
+        fabric_h.C_POINTER.withName("name"),
+        fabric_h.C_POINTER.withName("map_addr"),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_av_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_av_attr {
      * enum fi_av_type type
      * }
      */
-    public static final OfInt type$layout() { return type$LAYOUT; }
+    public static final OfInt type$layout() {
+        return type$LAYOUT;
+    }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -59,7 +68,9 @@ public class fi_av_attr {
      * enum fi_av_type type
      * }
      */
-    public static final long type$offset() { return type$OFFSET; }
+    public static final long type$offset() {
+        return type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_av_attr {
      * enum fi_av_type type
      * }
      */
-    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
+    public static int type(MemorySegment struct) {
+        return struct.get(type$LAYOUT, type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +92,7 @@ public class fi_av_attr {
         struct.set(type$LAYOUT, type$OFFSET, fieldValue);
     }
 
-    private static final OfInt rx_ctx_bits$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rx_ctx_bits"));
+    private static final OfInt rx_ctx_bits$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rx_ctx_bits"));
 
     /**
      * Layout for field:
@@ -87,7 +100,9 @@ public class fi_av_attr {
      * int rx_ctx_bits
      * }
      */
-    public static final OfInt rx_ctx_bits$layout() { return rx_ctx_bits$LAYOUT; }
+    public static final OfInt rx_ctx_bits$layout() {
+        return rx_ctx_bits$LAYOUT;
+    }
 
     private static final long rx_ctx_bits$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx_bits"));
 
@@ -97,7 +112,9 @@ public class fi_av_attr {
      * int rx_ctx_bits
      * }
      */
-    public static final long rx_ctx_bits$offset() { return rx_ctx_bits$OFFSET; }
+    public static final long rx_ctx_bits$offset() {
+        return rx_ctx_bits$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -119,7 +136,7 @@ public class fi_av_attr {
         struct.set(rx_ctx_bits$LAYOUT, rx_ctx_bits$OFFSET, fieldValue);
     }
 
-    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -127,7 +144,9 @@ public class fi_av_attr {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() { return count$LAYOUT; }
+    public static final OfLong count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -137,7 +156,9 @@ public class fi_av_attr {
      * size_t count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -145,7 +166,9 @@ public class fi_av_attr {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static long count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -157,7 +180,7 @@ public class fi_av_attr {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong ep_per_node$LAYOUT = (OfLong) $LAYOUT.select(groupElement("ep_per_node"));
+    private static final OfLong ep_per_node$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ep_per_node"));
 
     /**
      * Layout for field:
@@ -165,7 +188,9 @@ public class fi_av_attr {
      * size_t ep_per_node
      * }
      */
-    public static final OfLong ep_per_node$layout() { return ep_per_node$LAYOUT; }
+    public static final OfLong ep_per_node$layout() {
+        return ep_per_node$LAYOUT;
+    }
 
     private static final long ep_per_node$OFFSET = $LAYOUT.byteOffset(groupElement("ep_per_node"));
 
@@ -175,7 +200,9 @@ public class fi_av_attr {
      * size_t ep_per_node
      * }
      */
-    public static final long ep_per_node$offset() { return ep_per_node$OFFSET; }
+    public static final long ep_per_node$offset() {
+        return ep_per_node$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -197,7 +224,7 @@ public class fi_av_attr {
         struct.set(ep_per_node$LAYOUT, ep_per_node$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -205,7 +232,9 @@ public class fi_av_attr {
      * const char *name
      * }
      */
-    public static final AddressLayout name$layout() { return name$LAYOUT; }
+    public static final AddressLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -215,7 +244,9 @@ public class fi_av_attr {
      * const char *name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -223,7 +254,9 @@ public class fi_av_attr {
      * const char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static MemorySegment name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -235,7 +268,7 @@ public class fi_av_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout map_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("map_addr"));
+    private static final AddressLayout map_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("map_addr"));
 
     /**
      * Layout for field:
@@ -243,7 +276,9 @@ public class fi_av_attr {
      * void *map_addr
      * }
      */
-    public static final AddressLayout map_addr$layout() { return map_addr$LAYOUT; }
+    public static final AddressLayout map_addr$layout() {
+        return map_addr$LAYOUT;
+    }
 
     private static final long map_addr$OFFSET = $LAYOUT.byteOffset(groupElement("map_addr"));
 
@@ -253,7 +288,9 @@ public class fi_av_attr {
      * void *map_addr
      * }
      */
-    public static final long map_addr$offset() { return map_addr$OFFSET; }
+    public static final long map_addr$offset() {
+        return map_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -275,7 +312,7 @@ public class fi_av_attr {
         struct.set(map_addr$LAYOUT, map_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -283,7 +320,9 @@ public class fi_av_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -293,7 +332,9 @@ public class fi_av_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -301,7 +342,9 @@ public class fi_av_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -329,7 +372,9 @@ public class fi_av_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -351,8 +396,8 @@ public class fi_av_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -31,17 +31,24 @@ public class fi_av_set_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("count"),
-            fabric_h.C_LONG.withName("start_addr"), fabric_h.C_LONG.withName("end_addr"),
-            fabric_h.C_LONG.withName("stride"), fabric_h.C_LONG.withName("comm_key_size"),
-            fabric_h.C_POINTER.withName("comm_key"), fabric_h.C_LONG.withName("flags")).withName("fi_av_set_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("count"),
+        fabric_h.C_LONG.withName("start_addr"),
+        fabric_h.C_LONG.withName("end_addr"),
+        fabric_h.C_LONG.withName("stride"),
+        fabric_h.C_LONG.withName("comm_key_size"),
+        fabric_h.C_POINTER.withName("comm_key"),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_av_set_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_av_set_attr {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() { return count$LAYOUT; }
+    public static final OfLong count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -59,7 +68,9 @@ public class fi_av_set_attr {
      * size_t count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_av_set_attr {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static long count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +92,7 @@ public class fi_av_set_attr {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong start_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("start_addr"));
+    private static final OfLong start_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("start_addr"));
 
     /**
      * Layout for field:
@@ -87,7 +100,9 @@ public class fi_av_set_attr {
      * fi_addr_t start_addr
      * }
      */
-    public static final OfLong start_addr$layout() { return start_addr$LAYOUT; }
+    public static final OfLong start_addr$layout() {
+        return start_addr$LAYOUT;
+    }
 
     private static final long start_addr$OFFSET = $LAYOUT.byteOffset(groupElement("start_addr"));
 
@@ -97,7 +112,9 @@ public class fi_av_set_attr {
      * fi_addr_t start_addr
      * }
      */
-    public static final long start_addr$offset() { return start_addr$OFFSET; }
+    public static final long start_addr$offset() {
+        return start_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -105,7 +122,9 @@ public class fi_av_set_attr {
      * fi_addr_t start_addr
      * }
      */
-    public static long start_addr(MemorySegment struct) { return struct.get(start_addr$LAYOUT, start_addr$OFFSET); }
+    public static long start_addr(MemorySegment struct) {
+        return struct.get(start_addr$LAYOUT, start_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -117,7 +136,7 @@ public class fi_av_set_attr {
         struct.set(start_addr$LAYOUT, start_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong end_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("end_addr"));
+    private static final OfLong end_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("end_addr"));
 
     /**
      * Layout for field:
@@ -125,7 +144,9 @@ public class fi_av_set_attr {
      * fi_addr_t end_addr
      * }
      */
-    public static final OfLong end_addr$layout() { return end_addr$LAYOUT; }
+    public static final OfLong end_addr$layout() {
+        return end_addr$LAYOUT;
+    }
 
     private static final long end_addr$OFFSET = $LAYOUT.byteOffset(groupElement("end_addr"));
 
@@ -135,7 +156,9 @@ public class fi_av_set_attr {
      * fi_addr_t end_addr
      * }
      */
-    public static final long end_addr$offset() { return end_addr$OFFSET; }
+    public static final long end_addr$offset() {
+        return end_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -143,7 +166,9 @@ public class fi_av_set_attr {
      * fi_addr_t end_addr
      * }
      */
-    public static long end_addr(MemorySegment struct) { return struct.get(end_addr$LAYOUT, end_addr$OFFSET); }
+    public static long end_addr(MemorySegment struct) {
+        return struct.get(end_addr$LAYOUT, end_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -155,7 +180,7 @@ public class fi_av_set_attr {
         struct.set(end_addr$LAYOUT, end_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong stride$LAYOUT = (OfLong) $LAYOUT.select(groupElement("stride"));
+    private static final OfLong stride$LAYOUT = (OfLong)$LAYOUT.select(groupElement("stride"));
 
     /**
      * Layout for field:
@@ -163,7 +188,9 @@ public class fi_av_set_attr {
      * uint64_t stride
      * }
      */
-    public static final OfLong stride$layout() { return stride$LAYOUT; }
+    public static final OfLong stride$layout() {
+        return stride$LAYOUT;
+    }
 
     private static final long stride$OFFSET = $LAYOUT.byteOffset(groupElement("stride"));
 
@@ -173,7 +200,9 @@ public class fi_av_set_attr {
      * uint64_t stride
      * }
      */
-    public static final long stride$offset() { return stride$OFFSET; }
+    public static final long stride$offset() {
+        return stride$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -181,7 +210,9 @@ public class fi_av_set_attr {
      * uint64_t stride
      * }
      */
-    public static long stride(MemorySegment struct) { return struct.get(stride$LAYOUT, stride$OFFSET); }
+    public static long stride(MemorySegment struct) {
+        return struct.get(stride$LAYOUT, stride$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -193,7 +224,7 @@ public class fi_av_set_attr {
         struct.set(stride$LAYOUT, stride$OFFSET, fieldValue);
     }
 
-    private static final OfLong comm_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("comm_key_size"));
+    private static final OfLong comm_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("comm_key_size"));
 
     /**
      * Layout for field:
@@ -201,7 +232,9 @@ public class fi_av_set_attr {
      * size_t comm_key_size
      * }
      */
-    public static final OfLong comm_key_size$layout() { return comm_key_size$LAYOUT; }
+    public static final OfLong comm_key_size$layout() {
+        return comm_key_size$LAYOUT;
+    }
 
     private static final long comm_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("comm_key_size"));
 
@@ -211,7 +244,9 @@ public class fi_av_set_attr {
      * size_t comm_key_size
      * }
      */
-    public static final long comm_key_size$offset() { return comm_key_size$OFFSET; }
+    public static final long comm_key_size$offset() {
+        return comm_key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -233,7 +268,7 @@ public class fi_av_set_attr {
         struct.set(comm_key_size$LAYOUT, comm_key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout comm_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("comm_key"));
+    private static final AddressLayout comm_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("comm_key"));
 
     /**
      * Layout for field:
@@ -241,7 +276,9 @@ public class fi_av_set_attr {
      * uint8_t *comm_key
      * }
      */
-    public static final AddressLayout comm_key$layout() { return comm_key$LAYOUT; }
+    public static final AddressLayout comm_key$layout() {
+        return comm_key$LAYOUT;
+    }
 
     private static final long comm_key$OFFSET = $LAYOUT.byteOffset(groupElement("comm_key"));
 
@@ -251,7 +288,9 @@ public class fi_av_set_attr {
      * uint8_t *comm_key
      * }
      */
-    public static final long comm_key$offset() { return comm_key$OFFSET; }
+    public static final long comm_key$offset() {
+        return comm_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -273,7 +312,7 @@ public class fi_av_set_attr {
         struct.set(comm_key$LAYOUT, comm_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -281,7 +320,9 @@ public class fi_av_set_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -291,7 +332,9 @@ public class fi_av_set_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -299,7 +342,9 @@ public class fi_av_set_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -327,7 +372,9 @@ public class fi_av_set_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -349,8 +396,8 @@ public class fi_av_set_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

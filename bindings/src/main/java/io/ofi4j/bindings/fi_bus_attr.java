@@ -28,15 +28,20 @@ public class fi_bus_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("bus_type"),
-            fi_bus_attr.attr.layout().withName("attr"), MemoryLayout.paddingLayout(2)).withName("fi_bus_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("bus_type"),
+        fi_bus_attr.attr.layout().withName("attr"),
+        MemoryLayout.paddingLayout(2)
+    ).withName("fi_bus_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt bus_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("bus_type"));
+    private static final OfInt bus_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("bus_type"));
 
     /**
      * Layout for field:
@@ -44,7 +49,9 @@ public class fi_bus_attr {
      * enum fi_bus_type bus_type
      * }
      */
-    public static final OfInt bus_type$layout() { return bus_type$LAYOUT; }
+    public static final OfInt bus_type$layout() {
+        return bus_type$LAYOUT;
+    }
 
     private static final long bus_type$OFFSET = $LAYOUT.byteOffset(groupElement("bus_type"));
 
@@ -54,7 +61,9 @@ public class fi_bus_attr {
      * enum fi_bus_type bus_type
      * }
      */
-    public static final long bus_type$offset() { return bus_type$OFFSET; }
+    public static final long bus_type$offset() {
+        return bus_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -62,7 +71,9 @@ public class fi_bus_attr {
      * enum fi_bus_type bus_type
      * }
      */
-    public static int bus_type(MemorySegment struct) { return struct.get(bus_type$LAYOUT, bus_type$OFFSET); }
+    public static int bus_type(MemorySegment struct) {
+        return struct.get(bus_type$LAYOUT, bus_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -87,15 +98,18 @@ public class fi_bus_attr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fi_pci_attr.layout().withName("pci"))
-                .withName("$anon$511:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            fi_pci_attr.layout().withName("pci")
+        ).withName("$anon$511:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final GroupLayout pci$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("pci"));
+        private static final GroupLayout pci$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("pci"));
 
         /**
          * Layout for field:
@@ -103,7 +117,9 @@ public class fi_bus_attr {
          * struct fi_pci_attr pci
          * }
          */
-        public static final GroupLayout pci$layout() { return pci$LAYOUT; }
+        public static final GroupLayout pci$layout() {
+            return pci$LAYOUT;
+        }
 
         private static final long pci$OFFSET = $LAYOUT.byteOffset(groupElement("pci"));
 
@@ -113,7 +129,9 @@ public class fi_bus_attr {
          * struct fi_pci_attr pci
          * }
          */
-        public static final long pci$offset() { return pci$OFFSET; }
+        public static final long pci$offset() {
+            return pci$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -151,7 +169,9 @@ public class fi_bus_attr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -173,13 +193,12 @@ public class fi_bus_attr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("attr"));
+    private static final GroupLayout attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("attr"));
 
     /**
      * Layout for field:
@@ -189,7 +208,9 @@ public class fi_bus_attr {
      * } attr
      * }
      */
-    public static final GroupLayout attr$layout() { return attr$LAYOUT; }
+    public static final GroupLayout attr$layout() {
+        return attr$LAYOUT;
+    }
 
     private static final long attr$OFFSET = $LAYOUT.byteOffset(groupElement("attr"));
 
@@ -201,7 +222,9 @@ public class fi_bus_attr {
      * } attr
      * }
      */
-    public static final long attr$offset() { return attr$OFFSET; }
+    public static final long attr$offset() {
+        return attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -243,7 +266,9 @@ public class fi_bus_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -265,8 +290,8 @@ public class fi_bus_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,17 +28,21 @@ public class fi_cntr_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_INT.withName("events"), fabric_h.C_INT.withName("wait_obj"),
-                    fabric_h.C_POINTER.withName("wait_set"), fabric_h.C_LONG.withName("flags"))
-            .withName("fi_cntr_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("events"),
+        fabric_h.C_INT.withName("wait_obj"),
+        fabric_h.C_POINTER.withName("wait_set"),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_cntr_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt events$LAYOUT = (OfInt) $LAYOUT.select(groupElement("events"));
+    private static final OfInt events$LAYOUT = (OfInt)$LAYOUT.select(groupElement("events"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_cntr_attr {
      * enum fi_cntr_events events
      * }
      */
-    public static final OfInt events$layout() { return events$LAYOUT; }
+    public static final OfInt events$layout() {
+        return events$LAYOUT;
+    }
 
     private static final long events$OFFSET = $LAYOUT.byteOffset(groupElement("events"));
 
@@ -56,7 +62,9 @@ public class fi_cntr_attr {
      * enum fi_cntr_events events
      * }
      */
-    public static final long events$offset() { return events$OFFSET; }
+    public static final long events$offset() {
+        return events$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +72,9 @@ public class fi_cntr_attr {
      * enum fi_cntr_events events
      * }
      */
-    public static int events(MemorySegment struct) { return struct.get(events$LAYOUT, events$OFFSET); }
+    public static int events(MemorySegment struct) {
+        return struct.get(events$LAYOUT, events$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +86,7 @@ public class fi_cntr_attr {
         struct.set(events$LAYOUT, events$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -84,7 +94,9 @@ public class fi_cntr_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
+    public static final OfInt wait_obj$layout() {
+        return wait_obj$LAYOUT;
+    }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -94,7 +106,9 @@ public class fi_cntr_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
+    public static final long wait_obj$offset() {
+        return wait_obj$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -102,7 +116,9 @@ public class fi_cntr_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
+    public static int wait_obj(MemorySegment struct) {
+        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -114,7 +130,7 @@ public class fi_cntr_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout wait_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_set"));
+    private static final AddressLayout wait_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_set"));
 
     /**
      * Layout for field:
@@ -122,7 +138,9 @@ public class fi_cntr_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final AddressLayout wait_set$layout() { return wait_set$LAYOUT; }
+    public static final AddressLayout wait_set$layout() {
+        return wait_set$LAYOUT;
+    }
 
     private static final long wait_set$OFFSET = $LAYOUT.byteOffset(groupElement("wait_set"));
 
@@ -132,7 +150,9 @@ public class fi_cntr_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final long wait_set$offset() { return wait_set$OFFSET; }
+    public static final long wait_set$offset() {
+        return wait_set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -154,7 +174,7 @@ public class fi_cntr_attr {
         struct.set(wait_set$LAYOUT, wait_set$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -162,7 +182,9 @@ public class fi_cntr_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -172,7 +194,9 @@ public class fi_cntr_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -180,7 +204,9 @@ public class fi_cntr_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -208,7 +234,9 @@ public class fi_cntr_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -230,8 +258,8 @@ public class fi_cntr_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_collective_addr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("set"), fabric_h.C_LONG.withName("coll_addr"))
-            .withName("fi_collective_addr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("set"),
+        fabric_h.C_LONG.withName("coll_addr")
+    ).withName("fi_collective_addr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set"));
+    private static final AddressLayout set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_collective_addr {
      * const struct fid_av_set *set
      * }
      */
-    public static final AddressLayout set$layout() { return set$LAYOUT; }
+    public static final AddressLayout set$layout() {
+        return set$LAYOUT;
+    }
 
     private static final long set$OFFSET = $LAYOUT.byteOffset(groupElement("set"));
 
@@ -53,7 +58,9 @@ public class fi_collective_addr {
      * const struct fid_av_set *set
      * }
      */
-    public static final long set$offset() { return set$OFFSET; }
+    public static final long set$offset() {
+        return set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_collective_addr {
      * const struct fid_av_set *set
      * }
      */
-    public static MemorySegment set(MemorySegment struct) { return struct.get(set$LAYOUT, set$OFFSET); }
+    public static MemorySegment set(MemorySegment struct) {
+        return struct.get(set$LAYOUT, set$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_collective_addr {
         struct.set(set$LAYOUT, set$OFFSET, fieldValue);
     }
 
-    private static final OfLong coll_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("coll_addr"));
+    private static final OfLong coll_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("coll_addr"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_collective_addr {
      * fi_addr_t coll_addr
      * }
      */
-    public static final OfLong coll_addr$layout() { return coll_addr$LAYOUT; }
+    public static final OfLong coll_addr$layout() {
+        return coll_addr$LAYOUT;
+    }
 
     private static final long coll_addr$OFFSET = $LAYOUT.byteOffset(groupElement("coll_addr"));
 
@@ -91,7 +102,9 @@ public class fi_collective_addr {
      * fi_addr_t coll_addr
      * }
      */
-    public static final long coll_addr$offset() { return coll_addr$OFFSET; }
+    public static final long coll_addr$offset() {
+        return coll_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_collective_addr {
      * fi_addr_t coll_addr
      * }
      */
-    public static long coll_addr(MemorySegment struct) { return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET); }
+    public static long coll_addr(MemorySegment struct) {
+        return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_collective_addr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_collective_addr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,16 +29,22 @@ public class fi_collective_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("op"),
-            fabric_h.C_INT.withName("datatype"), fi_atomic_attr.layout().withName("datatype_attr"),
-            fabric_h.C_LONG.withName("max_members"), fabric_h.C_LONG.withName("mode")).withName("fi_collective_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("op"),
+        fabric_h.C_INT.withName("datatype"),
+        fi_atomic_attr.layout().withName("datatype_attr"),
+        fabric_h.C_LONG.withName("max_members"),
+        fabric_h.C_LONG.withName("mode")
+    ).withName("fi_collective_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
+    private static final OfInt op$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static final OfInt op$layout() { return op$LAYOUT; }
+    public static final OfInt op$layout() {
+        return op$LAYOUT;
+    }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -56,7 +64,9 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static final long op$offset() { return op$OFFSET; }
+    public static final long op$offset() {
+        return op$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +74,9 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static int op(MemorySegment struct) { return struct.get(op$LAYOUT, op$OFFSET); }
+    public static int op(MemorySegment struct) {
+        return struct.get(op$LAYOUT, op$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -72,9 +84,11 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static void op(MemorySegment struct, int fieldValue) { struct.set(op$LAYOUT, op$OFFSET, fieldValue); }
+    public static void op(MemorySegment struct, int fieldValue) {
+        struct.set(op$LAYOUT, op$OFFSET, fieldValue);
+    }
 
-    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -82,7 +96,9 @@ public class fi_collective_attr {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
+    public static final OfInt datatype$layout() {
+        return datatype$LAYOUT;
+    }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -92,7 +108,9 @@ public class fi_collective_attr {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() { return datatype$OFFSET; }
+    public static final long datatype$offset() {
+        return datatype$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -100,7 +118,9 @@ public class fi_collective_attr {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
+    public static int datatype(MemorySegment struct) {
+        return struct.get(datatype$LAYOUT, datatype$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -112,7 +132,7 @@ public class fi_collective_attr {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout datatype_attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("datatype_attr"));
+    private static final GroupLayout datatype_attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("datatype_attr"));
 
     /**
      * Layout for field:
@@ -120,7 +140,9 @@ public class fi_collective_attr {
      * struct fi_atomic_attr datatype_attr
      * }
      */
-    public static final GroupLayout datatype_attr$layout() { return datatype_attr$LAYOUT; }
+    public static final GroupLayout datatype_attr$layout() {
+        return datatype_attr$LAYOUT;
+    }
 
     private static final long datatype_attr$OFFSET = $LAYOUT.byteOffset(groupElement("datatype_attr"));
 
@@ -130,7 +152,9 @@ public class fi_collective_attr {
      * struct fi_atomic_attr datatype_attr
      * }
      */
-    public static final long datatype_attr$offset() { return datatype_attr$OFFSET; }
+    public static final long datatype_attr$offset() {
+        return datatype_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -152,7 +176,7 @@ public class fi_collective_attr {
         MemorySegment.copy(fieldValue, 0L, struct, datatype_attr$OFFSET, datatype_attr$LAYOUT.byteSize());
     }
 
-    private static final OfLong max_members$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_members"));
+    private static final OfLong max_members$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_members"));
 
     /**
      * Layout for field:
@@ -160,7 +184,9 @@ public class fi_collective_attr {
      * size_t max_members
      * }
      */
-    public static final OfLong max_members$layout() { return max_members$LAYOUT; }
+    public static final OfLong max_members$layout() {
+        return max_members$LAYOUT;
+    }
 
     private static final long max_members$OFFSET = $LAYOUT.byteOffset(groupElement("max_members"));
 
@@ -170,7 +196,9 @@ public class fi_collective_attr {
      * size_t max_members
      * }
      */
-    public static final long max_members$offset() { return max_members$OFFSET; }
+    public static final long max_members$offset() {
+        return max_members$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -192,7 +220,7 @@ public class fi_collective_attr {
         struct.set(max_members$LAYOUT, max_members$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -200,7 +228,9 @@ public class fi_collective_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() { return mode$LAYOUT; }
+    public static final OfLong mode$layout() {
+        return mode$LAYOUT;
+    }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -210,7 +240,9 @@ public class fi_collective_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() { return mode$OFFSET; }
+    public static final long mode$offset() {
+        return mode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -218,7 +250,9 @@ public class fi_collective_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
+    public static long mode(MemorySegment struct) {
+        return struct.get(mode$LAYOUT, mode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -246,7 +280,9 @@ public class fi_collective_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -268,8 +304,8 @@ public class fi_collective_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -25,16 +25,18 @@ public class fi_context {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(MemoryLayout.sequenceLayout(4, fabric_h.C_POINTER).withName("internal"))
-            .withName("fi_context");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        MemoryLayout.sequenceLayout(4, fabric_h.C_POINTER).withName("internal")
+    ).withName("fi_context");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final SequenceLayout internal$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("internal"));
+    private static final SequenceLayout internal$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("internal"));
 
     /**
      * Layout for field:
@@ -42,7 +44,9 @@ public class fi_context {
      * void *internal[4]
      * }
      */
-    public static final SequenceLayout internal$layout() { return internal$LAYOUT; }
+    public static final SequenceLayout internal$layout() {
+        return internal$LAYOUT;
+    }
 
     private static final long internal$OFFSET = $LAYOUT.byteOffset(groupElement("internal"));
 
@@ -52,7 +56,9 @@ public class fi_context {
      * void *internal[4]
      * }
      */
-    public static final long internal$offset() { return internal$OFFSET; }
+    public static final long internal$offset() {
+        return internal$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -74,7 +80,7 @@ public class fi_context {
         MemorySegment.copy(fieldValue, 0L, struct, internal$OFFSET, internal$LAYOUT.byteSize());
     }
 
-    private static long[] internal$DIMS = {4};
+    private static long[] internal$DIMS = { 4 };
 
     /**
      * Dimensions for array field:
@@ -82,7 +88,9 @@ public class fi_context {
      * void *internal[4]
      * }
      */
-    public static long[] internal$dimensions() { return internal$DIMS; }
+    public static long[] internal$dimensions() {
+        return internal$DIMS;
+    }
     private static final VarHandle internal$ELEM_HANDLE = internal$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -92,7 +100,7 @@ public class fi_context {
      * }
      */
     public static MemorySegment internal(MemorySegment struct, long index0) {
-        return (MemorySegment) internal$ELEM_HANDLE.get(struct, 0L, index0);
+        return (MemorySegment)internal$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -121,7 +129,9 @@ public class fi_context {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -143,8 +153,8 @@ public class fi_context {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -31,17 +31,24 @@ public class fi_cq_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_LONG.withName("flags"), fabric_h.C_INT.withName("format"), fabric_h.C_INT.withName("wait_obj"),
-            fabric_h.C_INT.withName("signaling_vector"), fabric_h.C_INT.withName("wait_cond"),
-            fabric_h.C_POINTER.withName("wait_set")).withName("fi_cq_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_INT.withName("format"),
+        fabric_h.C_INT.withName("wait_obj"),
+        fabric_h.C_INT.withName("signaling_vector"),
+        fabric_h.C_INT.withName("wait_cond"),
+        fabric_h.C_POINTER.withName("wait_set")
+    ).withName("fi_cq_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_cq_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -59,7 +68,9 @@ public class fi_cq_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_cq_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +92,7 @@ public class fi_cq_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -87,7 +100,9 @@ public class fi_cq_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -97,7 +112,9 @@ public class fi_cq_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -105,7 +122,9 @@ public class fi_cq_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -117,7 +136,7 @@ public class fi_cq_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt format$LAYOUT = (OfInt) $LAYOUT.select(groupElement("format"));
+    private static final OfInt format$LAYOUT = (OfInt)$LAYOUT.select(groupElement("format"));
 
     /**
      * Layout for field:
@@ -125,7 +144,9 @@ public class fi_cq_attr {
      * enum fi_cq_format format
      * }
      */
-    public static final OfInt format$layout() { return format$LAYOUT; }
+    public static final OfInt format$layout() {
+        return format$LAYOUT;
+    }
 
     private static final long format$OFFSET = $LAYOUT.byteOffset(groupElement("format"));
 
@@ -135,7 +156,9 @@ public class fi_cq_attr {
      * enum fi_cq_format format
      * }
      */
-    public static final long format$offset() { return format$OFFSET; }
+    public static final long format$offset() {
+        return format$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -143,7 +166,9 @@ public class fi_cq_attr {
      * enum fi_cq_format format
      * }
      */
-    public static int format(MemorySegment struct) { return struct.get(format$LAYOUT, format$OFFSET); }
+    public static int format(MemorySegment struct) {
+        return struct.get(format$LAYOUT, format$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -155,7 +180,7 @@ public class fi_cq_attr {
         struct.set(format$LAYOUT, format$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -163,7 +188,9 @@ public class fi_cq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
+    public static final OfInt wait_obj$layout() {
+        return wait_obj$LAYOUT;
+    }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -173,7 +200,9 @@ public class fi_cq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
+    public static final long wait_obj$offset() {
+        return wait_obj$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -181,7 +210,9 @@ public class fi_cq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
+    public static int wait_obj(MemorySegment struct) {
+        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -193,7 +224,7 @@ public class fi_cq_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final OfInt signaling_vector$LAYOUT = (OfInt) $LAYOUT.select(groupElement("signaling_vector"));
+    private static final OfInt signaling_vector$LAYOUT = (OfInt)$LAYOUT.select(groupElement("signaling_vector"));
 
     /**
      * Layout for field:
@@ -201,7 +232,9 @@ public class fi_cq_attr {
      * int signaling_vector
      * }
      */
-    public static final OfInt signaling_vector$layout() { return signaling_vector$LAYOUT; }
+    public static final OfInt signaling_vector$layout() {
+        return signaling_vector$LAYOUT;
+    }
 
     private static final long signaling_vector$OFFSET = $LAYOUT.byteOffset(groupElement("signaling_vector"));
 
@@ -211,7 +244,9 @@ public class fi_cq_attr {
      * int signaling_vector
      * }
      */
-    public static final long signaling_vector$offset() { return signaling_vector$OFFSET; }
+    public static final long signaling_vector$offset() {
+        return signaling_vector$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -233,7 +268,7 @@ public class fi_cq_attr {
         struct.set(signaling_vector$LAYOUT, signaling_vector$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_cond$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_cond"));
+    private static final OfInt wait_cond$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_cond"));
 
     /**
      * Layout for field:
@@ -241,7 +276,9 @@ public class fi_cq_attr {
      * enum fi_cq_wait_cond wait_cond
      * }
      */
-    public static final OfInt wait_cond$layout() { return wait_cond$LAYOUT; }
+    public static final OfInt wait_cond$layout() {
+        return wait_cond$LAYOUT;
+    }
 
     private static final long wait_cond$OFFSET = $LAYOUT.byteOffset(groupElement("wait_cond"));
 
@@ -251,7 +288,9 @@ public class fi_cq_attr {
      * enum fi_cq_wait_cond wait_cond
      * }
      */
-    public static final long wait_cond$offset() { return wait_cond$OFFSET; }
+    public static final long wait_cond$offset() {
+        return wait_cond$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -259,7 +298,9 @@ public class fi_cq_attr {
      * enum fi_cq_wait_cond wait_cond
      * }
      */
-    public static int wait_cond(MemorySegment struct) { return struct.get(wait_cond$LAYOUT, wait_cond$OFFSET); }
+    public static int wait_cond(MemorySegment struct) {
+        return struct.get(wait_cond$LAYOUT, wait_cond$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -271,7 +312,7 @@ public class fi_cq_attr {
         struct.set(wait_cond$LAYOUT, wait_cond$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout wait_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_set"));
+    private static final AddressLayout wait_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_set"));
 
     /**
      * Layout for field:
@@ -279,7 +320,9 @@ public class fi_cq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final AddressLayout wait_set$layout() { return wait_set$LAYOUT; }
+    public static final AddressLayout wait_set$layout() {
+        return wait_set$LAYOUT;
+    }
 
     private static final long wait_set$OFFSET = $LAYOUT.byteOffset(groupElement("wait_set"));
 
@@ -289,7 +332,9 @@ public class fi_cq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final long wait_set$offset() { return wait_set$OFFSET; }
+    public static final long wait_set$offset() {
+        return wait_set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -327,7 +372,9 @@ public class fi_cq_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -349,8 +396,8 @@ public class fi_cq_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

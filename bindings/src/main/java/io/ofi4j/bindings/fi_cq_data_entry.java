@@ -29,16 +29,22 @@ public class fi_cq_data_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
-            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len"), fabric_h.C_POINTER.withName("buf"),
-            fabric_h.C_LONG.withName("data")).withName("fi_cq_data_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("op_context"),
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_LONG.withName("len"),
+        fabric_h.C_POINTER.withName("buf"),
+        fabric_h.C_LONG.withName("data")
+    ).withName("fi_cq_data_entry");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class fi_cq_data_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
+    public static final AddressLayout op_context$layout() {
+        return op_context$LAYOUT;
+    }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -56,7 +64,9 @@ public class fi_cq_data_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() { return op_context$OFFSET; }
+    public static final long op_context$offset() {
+        return op_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +88,7 @@ public class fi_cq_data_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -86,7 +96,9 @@ public class fi_cq_data_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -96,7 +108,9 @@ public class fi_cq_data_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -104,7 +118,9 @@ public class fi_cq_data_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -116,7 +132,7 @@ public class fi_cq_data_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -124,7 +140,9 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() { return len$LAYOUT; }
+    public static final OfLong len$layout() {
+        return len$LAYOUT;
+    }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -134,7 +152,9 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() { return len$OFFSET; }
+    public static final long len$offset() {
+        return len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -142,7 +162,9 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
+    public static long len(MemorySegment struct) {
+        return struct.get(len$LAYOUT, len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -150,9 +172,11 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
+    public static void len(MemorySegment struct, long fieldValue) {
+        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
+    }
 
-    private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
+    private static final AddressLayout buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("buf"));
 
     /**
      * Layout for field:
@@ -160,7 +184,9 @@ public class fi_cq_data_entry {
      * void *buf
      * }
      */
-    public static final AddressLayout buf$layout() { return buf$LAYOUT; }
+    public static final AddressLayout buf$layout() {
+        return buf$LAYOUT;
+    }
 
     private static final long buf$OFFSET = $LAYOUT.byteOffset(groupElement("buf"));
 
@@ -170,7 +196,9 @@ public class fi_cq_data_entry {
      * void *buf
      * }
      */
-    public static final long buf$offset() { return buf$OFFSET; }
+    public static final long buf$offset() {
+        return buf$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -178,7 +206,9 @@ public class fi_cq_data_entry {
      * void *buf
      * }
      */
-    public static MemorySegment buf(MemorySegment struct) { return struct.get(buf$LAYOUT, buf$OFFSET); }
+    public static MemorySegment buf(MemorySegment struct) {
+        return struct.get(buf$LAYOUT, buf$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -190,7 +220,7 @@ public class fi_cq_data_entry {
         struct.set(buf$LAYOUT, buf$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -198,7 +228,9 @@ public class fi_cq_data_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -208,7 +240,9 @@ public class fi_cq_data_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -216,7 +250,9 @@ public class fi_cq_data_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -244,7 +280,9 @@ public class fi_cq_data_entry {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -266,8 +304,8 @@ public class fi_cq_data_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -25,15 +25,18 @@ public class fi_cq_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"))
-            .withName("fi_cq_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("op_context")
+    ).withName("fi_cq_entry");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -41,7 +44,9 @@ public class fi_cq_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
+    public static final AddressLayout op_context$layout() {
+        return op_context$LAYOUT;
+    }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -51,7 +56,9 @@ public class fi_cq_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() { return op_context$OFFSET; }
+    public static final long op_context$offset() {
+        return op_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -89,7 +96,9 @@ public class fi_cq_entry {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -111,8 +120,8 @@ public class fi_cq_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

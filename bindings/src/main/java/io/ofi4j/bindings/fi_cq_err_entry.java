@@ -36,19 +36,29 @@ public class fi_cq_err_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
-            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len"), fabric_h.C_POINTER.withName("buf"),
-            fabric_h.C_LONG.withName("data"), fabric_h.C_LONG.withName("tag"), fabric_h.C_LONG.withName("olen"),
-            fabric_h.C_INT.withName("err"), fabric_h.C_INT.withName("prov_errno"),
-            fabric_h.C_POINTER.withName("err_data"), fabric_h.C_LONG.withName("err_data_size"),
-            fabric_h.C_LONG.withName("src_addr")).withName("fi_cq_err_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("op_context"),
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_LONG.withName("len"),
+        fabric_h.C_POINTER.withName("buf"),
+        fabric_h.C_LONG.withName("data"),
+        fabric_h.C_LONG.withName("tag"),
+        fabric_h.C_LONG.withName("olen"),
+        fabric_h.C_INT.withName("err"),
+        fabric_h.C_INT.withName("prov_errno"),
+        fabric_h.C_POINTER.withName("err_data"),
+        fabric_h.C_LONG.withName("err_data_size"),
+        fabric_h.C_LONG.withName("src_addr")
+    ).withName("fi_cq_err_entry");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -56,7 +66,9 @@ public class fi_cq_err_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
+    public static final AddressLayout op_context$layout() {
+        return op_context$LAYOUT;
+    }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -66,7 +78,9 @@ public class fi_cq_err_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() { return op_context$OFFSET; }
+    public static final long op_context$offset() {
+        return op_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -88,7 +102,7 @@ public class fi_cq_err_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -96,7 +110,9 @@ public class fi_cq_err_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -106,7 +122,9 @@ public class fi_cq_err_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -114,7 +132,9 @@ public class fi_cq_err_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -126,7 +146,7 @@ public class fi_cq_err_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -134,7 +154,9 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() { return len$LAYOUT; }
+    public static final OfLong len$layout() {
+        return len$LAYOUT;
+    }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -144,7 +166,9 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() { return len$OFFSET; }
+    public static final long len$offset() {
+        return len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -152,7 +176,9 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
+    public static long len(MemorySegment struct) {
+        return struct.get(len$LAYOUT, len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -160,9 +186,11 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
+    public static void len(MemorySegment struct, long fieldValue) {
+        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
+    }
 
-    private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
+    private static final AddressLayout buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("buf"));
 
     /**
      * Layout for field:
@@ -170,7 +198,9 @@ public class fi_cq_err_entry {
      * void *buf
      * }
      */
-    public static final AddressLayout buf$layout() { return buf$LAYOUT; }
+    public static final AddressLayout buf$layout() {
+        return buf$LAYOUT;
+    }
 
     private static final long buf$OFFSET = $LAYOUT.byteOffset(groupElement("buf"));
 
@@ -180,7 +210,9 @@ public class fi_cq_err_entry {
      * void *buf
      * }
      */
-    public static final long buf$offset() { return buf$OFFSET; }
+    public static final long buf$offset() {
+        return buf$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -188,7 +220,9 @@ public class fi_cq_err_entry {
      * void *buf
      * }
      */
-    public static MemorySegment buf(MemorySegment struct) { return struct.get(buf$LAYOUT, buf$OFFSET); }
+    public static MemorySegment buf(MemorySegment struct) {
+        return struct.get(buf$LAYOUT, buf$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -200,7 +234,7 @@ public class fi_cq_err_entry {
         struct.set(buf$LAYOUT, buf$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -208,7 +242,9 @@ public class fi_cq_err_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -218,7 +254,9 @@ public class fi_cq_err_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -226,7 +264,9 @@ public class fi_cq_err_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -238,7 +278,7 @@ public class fi_cq_err_entry {
         struct.set(data$LAYOUT, data$OFFSET, fieldValue);
     }
 
-    private static final OfLong tag$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tag"));
+    private static final OfLong tag$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tag"));
 
     /**
      * Layout for field:
@@ -246,7 +286,9 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static final OfLong tag$layout() { return tag$LAYOUT; }
+    public static final OfLong tag$layout() {
+        return tag$LAYOUT;
+    }
 
     private static final long tag$OFFSET = $LAYOUT.byteOffset(groupElement("tag"));
 
@@ -256,7 +298,9 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static final long tag$offset() { return tag$OFFSET; }
+    public static final long tag$offset() {
+        return tag$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -264,7 +308,9 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static long tag(MemorySegment struct) { return struct.get(tag$LAYOUT, tag$OFFSET); }
+    public static long tag(MemorySegment struct) {
+        return struct.get(tag$LAYOUT, tag$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -272,9 +318,11 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static void tag(MemorySegment struct, long fieldValue) { struct.set(tag$LAYOUT, tag$OFFSET, fieldValue); }
+    public static void tag(MemorySegment struct, long fieldValue) {
+        struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
+    }
 
-    private static final OfLong olen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("olen"));
+    private static final OfLong olen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("olen"));
 
     /**
      * Layout for field:
@@ -282,7 +330,9 @@ public class fi_cq_err_entry {
      * size_t olen
      * }
      */
-    public static final OfLong olen$layout() { return olen$LAYOUT; }
+    public static final OfLong olen$layout() {
+        return olen$LAYOUT;
+    }
 
     private static final long olen$OFFSET = $LAYOUT.byteOffset(groupElement("olen"));
 
@@ -292,7 +342,9 @@ public class fi_cq_err_entry {
      * size_t olen
      * }
      */
-    public static final long olen$offset() { return olen$OFFSET; }
+    public static final long olen$offset() {
+        return olen$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -300,7 +352,9 @@ public class fi_cq_err_entry {
      * size_t olen
      * }
      */
-    public static long olen(MemorySegment struct) { return struct.get(olen$LAYOUT, olen$OFFSET); }
+    public static long olen(MemorySegment struct) {
+        return struct.get(olen$LAYOUT, olen$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -312,7 +366,7 @@ public class fi_cq_err_entry {
         struct.set(olen$LAYOUT, olen$OFFSET, fieldValue);
     }
 
-    private static final OfInt err$LAYOUT = (OfInt) $LAYOUT.select(groupElement("err"));
+    private static final OfInt err$LAYOUT = (OfInt)$LAYOUT.select(groupElement("err"));
 
     /**
      * Layout for field:
@@ -320,7 +374,9 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static final OfInt err$layout() { return err$LAYOUT; }
+    public static final OfInt err$layout() {
+        return err$LAYOUT;
+    }
 
     private static final long err$OFFSET = $LAYOUT.byteOffset(groupElement("err"));
 
@@ -330,7 +386,9 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static final long err$offset() { return err$OFFSET; }
+    public static final long err$offset() {
+        return err$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -338,7 +396,9 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static int err(MemorySegment struct) { return struct.get(err$LAYOUT, err$OFFSET); }
+    public static int err(MemorySegment struct) {
+        return struct.get(err$LAYOUT, err$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -346,9 +406,11 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static void err(MemorySegment struct, int fieldValue) { struct.set(err$LAYOUT, err$OFFSET, fieldValue); }
+    public static void err(MemorySegment struct, int fieldValue) {
+        struct.set(err$LAYOUT, err$OFFSET, fieldValue);
+    }
 
-    private static final OfInt prov_errno$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_errno"));
+    private static final OfInt prov_errno$LAYOUT = (OfInt)$LAYOUT.select(groupElement("prov_errno"));
 
     /**
      * Layout for field:
@@ -356,7 +418,9 @@ public class fi_cq_err_entry {
      * int prov_errno
      * }
      */
-    public static final OfInt prov_errno$layout() { return prov_errno$LAYOUT; }
+    public static final OfInt prov_errno$layout() {
+        return prov_errno$LAYOUT;
+    }
 
     private static final long prov_errno$OFFSET = $LAYOUT.byteOffset(groupElement("prov_errno"));
 
@@ -366,7 +430,9 @@ public class fi_cq_err_entry {
      * int prov_errno
      * }
      */
-    public static final long prov_errno$offset() { return prov_errno$OFFSET; }
+    public static final long prov_errno$offset() {
+        return prov_errno$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -374,7 +440,9 @@ public class fi_cq_err_entry {
      * int prov_errno
      * }
      */
-    public static int prov_errno(MemorySegment struct) { return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET); }
+    public static int prov_errno(MemorySegment struct) {
+        return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -386,7 +454,7 @@ public class fi_cq_err_entry {
         struct.set(prov_errno$LAYOUT, prov_errno$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout err_data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("err_data"));
+    private static final AddressLayout err_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("err_data"));
 
     /**
      * Layout for field:
@@ -394,7 +462,9 @@ public class fi_cq_err_entry {
      * void *err_data
      * }
      */
-    public static final AddressLayout err_data$layout() { return err_data$LAYOUT; }
+    public static final AddressLayout err_data$layout() {
+        return err_data$LAYOUT;
+    }
 
     private static final long err_data$OFFSET = $LAYOUT.byteOffset(groupElement("err_data"));
 
@@ -404,7 +474,9 @@ public class fi_cq_err_entry {
      * void *err_data
      * }
      */
-    public static final long err_data$offset() { return err_data$OFFSET; }
+    public static final long err_data$offset() {
+        return err_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -426,7 +498,7 @@ public class fi_cq_err_entry {
         struct.set(err_data$LAYOUT, err_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong err_data_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("err_data_size"));
+    private static final OfLong err_data_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("err_data_size"));
 
     /**
      * Layout for field:
@@ -434,7 +506,9 @@ public class fi_cq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final OfLong err_data_size$layout() { return err_data_size$LAYOUT; }
+    public static final OfLong err_data_size$layout() {
+        return err_data_size$LAYOUT;
+    }
 
     private static final long err_data_size$OFFSET = $LAYOUT.byteOffset(groupElement("err_data_size"));
 
@@ -444,7 +518,9 @@ public class fi_cq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final long err_data_size$offset() { return err_data_size$OFFSET; }
+    public static final long err_data_size$offset() {
+        return err_data_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -466,7 +542,7 @@ public class fi_cq_err_entry {
         struct.set(err_data_size$LAYOUT, err_data_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong src_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("src_addr"));
+    private static final OfLong src_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -474,7 +550,9 @@ public class fi_cq_err_entry {
      * fi_addr_t src_addr
      * }
      */
-    public static final OfLong src_addr$layout() { return src_addr$LAYOUT; }
+    public static final OfLong src_addr$layout() {
+        return src_addr$LAYOUT;
+    }
 
     private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("src_addr"));
 
@@ -484,7 +562,9 @@ public class fi_cq_err_entry {
      * fi_addr_t src_addr
      * }
      */
-    public static final long src_addr$offset() { return src_addr$OFFSET; }
+    public static final long src_addr$offset() {
+        return src_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -492,7 +572,9 @@ public class fi_cq_err_entry {
      * fi_addr_t src_addr
      * }
      */
-    public static long src_addr(MemorySegment struct) { return struct.get(src_addr$LAYOUT, src_addr$OFFSET); }
+    public static long src_addr(MemorySegment struct) {
+        return struct.get(src_addr$LAYOUT, src_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -520,7 +602,9 @@ public class fi_cq_err_entry {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -542,8 +626,8 @@ public class fi_cq_err_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -30,16 +30,23 @@ public class fi_cq_tagged_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
-            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len"), fabric_h.C_POINTER.withName("buf"),
-            fabric_h.C_LONG.withName("data"), fabric_h.C_LONG.withName("tag")).withName("fi_cq_tagged_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("op_context"),
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_LONG.withName("len"),
+        fabric_h.C_POINTER.withName("buf"),
+        fabric_h.C_LONG.withName("data"),
+        fabric_h.C_LONG.withName("tag")
+    ).withName("fi_cq_tagged_entry");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -47,7 +54,9 @@ public class fi_cq_tagged_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
+    public static final AddressLayout op_context$layout() {
+        return op_context$LAYOUT;
+    }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -57,7 +66,9 @@ public class fi_cq_tagged_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() { return op_context$OFFSET; }
+    public static final long op_context$offset() {
+        return op_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -79,7 +90,7 @@ public class fi_cq_tagged_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -87,7 +98,9 @@ public class fi_cq_tagged_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -97,7 +110,9 @@ public class fi_cq_tagged_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -105,7 +120,9 @@ public class fi_cq_tagged_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -117,7 +134,7 @@ public class fi_cq_tagged_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -125,7 +142,9 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() { return len$LAYOUT; }
+    public static final OfLong len$layout() {
+        return len$LAYOUT;
+    }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -135,7 +154,9 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() { return len$OFFSET; }
+    public static final long len$offset() {
+        return len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -143,7 +164,9 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
+    public static long len(MemorySegment struct) {
+        return struct.get(len$LAYOUT, len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -151,9 +174,11 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
+    public static void len(MemorySegment struct, long fieldValue) {
+        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
+    }
 
-    private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
+    private static final AddressLayout buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("buf"));
 
     /**
      * Layout for field:
@@ -161,7 +186,9 @@ public class fi_cq_tagged_entry {
      * void *buf
      * }
      */
-    public static final AddressLayout buf$layout() { return buf$LAYOUT; }
+    public static final AddressLayout buf$layout() {
+        return buf$LAYOUT;
+    }
 
     private static final long buf$OFFSET = $LAYOUT.byteOffset(groupElement("buf"));
 
@@ -171,7 +198,9 @@ public class fi_cq_tagged_entry {
      * void *buf
      * }
      */
-    public static final long buf$offset() { return buf$OFFSET; }
+    public static final long buf$offset() {
+        return buf$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -179,7 +208,9 @@ public class fi_cq_tagged_entry {
      * void *buf
      * }
      */
-    public static MemorySegment buf(MemorySegment struct) { return struct.get(buf$LAYOUT, buf$OFFSET); }
+    public static MemorySegment buf(MemorySegment struct) {
+        return struct.get(buf$LAYOUT, buf$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -191,7 +222,7 @@ public class fi_cq_tagged_entry {
         struct.set(buf$LAYOUT, buf$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -199,7 +230,9 @@ public class fi_cq_tagged_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -209,7 +242,9 @@ public class fi_cq_tagged_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -217,7 +252,9 @@ public class fi_cq_tagged_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -229,7 +266,7 @@ public class fi_cq_tagged_entry {
         struct.set(data$LAYOUT, data$OFFSET, fieldValue);
     }
 
-    private static final OfLong tag$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tag"));
+    private static final OfLong tag$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tag"));
 
     /**
      * Layout for field:
@@ -237,7 +274,9 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static final OfLong tag$layout() { return tag$LAYOUT; }
+    public static final OfLong tag$layout() {
+        return tag$LAYOUT;
+    }
 
     private static final long tag$OFFSET = $LAYOUT.byteOffset(groupElement("tag"));
 
@@ -247,7 +286,9 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static final long tag$offset() { return tag$OFFSET; }
+    public static final long tag$offset() {
+        return tag$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -255,7 +296,9 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static long tag(MemorySegment struct) { return struct.get(tag$LAYOUT, tag$OFFSET); }
+    public static long tag(MemorySegment struct) {
+        return struct.get(tag$LAYOUT, tag$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -263,7 +306,9 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static void tag(MemorySegment struct, long fieldValue) { struct.set(tag$LAYOUT, tag$OFFSET, fieldValue); }
+    public static void tag(MemorySegment struct, long fieldValue) {
+        struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
+    }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -281,7 +326,9 @@ public class fi_cq_tagged_entry {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -303,8 +350,8 @@ public class fi_cq_tagged_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -38,17 +38,24 @@ public class fi_deferred_work {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fi_context2.layout().withName("context"),
-            fabric_h.C_LONG.withName("threshold"), fabric_h.C_POINTER.withName("triggering_cntr"),
-            fabric_h.C_POINTER.withName("completion_cntr"), fabric_h.C_INT.withName("op_type"),
-            MemoryLayout.paddingLayout(4), fi_deferred_work.op.layout().withName("op")).withName("fi_deferred_work");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fi_context2.layout().withName("context"),
+        fabric_h.C_LONG.withName("threshold"),
+        fabric_h.C_POINTER.withName("triggering_cntr"),
+        fabric_h.C_POINTER.withName("completion_cntr"),
+        fabric_h.C_INT.withName("op_type"),
+        MemoryLayout.paddingLayout(4),
+        fi_deferred_work.op.layout().withName("op")
+    ).withName("fi_deferred_work");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout context$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("context"));
+    private static final GroupLayout context$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -56,7 +63,9 @@ public class fi_deferred_work {
      * struct fi_context2 context
      * }
      */
-    public static final GroupLayout context$layout() { return context$LAYOUT; }
+    public static final GroupLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -66,7 +75,9 @@ public class fi_deferred_work {
      * struct fi_context2 context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -88,7 +99,7 @@ public class fi_deferred_work {
         MemorySegment.copy(fieldValue, 0L, struct, context$OFFSET, context$LAYOUT.byteSize());
     }
 
-    private static final OfLong threshold$LAYOUT = (OfLong) $LAYOUT.select(groupElement("threshold"));
+    private static final OfLong threshold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("threshold"));
 
     /**
      * Layout for field:
@@ -96,7 +107,9 @@ public class fi_deferred_work {
      * uint64_t threshold
      * }
      */
-    public static final OfLong threshold$layout() { return threshold$LAYOUT; }
+    public static final OfLong threshold$layout() {
+        return threshold$LAYOUT;
+    }
 
     private static final long threshold$OFFSET = $LAYOUT.byteOffset(groupElement("threshold"));
 
@@ -106,7 +119,9 @@ public class fi_deferred_work {
      * uint64_t threshold
      * }
      */
-    public static final long threshold$offset() { return threshold$OFFSET; }
+    public static final long threshold$offset() {
+        return threshold$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -114,7 +129,9 @@ public class fi_deferred_work {
      * uint64_t threshold
      * }
      */
-    public static long threshold(MemorySegment struct) { return struct.get(threshold$LAYOUT, threshold$OFFSET); }
+    public static long threshold(MemorySegment struct) {
+        return struct.get(threshold$LAYOUT, threshold$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -126,8 +143,7 @@ public class fi_deferred_work {
         struct.set(threshold$LAYOUT, threshold$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout triggering_cntr$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("triggering_cntr"));
+    private static final AddressLayout triggering_cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("triggering_cntr"));
 
     /**
      * Layout for field:
@@ -135,7 +151,9 @@ public class fi_deferred_work {
      * struct fid_cntr *triggering_cntr
      * }
      */
-    public static final AddressLayout triggering_cntr$layout() { return triggering_cntr$LAYOUT; }
+    public static final AddressLayout triggering_cntr$layout() {
+        return triggering_cntr$LAYOUT;
+    }
 
     private static final long triggering_cntr$OFFSET = $LAYOUT.byteOffset(groupElement("triggering_cntr"));
 
@@ -145,7 +163,9 @@ public class fi_deferred_work {
      * struct fid_cntr *triggering_cntr
      * }
      */
-    public static final long triggering_cntr$offset() { return triggering_cntr$OFFSET; }
+    public static final long triggering_cntr$offset() {
+        return triggering_cntr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -167,8 +187,7 @@ public class fi_deferred_work {
         struct.set(triggering_cntr$LAYOUT, triggering_cntr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout completion_cntr$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("completion_cntr"));
+    private static final AddressLayout completion_cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("completion_cntr"));
 
     /**
      * Layout for field:
@@ -176,7 +195,9 @@ public class fi_deferred_work {
      * struct fid_cntr *completion_cntr
      * }
      */
-    public static final AddressLayout completion_cntr$layout() { return completion_cntr$LAYOUT; }
+    public static final AddressLayout completion_cntr$layout() {
+        return completion_cntr$LAYOUT;
+    }
 
     private static final long completion_cntr$OFFSET = $LAYOUT.byteOffset(groupElement("completion_cntr"));
 
@@ -186,7 +207,9 @@ public class fi_deferred_work {
      * struct fid_cntr *completion_cntr
      * }
      */
-    public static final long completion_cntr$offset() { return completion_cntr$OFFSET; }
+    public static final long completion_cntr$offset() {
+        return completion_cntr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -208,7 +231,7 @@ public class fi_deferred_work {
         struct.set(completion_cntr$LAYOUT, completion_cntr$OFFSET, fieldValue);
     }
 
-    private static final OfInt op_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op_type"));
+    private static final OfInt op_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op_type"));
 
     /**
      * Layout for field:
@@ -216,7 +239,9 @@ public class fi_deferred_work {
      * enum fi_op_type op_type
      * }
      */
-    public static final OfInt op_type$layout() { return op_type$LAYOUT; }
+    public static final OfInt op_type$layout() {
+        return op_type$LAYOUT;
+    }
 
     private static final long op_type$OFFSET = $LAYOUT.byteOffset(groupElement("op_type"));
 
@@ -226,7 +251,9 @@ public class fi_deferred_work {
      * enum fi_op_type op_type
      * }
      */
-    public static final long op_type$offset() { return op_type$OFFSET; }
+    public static final long op_type$offset() {
+        return op_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -234,7 +261,9 @@ public class fi_deferred_work {
      * enum fi_op_type op_type
      * }
      */
-    public static int op_type(MemorySegment struct) { return struct.get(op_type$LAYOUT, op_type$OFFSET); }
+    public static int op_type(MemorySegment struct) {
+        return struct.get(op_type$LAYOUT, op_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -265,18 +294,24 @@ public class fi_deferred_work {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_POINTER.withName("msg"),
-                fabric_h.C_POINTER.withName("tagged"), fabric_h.C_POINTER.withName("rma"),
-                fabric_h.C_POINTER.withName("atomic"), fabric_h.C_POINTER.withName("fetch_atomic"),
-                fabric_h.C_POINTER.withName("compare_atomic"), fabric_h.C_POINTER.withName("cntr"))
-                .withName("$anon$173:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            fabric_h.C_POINTER.withName("msg"),
+            fabric_h.C_POINTER.withName("tagged"),
+            fabric_h.C_POINTER.withName("rma"),
+            fabric_h.C_POINTER.withName("atomic"),
+            fabric_h.C_POINTER.withName("fetch_atomic"),
+            fabric_h.C_POINTER.withName("compare_atomic"),
+            fabric_h.C_POINTER.withName("cntr")
+        ).withName("$anon$173:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
+        private static final AddressLayout msg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg"));
 
         /**
          * Layout for field:
@@ -284,7 +319,9 @@ public class fi_deferred_work {
          * struct fi_op_msg *msg
          * }
          */
-        public static final AddressLayout msg$layout() { return msg$LAYOUT; }
+        public static final AddressLayout msg$layout() {
+            return msg$LAYOUT;
+        }
 
         private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -294,7 +331,9 @@ public class fi_deferred_work {
          * struct fi_op_msg *msg
          * }
          */
-        public static final long msg$offset() { return msg$OFFSET; }
+        public static final long msg$offset() {
+            return msg$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -302,7 +341,9 @@ public class fi_deferred_work {
          * struct fi_op_msg *msg
          * }
          */
-        public static MemorySegment msg(MemorySegment union) { return union.get(msg$LAYOUT, msg$OFFSET); }
+        public static MemorySegment msg(MemorySegment union) {
+            return union.get(msg$LAYOUT, msg$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -314,7 +355,7 @@ public class fi_deferred_work {
             union.set(msg$LAYOUT, msg$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout tagged$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tagged"));
+        private static final AddressLayout tagged$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tagged"));
 
         /**
          * Layout for field:
@@ -322,7 +363,9 @@ public class fi_deferred_work {
          * struct fi_op_tagged *tagged
          * }
          */
-        public static final AddressLayout tagged$layout() { return tagged$LAYOUT; }
+        public static final AddressLayout tagged$layout() {
+            return tagged$LAYOUT;
+        }
 
         private static final long tagged$OFFSET = $LAYOUT.byteOffset(groupElement("tagged"));
 
@@ -332,7 +375,9 @@ public class fi_deferred_work {
          * struct fi_op_tagged *tagged
          * }
          */
-        public static final long tagged$offset() { return tagged$OFFSET; }
+        public static final long tagged$offset() {
+            return tagged$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -340,7 +385,9 @@ public class fi_deferred_work {
          * struct fi_op_tagged *tagged
          * }
          */
-        public static MemorySegment tagged(MemorySegment union) { return union.get(tagged$LAYOUT, tagged$OFFSET); }
+        public static MemorySegment tagged(MemorySegment union) {
+            return union.get(tagged$LAYOUT, tagged$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -352,7 +399,7 @@ public class fi_deferred_work {
             union.set(tagged$LAYOUT, tagged$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout rma$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma"));
+        private static final AddressLayout rma$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma"));
 
         /**
          * Layout for field:
@@ -360,7 +407,9 @@ public class fi_deferred_work {
          * struct fi_op_rma *rma
          * }
          */
-        public static final AddressLayout rma$layout() { return rma$LAYOUT; }
+        public static final AddressLayout rma$layout() {
+            return rma$LAYOUT;
+        }
 
         private static final long rma$OFFSET = $LAYOUT.byteOffset(groupElement("rma"));
 
@@ -370,7 +419,9 @@ public class fi_deferred_work {
          * struct fi_op_rma *rma
          * }
          */
-        public static final long rma$offset() { return rma$OFFSET; }
+        public static final long rma$offset() {
+            return rma$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -378,7 +429,9 @@ public class fi_deferred_work {
          * struct fi_op_rma *rma
          * }
          */
-        public static MemorySegment rma(MemorySegment union) { return union.get(rma$LAYOUT, rma$OFFSET); }
+        public static MemorySegment rma(MemorySegment union) {
+            return union.get(rma$LAYOUT, rma$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -390,7 +443,7 @@ public class fi_deferred_work {
             union.set(rma$LAYOUT, rma$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout atomic$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("atomic"));
+        private static final AddressLayout atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("atomic"));
 
         /**
          * Layout for field:
@@ -398,7 +451,9 @@ public class fi_deferred_work {
          * struct fi_op_atomic *atomic
          * }
          */
-        public static final AddressLayout atomic$layout() { return atomic$LAYOUT; }
+        public static final AddressLayout atomic$layout() {
+            return atomic$LAYOUT;
+        }
 
         private static final long atomic$OFFSET = $LAYOUT.byteOffset(groupElement("atomic"));
 
@@ -408,7 +463,9 @@ public class fi_deferred_work {
          * struct fi_op_atomic *atomic
          * }
          */
-        public static final long atomic$offset() { return atomic$OFFSET; }
+        public static final long atomic$offset() {
+            return atomic$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -416,7 +473,9 @@ public class fi_deferred_work {
          * struct fi_op_atomic *atomic
          * }
          */
-        public static MemorySegment atomic(MemorySegment union) { return union.get(atomic$LAYOUT, atomic$OFFSET); }
+        public static MemorySegment atomic(MemorySegment union) {
+            return union.get(atomic$LAYOUT, atomic$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -428,8 +487,7 @@ public class fi_deferred_work {
             union.set(atomic$LAYOUT, atomic$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout fetch_atomic$LAYOUT = (AddressLayout) $LAYOUT
-                .select(groupElement("fetch_atomic"));
+        private static final AddressLayout fetch_atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fetch_atomic"));
 
         /**
          * Layout for field:
@@ -437,7 +495,9 @@ public class fi_deferred_work {
          * struct fi_op_fetch_atomic *fetch_atomic
          * }
          */
-        public static final AddressLayout fetch_atomic$layout() { return fetch_atomic$LAYOUT; }
+        public static final AddressLayout fetch_atomic$layout() {
+            return fetch_atomic$LAYOUT;
+        }
 
         private static final long fetch_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("fetch_atomic"));
 
@@ -447,7 +507,9 @@ public class fi_deferred_work {
          * struct fi_op_fetch_atomic *fetch_atomic
          * }
          */
-        public static final long fetch_atomic$offset() { return fetch_atomic$OFFSET; }
+        public static final long fetch_atomic$offset() {
+            return fetch_atomic$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -469,8 +531,7 @@ public class fi_deferred_work {
             union.set(fetch_atomic$LAYOUT, fetch_atomic$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout compare_atomic$LAYOUT = (AddressLayout) $LAYOUT
-                .select(groupElement("compare_atomic"));
+        private static final AddressLayout compare_atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compare_atomic"));
 
         /**
          * Layout for field:
@@ -478,7 +539,9 @@ public class fi_deferred_work {
          * struct fi_op_compare_atomic *compare_atomic
          * }
          */
-        public static final AddressLayout compare_atomic$layout() { return compare_atomic$LAYOUT; }
+        public static final AddressLayout compare_atomic$layout() {
+            return compare_atomic$LAYOUT;
+        }
 
         private static final long compare_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("compare_atomic"));
 
@@ -488,7 +551,9 @@ public class fi_deferred_work {
          * struct fi_op_compare_atomic *compare_atomic
          * }
          */
-        public static final long compare_atomic$offset() { return compare_atomic$OFFSET; }
+        public static final long compare_atomic$offset() {
+            return compare_atomic$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -510,7 +575,7 @@ public class fi_deferred_work {
             union.set(compare_atomic$LAYOUT, compare_atomic$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
+        private static final AddressLayout cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr"));
 
         /**
          * Layout for field:
@@ -518,7 +583,9 @@ public class fi_deferred_work {
          * struct fi_op_cntr *cntr
          * }
          */
-        public static final AddressLayout cntr$layout() { return cntr$LAYOUT; }
+        public static final AddressLayout cntr$layout() {
+            return cntr$LAYOUT;
+        }
 
         private static final long cntr$OFFSET = $LAYOUT.byteOffset(groupElement("cntr"));
 
@@ -528,7 +595,9 @@ public class fi_deferred_work {
          * struct fi_op_cntr *cntr
          * }
          */
-        public static final long cntr$offset() { return cntr$OFFSET; }
+        public static final long cntr$offset() {
+            return cntr$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -536,7 +605,9 @@ public class fi_deferred_work {
          * struct fi_op_cntr *cntr
          * }
          */
-        public static MemorySegment cntr(MemorySegment union) { return union.get(cntr$LAYOUT, cntr$OFFSET); }
+        public static MemorySegment cntr(MemorySegment union) {
+            return union.get(cntr$LAYOUT, cntr$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -564,7 +635,9 @@ public class fi_deferred_work {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -586,13 +659,12 @@ public class fi_deferred_work {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout op$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("op"));
+    private static final GroupLayout op$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -608,7 +680,9 @@ public class fi_deferred_work {
      * } op
      * }
      */
-    public static final GroupLayout op$layout() { return op$LAYOUT; }
+    public static final GroupLayout op$layout() {
+        return op$LAYOUT;
+    }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -626,7 +700,9 @@ public class fi_deferred_work {
      * } op
      * }
      */
-    public static final long op$offset() { return op$OFFSET; }
+    public static final long op$offset() {
+        return op$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -642,7 +718,9 @@ public class fi_deferred_work {
      * } op
      * }
      */
-    public static MemorySegment op(MemorySegment struct) { return struct.asSlice(op$OFFSET, op$LAYOUT.byteSize()); }
+    public static MemorySegment op(MemorySegment struct) {
+        return struct.asSlice(op$OFFSET, op$LAYOUT.byteSize());
+    }
 
     /**
      * Setter for field:
@@ -678,7 +756,9 @@ public class fi_deferred_work {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -700,8 +780,8 @@ public class fi_deferred_work {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -30,18 +30,23 @@ public class fi_device_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("name"), fabric_h.C_POINTER.withName("device_id"),
-                    fabric_h.C_POINTER.withName("device_version"), fabric_h.C_POINTER.withName("vendor_id"),
-                    fabric_h.C_POINTER.withName("driver"), fabric_h.C_POINTER.withName("firmware"))
-            .withName("fi_device_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("name"),
+        fabric_h.C_POINTER.withName("device_id"),
+        fabric_h.C_POINTER.withName("device_version"),
+        fabric_h.C_POINTER.withName("vendor_id"),
+        fabric_h.C_POINTER.withName("driver"),
+        fabric_h.C_POINTER.withName("firmware")
+    ).withName("fi_device_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -49,7 +54,9 @@ public class fi_device_attr {
      * char *name
      * }
      */
-    public static final AddressLayout name$layout() { return name$LAYOUT; }
+    public static final AddressLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -59,7 +66,9 @@ public class fi_device_attr {
      * char *name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +76,9 @@ public class fi_device_attr {
      * char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static MemorySegment name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +90,7 @@ public class fi_device_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout device_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("device_id"));
+    private static final AddressLayout device_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device_id"));
 
     /**
      * Layout for field:
@@ -87,7 +98,9 @@ public class fi_device_attr {
      * char *device_id
      * }
      */
-    public static final AddressLayout device_id$layout() { return device_id$LAYOUT; }
+    public static final AddressLayout device_id$layout() {
+        return device_id$LAYOUT;
+    }
 
     private static final long device_id$OFFSET = $LAYOUT.byteOffset(groupElement("device_id"));
 
@@ -97,7 +110,9 @@ public class fi_device_attr {
      * char *device_id
      * }
      */
-    public static final long device_id$offset() { return device_id$OFFSET; }
+    public static final long device_id$offset() {
+        return device_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -119,8 +134,7 @@ public class fi_device_attr {
         struct.set(device_id$LAYOUT, device_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout device_version$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("device_version"));
+    private static final AddressLayout device_version$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device_version"));
 
     /**
      * Layout for field:
@@ -128,7 +142,9 @@ public class fi_device_attr {
      * char *device_version
      * }
      */
-    public static final AddressLayout device_version$layout() { return device_version$LAYOUT; }
+    public static final AddressLayout device_version$layout() {
+        return device_version$LAYOUT;
+    }
 
     private static final long device_version$OFFSET = $LAYOUT.byteOffset(groupElement("device_version"));
 
@@ -138,7 +154,9 @@ public class fi_device_attr {
      * char *device_version
      * }
      */
-    public static final long device_version$offset() { return device_version$OFFSET; }
+    public static final long device_version$offset() {
+        return device_version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -160,7 +178,7 @@ public class fi_device_attr {
         struct.set(device_version$LAYOUT, device_version$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout vendor_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("vendor_id"));
+    private static final AddressLayout vendor_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("vendor_id"));
 
     /**
      * Layout for field:
@@ -168,7 +186,9 @@ public class fi_device_attr {
      * char *vendor_id
      * }
      */
-    public static final AddressLayout vendor_id$layout() { return vendor_id$LAYOUT; }
+    public static final AddressLayout vendor_id$layout() {
+        return vendor_id$LAYOUT;
+    }
 
     private static final long vendor_id$OFFSET = $LAYOUT.byteOffset(groupElement("vendor_id"));
 
@@ -178,7 +198,9 @@ public class fi_device_attr {
      * char *vendor_id
      * }
      */
-    public static final long vendor_id$offset() { return vendor_id$OFFSET; }
+    public static final long vendor_id$offset() {
+        return vendor_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -200,7 +222,7 @@ public class fi_device_attr {
         struct.set(vendor_id$LAYOUT, vendor_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout driver$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("driver"));
+    private static final AddressLayout driver$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("driver"));
 
     /**
      * Layout for field:
@@ -208,7 +230,9 @@ public class fi_device_attr {
      * char *driver
      * }
      */
-    public static final AddressLayout driver$layout() { return driver$LAYOUT; }
+    public static final AddressLayout driver$layout() {
+        return driver$LAYOUT;
+    }
 
     private static final long driver$OFFSET = $LAYOUT.byteOffset(groupElement("driver"));
 
@@ -218,7 +242,9 @@ public class fi_device_attr {
      * char *driver
      * }
      */
-    public static final long driver$offset() { return driver$OFFSET; }
+    public static final long driver$offset() {
+        return driver$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -226,7 +252,9 @@ public class fi_device_attr {
      * char *driver
      * }
      */
-    public static MemorySegment driver(MemorySegment struct) { return struct.get(driver$LAYOUT, driver$OFFSET); }
+    public static MemorySegment driver(MemorySegment struct) {
+        return struct.get(driver$LAYOUT, driver$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -238,7 +266,7 @@ public class fi_device_attr {
         struct.set(driver$LAYOUT, driver$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout firmware$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("firmware"));
+    private static final AddressLayout firmware$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("firmware"));
 
     /**
      * Layout for field:
@@ -246,7 +274,9 @@ public class fi_device_attr {
      * char *firmware
      * }
      */
-    public static final AddressLayout firmware$layout() { return firmware$LAYOUT; }
+    public static final AddressLayout firmware$layout() {
+        return firmware$LAYOUT;
+    }
 
     private static final long firmware$OFFSET = $LAYOUT.byteOffset(groupElement("firmware"));
 
@@ -256,7 +286,9 @@ public class fi_device_attr {
      * char *firmware
      * }
      */
-    public static final long firmware$offset() { return firmware$OFFSET; }
+    public static final long firmware$offset() {
+        return firmware$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -294,7 +326,9 @@ public class fi_device_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -316,8 +350,8 @@ public class fi_device_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

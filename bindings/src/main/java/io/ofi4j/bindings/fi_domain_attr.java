@@ -56,31 +56,51 @@ public class fi_domain_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("domain"),
-            fabric_h.C_POINTER.withName("name"), fabric_h.C_INT.withName("threading"),
-            fabric_h.C_INT.withName("control_progress"),
-            MemoryLayout.unionLayout(fabric_h.C_INT.withName("data_progress"), fabric_h.C_INT.withName("progress"))
-                    .withName("$anon$431:2"),
-            fabric_h.C_INT.withName("resource_mgmt"), fabric_h.C_INT.withName("av_type"),
-            fabric_h.C_INT.withName("mr_mode"), fabric_h.C_LONG.withName("mr_key_size"),
-            fabric_h.C_LONG.withName("cq_data_size"), fabric_h.C_LONG.withName("cq_cnt"),
-            fabric_h.C_LONG.withName("ep_cnt"), fabric_h.C_LONG.withName("tx_ctx_cnt"),
-            fabric_h.C_LONG.withName("rx_ctx_cnt"), fabric_h.C_LONG.withName("max_ep_tx_ctx"),
-            fabric_h.C_LONG.withName("max_ep_rx_ctx"), fabric_h.C_LONG.withName("max_ep_stx_ctx"),
-            fabric_h.C_LONG.withName("max_ep_srx_ctx"), fabric_h.C_LONG.withName("cntr_cnt"),
-            fabric_h.C_LONG.withName("mr_iov_limit"), fabric_h.C_LONG.withName("caps"),
-            fabric_h.C_LONG.withName("mode"), fabric_h.C_POINTER.withName("auth_key"),
-            fabric_h.C_LONG.withName("auth_key_size"), fabric_h.C_LONG.withName("max_err_data"),
-            fabric_h.C_LONG.withName("mr_cnt"), fabric_h.C_INT.withName("tclass"), MemoryLayout.paddingLayout(4),
-            fabric_h.C_LONG.withName("max_ep_auth_key"), fabric_h.C_INT.withName("max_group_id"),
-            MemoryLayout.paddingLayout(4)).withName("fi_domain_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("domain"),
+        fabric_h.C_POINTER.withName("name"),
+        fabric_h.C_INT.withName("threading"),
+        fabric_h.C_INT.withName("control_progress"),
+        MemoryLayout.unionLayout(
+            fabric_h.C_INT.withName("data_progress"),
+            fabric_h.C_INT.withName("progress")
+        ).withName("$anon$431:2"),
+        fabric_h.C_INT.withName("resource_mgmt"),
+        fabric_h.C_INT.withName("av_type"),
+        fabric_h.C_INT.withName("mr_mode"),
+        fabric_h.C_LONG.withName("mr_key_size"),
+        fabric_h.C_LONG.withName("cq_data_size"),
+        fabric_h.C_LONG.withName("cq_cnt"),
+        fabric_h.C_LONG.withName("ep_cnt"),
+        fabric_h.C_LONG.withName("tx_ctx_cnt"),
+        fabric_h.C_LONG.withName("rx_ctx_cnt"),
+        fabric_h.C_LONG.withName("max_ep_tx_ctx"),
+        fabric_h.C_LONG.withName("max_ep_rx_ctx"),
+        fabric_h.C_LONG.withName("max_ep_stx_ctx"),
+        fabric_h.C_LONG.withName("max_ep_srx_ctx"),
+        fabric_h.C_LONG.withName("cntr_cnt"),
+        fabric_h.C_LONG.withName("mr_iov_limit"),
+        fabric_h.C_LONG.withName("caps"),
+        fabric_h.C_LONG.withName("mode"),
+        fabric_h.C_POINTER.withName("auth_key"),
+        fabric_h.C_LONG.withName("auth_key_size"),
+        fabric_h.C_LONG.withName("max_err_data"),
+        fabric_h.C_LONG.withName("mr_cnt"),
+        fabric_h.C_INT.withName("tclass"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_LONG.withName("max_ep_auth_key"),
+        fabric_h.C_INT.withName("max_group_id"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("fi_domain_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout domain$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain"));
+    private static final AddressLayout domain$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain"));
 
     /**
      * Layout for field:
@@ -88,7 +108,9 @@ public class fi_domain_attr {
      * struct fid_domain *domain
      * }
      */
-    public static final AddressLayout domain$layout() { return domain$LAYOUT; }
+    public static final AddressLayout domain$layout() {
+        return domain$LAYOUT;
+    }
 
     private static final long domain$OFFSET = $LAYOUT.byteOffset(groupElement("domain"));
 
@@ -98,7 +120,9 @@ public class fi_domain_attr {
      * struct fid_domain *domain
      * }
      */
-    public static final long domain$offset() { return domain$OFFSET; }
+    public static final long domain$offset() {
+        return domain$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -106,7 +130,9 @@ public class fi_domain_attr {
      * struct fid_domain *domain
      * }
      */
-    public static MemorySegment domain(MemorySegment struct) { return struct.get(domain$LAYOUT, domain$OFFSET); }
+    public static MemorySegment domain(MemorySegment struct) {
+        return struct.get(domain$LAYOUT, domain$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -118,7 +144,7 @@ public class fi_domain_attr {
         struct.set(domain$LAYOUT, domain$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -126,7 +152,9 @@ public class fi_domain_attr {
      * char *name
      * }
      */
-    public static final AddressLayout name$layout() { return name$LAYOUT; }
+    public static final AddressLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -136,7 +164,9 @@ public class fi_domain_attr {
      * char *name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -144,7 +174,9 @@ public class fi_domain_attr {
      * char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static MemorySegment name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -156,7 +188,7 @@ public class fi_domain_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final OfInt threading$LAYOUT = (OfInt) $LAYOUT.select(groupElement("threading"));
+    private static final OfInt threading$LAYOUT = (OfInt)$LAYOUT.select(groupElement("threading"));
 
     /**
      * Layout for field:
@@ -164,7 +196,9 @@ public class fi_domain_attr {
      * enum fi_threading threading
      * }
      */
-    public static final OfInt threading$layout() { return threading$LAYOUT; }
+    public static final OfInt threading$layout() {
+        return threading$LAYOUT;
+    }
 
     private static final long threading$OFFSET = $LAYOUT.byteOffset(groupElement("threading"));
 
@@ -174,7 +208,9 @@ public class fi_domain_attr {
      * enum fi_threading threading
      * }
      */
-    public static final long threading$offset() { return threading$OFFSET; }
+    public static final long threading$offset() {
+        return threading$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -182,7 +218,9 @@ public class fi_domain_attr {
      * enum fi_threading threading
      * }
      */
-    public static int threading(MemorySegment struct) { return struct.get(threading$LAYOUT, threading$OFFSET); }
+    public static int threading(MemorySegment struct) {
+        return struct.get(threading$LAYOUT, threading$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -194,7 +232,7 @@ public class fi_domain_attr {
         struct.set(threading$LAYOUT, threading$OFFSET, fieldValue);
     }
 
-    private static final OfInt control_progress$LAYOUT = (OfInt) $LAYOUT.select(groupElement("control_progress"));
+    private static final OfInt control_progress$LAYOUT = (OfInt)$LAYOUT.select(groupElement("control_progress"));
 
     /**
      * Layout for field:
@@ -202,7 +240,9 @@ public class fi_domain_attr {
      * enum fi_progress control_progress
      * }
      */
-    public static final OfInt control_progress$layout() { return control_progress$LAYOUT; }
+    public static final OfInt control_progress$layout() {
+        return control_progress$LAYOUT;
+    }
 
     private static final long control_progress$OFFSET = $LAYOUT.byteOffset(groupElement("control_progress"));
 
@@ -212,7 +252,9 @@ public class fi_domain_attr {
      * enum fi_progress control_progress
      * }
      */
-    public static final long control_progress$offset() { return control_progress$OFFSET; }
+    public static final long control_progress$offset() {
+        return control_progress$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -234,8 +276,7 @@ public class fi_domain_attr {
         struct.set(control_progress$LAYOUT, control_progress$OFFSET, fieldValue);
     }
 
-    private static final OfInt data_progress$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$431:2"),
-            groupElement("data_progress"));
+    private static final OfInt data_progress$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$431:2"), groupElement("data_progress"));
 
     /**
      * Layout for field:
@@ -243,10 +284,11 @@ public class fi_domain_attr {
      * enum fi_progress data_progress
      * }
      */
-    public static final OfInt data_progress$layout() { return data_progress$LAYOUT; }
+    public static final OfInt data_progress$layout() {
+        return data_progress$LAYOUT;
+    }
 
-    private static final long data_progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"),
-            groupElement("data_progress"));
+    private static final long data_progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"), groupElement("data_progress"));
 
     /**
      * Offset for field:
@@ -254,7 +296,9 @@ public class fi_domain_attr {
      * enum fi_progress data_progress
      * }
      */
-    public static final long data_progress$offset() { return data_progress$OFFSET; }
+    public static final long data_progress$offset() {
+        return data_progress$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -276,8 +320,7 @@ public class fi_domain_attr {
         struct.set(data_progress$LAYOUT, data_progress$OFFSET, fieldValue);
     }
 
-    private static final OfInt progress$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$431:2"),
-            groupElement("progress"));
+    private static final OfInt progress$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$431:2"), groupElement("progress"));
 
     /**
      * Layout for field:
@@ -285,10 +328,11 @@ public class fi_domain_attr {
      * enum fi_progress progress
      * }
      */
-    public static final OfInt progress$layout() { return progress$LAYOUT; }
+    public static final OfInt progress$layout() {
+        return progress$LAYOUT;
+    }
 
-    private static final long progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"),
-            groupElement("progress"));
+    private static final long progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"), groupElement("progress"));
 
     /**
      * Offset for field:
@@ -296,7 +340,9 @@ public class fi_domain_attr {
      * enum fi_progress progress
      * }
      */
-    public static final long progress$offset() { return progress$OFFSET; }
+    public static final long progress$offset() {
+        return progress$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -304,7 +350,9 @@ public class fi_domain_attr {
      * enum fi_progress progress
      * }
      */
-    public static int progress(MemorySegment struct) { return struct.get(progress$LAYOUT, progress$OFFSET); }
+    public static int progress(MemorySegment struct) {
+        return struct.get(progress$LAYOUT, progress$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -316,7 +364,7 @@ public class fi_domain_attr {
         struct.set(progress$LAYOUT, progress$OFFSET, fieldValue);
     }
 
-    private static final OfInt resource_mgmt$LAYOUT = (OfInt) $LAYOUT.select(groupElement("resource_mgmt"));
+    private static final OfInt resource_mgmt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("resource_mgmt"));
 
     /**
      * Layout for field:
@@ -324,7 +372,9 @@ public class fi_domain_attr {
      * enum fi_resource_mgmt resource_mgmt
      * }
      */
-    public static final OfInt resource_mgmt$layout() { return resource_mgmt$LAYOUT; }
+    public static final OfInt resource_mgmt$layout() {
+        return resource_mgmt$LAYOUT;
+    }
 
     private static final long resource_mgmt$OFFSET = $LAYOUT.byteOffset(groupElement("resource_mgmt"));
 
@@ -334,7 +384,9 @@ public class fi_domain_attr {
      * enum fi_resource_mgmt resource_mgmt
      * }
      */
-    public static final long resource_mgmt$offset() { return resource_mgmt$OFFSET; }
+    public static final long resource_mgmt$offset() {
+        return resource_mgmt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -356,7 +408,7 @@ public class fi_domain_attr {
         struct.set(resource_mgmt$LAYOUT, resource_mgmt$OFFSET, fieldValue);
     }
 
-    private static final OfInt av_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("av_type"));
+    private static final OfInt av_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("av_type"));
 
     /**
      * Layout for field:
@@ -364,7 +416,9 @@ public class fi_domain_attr {
      * enum fi_av_type av_type
      * }
      */
-    public static final OfInt av_type$layout() { return av_type$LAYOUT; }
+    public static final OfInt av_type$layout() {
+        return av_type$LAYOUT;
+    }
 
     private static final long av_type$OFFSET = $LAYOUT.byteOffset(groupElement("av_type"));
 
@@ -374,7 +428,9 @@ public class fi_domain_attr {
      * enum fi_av_type av_type
      * }
      */
-    public static final long av_type$offset() { return av_type$OFFSET; }
+    public static final long av_type$offset() {
+        return av_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -382,7 +438,9 @@ public class fi_domain_attr {
      * enum fi_av_type av_type
      * }
      */
-    public static int av_type(MemorySegment struct) { return struct.get(av_type$LAYOUT, av_type$OFFSET); }
+    public static int av_type(MemorySegment struct) {
+        return struct.get(av_type$LAYOUT, av_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -394,7 +452,7 @@ public class fi_domain_attr {
         struct.set(av_type$LAYOUT, av_type$OFFSET, fieldValue);
     }
 
-    private static final OfInt mr_mode$LAYOUT = (OfInt) $LAYOUT.select(groupElement("mr_mode"));
+    private static final OfInt mr_mode$LAYOUT = (OfInt)$LAYOUT.select(groupElement("mr_mode"));
 
     /**
      * Layout for field:
@@ -402,7 +460,9 @@ public class fi_domain_attr {
      * int mr_mode
      * }
      */
-    public static final OfInt mr_mode$layout() { return mr_mode$LAYOUT; }
+    public static final OfInt mr_mode$layout() {
+        return mr_mode$LAYOUT;
+    }
 
     private static final long mr_mode$OFFSET = $LAYOUT.byteOffset(groupElement("mr_mode"));
 
@@ -412,7 +472,9 @@ public class fi_domain_attr {
      * int mr_mode
      * }
      */
-    public static final long mr_mode$offset() { return mr_mode$OFFSET; }
+    public static final long mr_mode$offset() {
+        return mr_mode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -420,7 +482,9 @@ public class fi_domain_attr {
      * int mr_mode
      * }
      */
-    public static int mr_mode(MemorySegment struct) { return struct.get(mr_mode$LAYOUT, mr_mode$OFFSET); }
+    public static int mr_mode(MemorySegment struct) {
+        return struct.get(mr_mode$LAYOUT, mr_mode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -432,7 +496,7 @@ public class fi_domain_attr {
         struct.set(mr_mode$LAYOUT, mr_mode$OFFSET, fieldValue);
     }
 
-    private static final OfLong mr_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mr_key_size"));
+    private static final OfLong mr_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mr_key_size"));
 
     /**
      * Layout for field:
@@ -440,7 +504,9 @@ public class fi_domain_attr {
      * size_t mr_key_size
      * }
      */
-    public static final OfLong mr_key_size$layout() { return mr_key_size$LAYOUT; }
+    public static final OfLong mr_key_size$layout() {
+        return mr_key_size$LAYOUT;
+    }
 
     private static final long mr_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("mr_key_size"));
 
@@ -450,7 +516,9 @@ public class fi_domain_attr {
      * size_t mr_key_size
      * }
      */
-    public static final long mr_key_size$offset() { return mr_key_size$OFFSET; }
+    public static final long mr_key_size$offset() {
+        return mr_key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -472,7 +540,7 @@ public class fi_domain_attr {
         struct.set(mr_key_size$LAYOUT, mr_key_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong cq_data_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("cq_data_size"));
+    private static final OfLong cq_data_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("cq_data_size"));
 
     /**
      * Layout for field:
@@ -480,7 +548,9 @@ public class fi_domain_attr {
      * size_t cq_data_size
      * }
      */
-    public static final OfLong cq_data_size$layout() { return cq_data_size$LAYOUT; }
+    public static final OfLong cq_data_size$layout() {
+        return cq_data_size$LAYOUT;
+    }
 
     private static final long cq_data_size$OFFSET = $LAYOUT.byteOffset(groupElement("cq_data_size"));
 
@@ -490,7 +560,9 @@ public class fi_domain_attr {
      * size_t cq_data_size
      * }
      */
-    public static final long cq_data_size$offset() { return cq_data_size$OFFSET; }
+    public static final long cq_data_size$offset() {
+        return cq_data_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -512,7 +584,7 @@ public class fi_domain_attr {
         struct.set(cq_data_size$LAYOUT, cq_data_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong cq_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("cq_cnt"));
+    private static final OfLong cq_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("cq_cnt"));
 
     /**
      * Layout for field:
@@ -520,7 +592,9 @@ public class fi_domain_attr {
      * size_t cq_cnt
      * }
      */
-    public static final OfLong cq_cnt$layout() { return cq_cnt$LAYOUT; }
+    public static final OfLong cq_cnt$layout() {
+        return cq_cnt$LAYOUT;
+    }
 
     private static final long cq_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("cq_cnt"));
 
@@ -530,7 +604,9 @@ public class fi_domain_attr {
      * size_t cq_cnt
      * }
      */
-    public static final long cq_cnt$offset() { return cq_cnt$OFFSET; }
+    public static final long cq_cnt$offset() {
+        return cq_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -538,7 +614,9 @@ public class fi_domain_attr {
      * size_t cq_cnt
      * }
      */
-    public static long cq_cnt(MemorySegment struct) { return struct.get(cq_cnt$LAYOUT, cq_cnt$OFFSET); }
+    public static long cq_cnt(MemorySegment struct) {
+        return struct.get(cq_cnt$LAYOUT, cq_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -550,7 +628,7 @@ public class fi_domain_attr {
         struct.set(cq_cnt$LAYOUT, cq_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong ep_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("ep_cnt"));
+    private static final OfLong ep_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ep_cnt"));
 
     /**
      * Layout for field:
@@ -558,7 +636,9 @@ public class fi_domain_attr {
      * size_t ep_cnt
      * }
      */
-    public static final OfLong ep_cnt$layout() { return ep_cnt$LAYOUT; }
+    public static final OfLong ep_cnt$layout() {
+        return ep_cnt$LAYOUT;
+    }
 
     private static final long ep_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("ep_cnt"));
 
@@ -568,7 +648,9 @@ public class fi_domain_attr {
      * size_t ep_cnt
      * }
      */
-    public static final long ep_cnt$offset() { return ep_cnt$OFFSET; }
+    public static final long ep_cnt$offset() {
+        return ep_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -576,7 +658,9 @@ public class fi_domain_attr {
      * size_t ep_cnt
      * }
      */
-    public static long ep_cnt(MemorySegment struct) { return struct.get(ep_cnt$LAYOUT, ep_cnt$OFFSET); }
+    public static long ep_cnt(MemorySegment struct) {
+        return struct.get(ep_cnt$LAYOUT, ep_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -588,7 +672,7 @@ public class fi_domain_attr {
         struct.set(ep_cnt$LAYOUT, ep_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tx_ctx_cnt"));
+    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -596,7 +680,9 @@ public class fi_domain_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final OfLong tx_ctx_cnt$layout() { return tx_ctx_cnt$LAYOUT; }
+    public static final OfLong tx_ctx_cnt$layout() {
+        return tx_ctx_cnt$LAYOUT;
+    }
 
     private static final long tx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("tx_ctx_cnt"));
 
@@ -606,7 +692,9 @@ public class fi_domain_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final long tx_ctx_cnt$offset() { return tx_ctx_cnt$OFFSET; }
+    public static final long tx_ctx_cnt$offset() {
+        return tx_ctx_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -614,7 +702,9 @@ public class fi_domain_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static long tx_ctx_cnt(MemorySegment struct) { return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET); }
+    public static long tx_ctx_cnt(MemorySegment struct) {
+        return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -626,7 +716,7 @@ public class fi_domain_attr {
         struct.set(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rx_ctx_cnt"));
+    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -634,7 +724,9 @@ public class fi_domain_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final OfLong rx_ctx_cnt$layout() { return rx_ctx_cnt$LAYOUT; }
+    public static final OfLong rx_ctx_cnt$layout() {
+        return rx_ctx_cnt$LAYOUT;
+    }
 
     private static final long rx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx_cnt"));
 
@@ -644,7 +736,9 @@ public class fi_domain_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final long rx_ctx_cnt$offset() { return rx_ctx_cnt$OFFSET; }
+    public static final long rx_ctx_cnt$offset() {
+        return rx_ctx_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -652,7 +746,9 @@ public class fi_domain_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static long rx_ctx_cnt(MemorySegment struct) { return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET); }
+    public static long rx_ctx_cnt(MemorySegment struct) {
+        return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -664,7 +760,7 @@ public class fi_domain_attr {
         struct.set(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_tx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_tx_ctx"));
+    private static final OfLong max_ep_tx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_tx_ctx"));
 
     /**
      * Layout for field:
@@ -672,7 +768,9 @@ public class fi_domain_attr {
      * size_t max_ep_tx_ctx
      * }
      */
-    public static final OfLong max_ep_tx_ctx$layout() { return max_ep_tx_ctx$LAYOUT; }
+    public static final OfLong max_ep_tx_ctx$layout() {
+        return max_ep_tx_ctx$LAYOUT;
+    }
 
     private static final long max_ep_tx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_tx_ctx"));
 
@@ -682,7 +780,9 @@ public class fi_domain_attr {
      * size_t max_ep_tx_ctx
      * }
      */
-    public static final long max_ep_tx_ctx$offset() { return max_ep_tx_ctx$OFFSET; }
+    public static final long max_ep_tx_ctx$offset() {
+        return max_ep_tx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -704,7 +804,7 @@ public class fi_domain_attr {
         struct.set(max_ep_tx_ctx$LAYOUT, max_ep_tx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_rx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_rx_ctx"));
+    private static final OfLong max_ep_rx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_rx_ctx"));
 
     /**
      * Layout for field:
@@ -712,7 +812,9 @@ public class fi_domain_attr {
      * size_t max_ep_rx_ctx
      * }
      */
-    public static final OfLong max_ep_rx_ctx$layout() { return max_ep_rx_ctx$LAYOUT; }
+    public static final OfLong max_ep_rx_ctx$layout() {
+        return max_ep_rx_ctx$LAYOUT;
+    }
 
     private static final long max_ep_rx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_rx_ctx"));
 
@@ -722,7 +824,9 @@ public class fi_domain_attr {
      * size_t max_ep_rx_ctx
      * }
      */
-    public static final long max_ep_rx_ctx$offset() { return max_ep_rx_ctx$OFFSET; }
+    public static final long max_ep_rx_ctx$offset() {
+        return max_ep_rx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -744,7 +848,7 @@ public class fi_domain_attr {
         struct.set(max_ep_rx_ctx$LAYOUT, max_ep_rx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_stx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_stx_ctx"));
+    private static final OfLong max_ep_stx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_stx_ctx"));
 
     /**
      * Layout for field:
@@ -752,7 +856,9 @@ public class fi_domain_attr {
      * size_t max_ep_stx_ctx
      * }
      */
-    public static final OfLong max_ep_stx_ctx$layout() { return max_ep_stx_ctx$LAYOUT; }
+    public static final OfLong max_ep_stx_ctx$layout() {
+        return max_ep_stx_ctx$LAYOUT;
+    }
 
     private static final long max_ep_stx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_stx_ctx"));
 
@@ -762,7 +868,9 @@ public class fi_domain_attr {
      * size_t max_ep_stx_ctx
      * }
      */
-    public static final long max_ep_stx_ctx$offset() { return max_ep_stx_ctx$OFFSET; }
+    public static final long max_ep_stx_ctx$offset() {
+        return max_ep_stx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -784,7 +892,7 @@ public class fi_domain_attr {
         struct.set(max_ep_stx_ctx$LAYOUT, max_ep_stx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_srx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_srx_ctx"));
+    private static final OfLong max_ep_srx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_srx_ctx"));
 
     /**
      * Layout for field:
@@ -792,7 +900,9 @@ public class fi_domain_attr {
      * size_t max_ep_srx_ctx
      * }
      */
-    public static final OfLong max_ep_srx_ctx$layout() { return max_ep_srx_ctx$LAYOUT; }
+    public static final OfLong max_ep_srx_ctx$layout() {
+        return max_ep_srx_ctx$LAYOUT;
+    }
 
     private static final long max_ep_srx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_srx_ctx"));
 
@@ -802,7 +912,9 @@ public class fi_domain_attr {
      * size_t max_ep_srx_ctx
      * }
      */
-    public static final long max_ep_srx_ctx$offset() { return max_ep_srx_ctx$OFFSET; }
+    public static final long max_ep_srx_ctx$offset() {
+        return max_ep_srx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -824,7 +936,7 @@ public class fi_domain_attr {
         struct.set(max_ep_srx_ctx$LAYOUT, max_ep_srx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong cntr_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("cntr_cnt"));
+    private static final OfLong cntr_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("cntr_cnt"));
 
     /**
      * Layout for field:
@@ -832,7 +944,9 @@ public class fi_domain_attr {
      * size_t cntr_cnt
      * }
      */
-    public static final OfLong cntr_cnt$layout() { return cntr_cnt$LAYOUT; }
+    public static final OfLong cntr_cnt$layout() {
+        return cntr_cnt$LAYOUT;
+    }
 
     private static final long cntr_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("cntr_cnt"));
 
@@ -842,7 +956,9 @@ public class fi_domain_attr {
      * size_t cntr_cnt
      * }
      */
-    public static final long cntr_cnt$offset() { return cntr_cnt$OFFSET; }
+    public static final long cntr_cnt$offset() {
+        return cntr_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -850,7 +966,9 @@ public class fi_domain_attr {
      * size_t cntr_cnt
      * }
      */
-    public static long cntr_cnt(MemorySegment struct) { return struct.get(cntr_cnt$LAYOUT, cntr_cnt$OFFSET); }
+    public static long cntr_cnt(MemorySegment struct) {
+        return struct.get(cntr_cnt$LAYOUT, cntr_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -862,7 +980,7 @@ public class fi_domain_attr {
         struct.set(cntr_cnt$LAYOUT, cntr_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong mr_iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mr_iov_limit"));
+    private static final OfLong mr_iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mr_iov_limit"));
 
     /**
      * Layout for field:
@@ -870,7 +988,9 @@ public class fi_domain_attr {
      * size_t mr_iov_limit
      * }
      */
-    public static final OfLong mr_iov_limit$layout() { return mr_iov_limit$LAYOUT; }
+    public static final OfLong mr_iov_limit$layout() {
+        return mr_iov_limit$LAYOUT;
+    }
 
     private static final long mr_iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("mr_iov_limit"));
 
@@ -880,7 +1000,9 @@ public class fi_domain_attr {
      * size_t mr_iov_limit
      * }
      */
-    public static final long mr_iov_limit$offset() { return mr_iov_limit$OFFSET; }
+    public static final long mr_iov_limit$offset() {
+        return mr_iov_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -902,7 +1024,7 @@ public class fi_domain_attr {
         struct.set(mr_iov_limit$LAYOUT, mr_iov_limit$OFFSET, fieldValue);
     }
 
-    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -910,7 +1032,9 @@ public class fi_domain_attr {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() { return caps$LAYOUT; }
+    public static final OfLong caps$layout() {
+        return caps$LAYOUT;
+    }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -920,7 +1044,9 @@ public class fi_domain_attr {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() { return caps$OFFSET; }
+    public static final long caps$offset() {
+        return caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -928,7 +1054,9 @@ public class fi_domain_attr {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
+    public static long caps(MemorySegment struct) {
+        return struct.get(caps$LAYOUT, caps$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -940,7 +1068,7 @@ public class fi_domain_attr {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -948,7 +1076,9 @@ public class fi_domain_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() { return mode$LAYOUT; }
+    public static final OfLong mode$layout() {
+        return mode$LAYOUT;
+    }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -958,7 +1088,9 @@ public class fi_domain_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() { return mode$OFFSET; }
+    public static final long mode$offset() {
+        return mode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -966,7 +1098,9 @@ public class fi_domain_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
+    public static long mode(MemorySegment struct) {
+        return struct.get(mode$LAYOUT, mode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -978,7 +1112,7 @@ public class fi_domain_attr {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout auth_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("auth_key"));
+    private static final AddressLayout auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("auth_key"));
 
     /**
      * Layout for field:
@@ -986,7 +1120,9 @@ public class fi_domain_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final AddressLayout auth_key$layout() { return auth_key$LAYOUT; }
+    public static final AddressLayout auth_key$layout() {
+        return auth_key$LAYOUT;
+    }
 
     private static final long auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key"));
 
@@ -996,7 +1132,9 @@ public class fi_domain_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final long auth_key$offset() { return auth_key$OFFSET; }
+    public static final long auth_key$offset() {
+        return auth_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1018,7 +1156,7 @@ public class fi_domain_attr {
         struct.set(auth_key$LAYOUT, auth_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong auth_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("auth_key_size"));
+    private static final OfLong auth_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("auth_key_size"));
 
     /**
      * Layout for field:
@@ -1026,7 +1164,9 @@ public class fi_domain_attr {
      * size_t auth_key_size
      * }
      */
-    public static final OfLong auth_key_size$layout() { return auth_key_size$LAYOUT; }
+    public static final OfLong auth_key_size$layout() {
+        return auth_key_size$LAYOUT;
+    }
 
     private static final long auth_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key_size"));
 
@@ -1036,7 +1176,9 @@ public class fi_domain_attr {
      * size_t auth_key_size
      * }
      */
-    public static final long auth_key_size$offset() { return auth_key_size$OFFSET; }
+    public static final long auth_key_size$offset() {
+        return auth_key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1058,7 +1200,7 @@ public class fi_domain_attr {
         struct.set(auth_key_size$LAYOUT, auth_key_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_err_data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_err_data"));
+    private static final OfLong max_err_data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_err_data"));
 
     /**
      * Layout for field:
@@ -1066,7 +1208,9 @@ public class fi_domain_attr {
      * size_t max_err_data
      * }
      */
-    public static final OfLong max_err_data$layout() { return max_err_data$LAYOUT; }
+    public static final OfLong max_err_data$layout() {
+        return max_err_data$LAYOUT;
+    }
 
     private static final long max_err_data$OFFSET = $LAYOUT.byteOffset(groupElement("max_err_data"));
 
@@ -1076,7 +1220,9 @@ public class fi_domain_attr {
      * size_t max_err_data
      * }
      */
-    public static final long max_err_data$offset() { return max_err_data$OFFSET; }
+    public static final long max_err_data$offset() {
+        return max_err_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1098,7 +1244,7 @@ public class fi_domain_attr {
         struct.set(max_err_data$LAYOUT, max_err_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong mr_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mr_cnt"));
+    private static final OfLong mr_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mr_cnt"));
 
     /**
      * Layout for field:
@@ -1106,7 +1252,9 @@ public class fi_domain_attr {
      * size_t mr_cnt
      * }
      */
-    public static final OfLong mr_cnt$layout() { return mr_cnt$LAYOUT; }
+    public static final OfLong mr_cnt$layout() {
+        return mr_cnt$LAYOUT;
+    }
 
     private static final long mr_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("mr_cnt"));
 
@@ -1116,7 +1264,9 @@ public class fi_domain_attr {
      * size_t mr_cnt
      * }
      */
-    public static final long mr_cnt$offset() { return mr_cnt$OFFSET; }
+    public static final long mr_cnt$offset() {
+        return mr_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1124,7 +1274,9 @@ public class fi_domain_attr {
      * size_t mr_cnt
      * }
      */
-    public static long mr_cnt(MemorySegment struct) { return struct.get(mr_cnt$LAYOUT, mr_cnt$OFFSET); }
+    public static long mr_cnt(MemorySegment struct) {
+        return struct.get(mr_cnt$LAYOUT, mr_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1136,7 +1288,7 @@ public class fi_domain_attr {
         struct.set(mr_cnt$LAYOUT, mr_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfInt tclass$LAYOUT = (OfInt) $LAYOUT.select(groupElement("tclass"));
+    private static final OfInt tclass$LAYOUT = (OfInt)$LAYOUT.select(groupElement("tclass"));
 
     /**
      * Layout for field:
@@ -1144,7 +1296,9 @@ public class fi_domain_attr {
      * uint32_t tclass
      * }
      */
-    public static final OfInt tclass$layout() { return tclass$LAYOUT; }
+    public static final OfInt tclass$layout() {
+        return tclass$LAYOUT;
+    }
 
     private static final long tclass$OFFSET = $LAYOUT.byteOffset(groupElement("tclass"));
 
@@ -1154,7 +1308,9 @@ public class fi_domain_attr {
      * uint32_t tclass
      * }
      */
-    public static final long tclass$offset() { return tclass$OFFSET; }
+    public static final long tclass$offset() {
+        return tclass$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1162,7 +1318,9 @@ public class fi_domain_attr {
      * uint32_t tclass
      * }
      */
-    public static int tclass(MemorySegment struct) { return struct.get(tclass$LAYOUT, tclass$OFFSET); }
+    public static int tclass(MemorySegment struct) {
+        return struct.get(tclass$LAYOUT, tclass$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1174,7 +1332,7 @@ public class fi_domain_attr {
         struct.set(tclass$LAYOUT, tclass$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_auth_key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_auth_key"));
+    private static final OfLong max_ep_auth_key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_auth_key"));
 
     /**
      * Layout for field:
@@ -1182,7 +1340,9 @@ public class fi_domain_attr {
      * size_t max_ep_auth_key
      * }
      */
-    public static final OfLong max_ep_auth_key$layout() { return max_ep_auth_key$LAYOUT; }
+    public static final OfLong max_ep_auth_key$layout() {
+        return max_ep_auth_key$LAYOUT;
+    }
 
     private static final long max_ep_auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_auth_key"));
 
@@ -1192,7 +1352,9 @@ public class fi_domain_attr {
      * size_t max_ep_auth_key
      * }
      */
-    public static final long max_ep_auth_key$offset() { return max_ep_auth_key$OFFSET; }
+    public static final long max_ep_auth_key$offset() {
+        return max_ep_auth_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1214,7 +1376,7 @@ public class fi_domain_attr {
         struct.set(max_ep_auth_key$LAYOUT, max_ep_auth_key$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_group_id$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_group_id"));
+    private static final OfInt max_group_id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_group_id"));
 
     /**
      * Layout for field:
@@ -1222,7 +1384,9 @@ public class fi_domain_attr {
      * uint32_t max_group_id
      * }
      */
-    public static final OfInt max_group_id$layout() { return max_group_id$LAYOUT; }
+    public static final OfInt max_group_id$layout() {
+        return max_group_id$LAYOUT;
+    }
 
     private static final long max_group_id$OFFSET = $LAYOUT.byteOffset(groupElement("max_group_id"));
 
@@ -1232,7 +1396,9 @@ public class fi_domain_attr {
      * uint32_t max_group_id
      * }
      */
-    public static final long max_group_id$offset() { return max_group_id$OFFSET; }
+    public static final long max_group_id$offset() {
+        return max_group_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1270,7 +1436,9 @@ public class fi_domain_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1292,8 +1460,8 @@ public class fi_domain_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,17 +28,21 @@ public class fi_efa_mr_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_SHORT.withName("ic_id_validity"), fabric_h.C_SHORT.withName("recv_ic_id"),
-                    fabric_h.C_SHORT.withName("rdma_read_ic_id"), fabric_h.C_SHORT.withName("rdma_recv_ic_id"))
-            .withName("fi_efa_mr_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_SHORT.withName("ic_id_validity"),
+        fabric_h.C_SHORT.withName("recv_ic_id"),
+        fabric_h.C_SHORT.withName("rdma_read_ic_id"),
+        fabric_h.C_SHORT.withName("rdma_recv_ic_id")
+    ).withName("fi_efa_mr_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort ic_id_validity$LAYOUT = (OfShort) $LAYOUT.select(groupElement("ic_id_validity"));
+    private static final OfShort ic_id_validity$LAYOUT = (OfShort)$LAYOUT.select(groupElement("ic_id_validity"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_efa_mr_attr {
      * uint16_t ic_id_validity
      * }
      */
-    public static final OfShort ic_id_validity$layout() { return ic_id_validity$LAYOUT; }
+    public static final OfShort ic_id_validity$layout() {
+        return ic_id_validity$LAYOUT;
+    }
 
     private static final long ic_id_validity$OFFSET = $LAYOUT.byteOffset(groupElement("ic_id_validity"));
 
@@ -56,7 +62,9 @@ public class fi_efa_mr_attr {
      * uint16_t ic_id_validity
      * }
      */
-    public static final long ic_id_validity$offset() { return ic_id_validity$OFFSET; }
+    public static final long ic_id_validity$offset() {
+        return ic_id_validity$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +86,7 @@ public class fi_efa_mr_attr {
         struct.set(ic_id_validity$LAYOUT, ic_id_validity$OFFSET, fieldValue);
     }
 
-    private static final OfShort recv_ic_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("recv_ic_id"));
+    private static final OfShort recv_ic_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("recv_ic_id"));
 
     /**
      * Layout for field:
@@ -86,7 +94,9 @@ public class fi_efa_mr_attr {
      * uint16_t recv_ic_id
      * }
      */
-    public static final OfShort recv_ic_id$layout() { return recv_ic_id$LAYOUT; }
+    public static final OfShort recv_ic_id$layout() {
+        return recv_ic_id$LAYOUT;
+    }
 
     private static final long recv_ic_id$OFFSET = $LAYOUT.byteOffset(groupElement("recv_ic_id"));
 
@@ -96,7 +106,9 @@ public class fi_efa_mr_attr {
      * uint16_t recv_ic_id
      * }
      */
-    public static final long recv_ic_id$offset() { return recv_ic_id$OFFSET; }
+    public static final long recv_ic_id$offset() {
+        return recv_ic_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -104,7 +116,9 @@ public class fi_efa_mr_attr {
      * uint16_t recv_ic_id
      * }
      */
-    public static short recv_ic_id(MemorySegment struct) { return struct.get(recv_ic_id$LAYOUT, recv_ic_id$OFFSET); }
+    public static short recv_ic_id(MemorySegment struct) {
+        return struct.get(recv_ic_id$LAYOUT, recv_ic_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -116,7 +130,7 @@ public class fi_efa_mr_attr {
         struct.set(recv_ic_id$LAYOUT, recv_ic_id$OFFSET, fieldValue);
     }
 
-    private static final OfShort rdma_read_ic_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("rdma_read_ic_id"));
+    private static final OfShort rdma_read_ic_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("rdma_read_ic_id"));
 
     /**
      * Layout for field:
@@ -124,7 +138,9 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_read_ic_id
      * }
      */
-    public static final OfShort rdma_read_ic_id$layout() { return rdma_read_ic_id$LAYOUT; }
+    public static final OfShort rdma_read_ic_id$layout() {
+        return rdma_read_ic_id$LAYOUT;
+    }
 
     private static final long rdma_read_ic_id$OFFSET = $LAYOUT.byteOffset(groupElement("rdma_read_ic_id"));
 
@@ -134,7 +150,9 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_read_ic_id
      * }
      */
-    public static final long rdma_read_ic_id$offset() { return rdma_read_ic_id$OFFSET; }
+    public static final long rdma_read_ic_id$offset() {
+        return rdma_read_ic_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -156,7 +174,7 @@ public class fi_efa_mr_attr {
         struct.set(rdma_read_ic_id$LAYOUT, rdma_read_ic_id$OFFSET, fieldValue);
     }
 
-    private static final OfShort rdma_recv_ic_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("rdma_recv_ic_id"));
+    private static final OfShort rdma_recv_ic_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("rdma_recv_ic_id"));
 
     /**
      * Layout for field:
@@ -164,7 +182,9 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_recv_ic_id
      * }
      */
-    public static final OfShort rdma_recv_ic_id$layout() { return rdma_recv_ic_id$LAYOUT; }
+    public static final OfShort rdma_recv_ic_id$layout() {
+        return rdma_recv_ic_id$LAYOUT;
+    }
 
     private static final long rdma_recv_ic_id$OFFSET = $LAYOUT.byteOffset(groupElement("rdma_recv_ic_id"));
 
@@ -174,7 +194,9 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_recv_ic_id
      * }
      */
-    public static final long rdma_recv_ic_id$offset() { return rdma_recv_ic_id$OFFSET; }
+    public static final long rdma_recv_ic_id$offset() {
+        return rdma_recv_ic_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -212,7 +234,9 @@ public class fi_efa_mr_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -234,8 +258,8 @@ public class fi_efa_mr_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -25,13 +25,16 @@ public class fi_efa_ops_domain {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("query_mr"))
-            .withName("fi_efa_ops_domain");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("query_mr")
+    ).withName("fi_efa_ops_domain");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
     /**
      * {@snippet lang=c :
@@ -51,13 +54,18 @@ public class fi_efa_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_mr.Function.class, "apply", $DESC);
 
@@ -74,7 +82,7 @@ public class fi_efa_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -83,7 +91,7 @@ public class fi_efa_ops_domain {
         }
     }
 
-    private static final AddressLayout query_mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("query_mr"));
+    private static final AddressLayout query_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_mr"));
 
     /**
      * Layout for field:
@@ -91,7 +99,9 @@ public class fi_efa_ops_domain {
      * int (*query_mr)(struct fid_mr *, struct fi_efa_mr_attr *)
      * }
      */
-    public static final AddressLayout query_mr$layout() { return query_mr$LAYOUT; }
+    public static final AddressLayout query_mr$layout() {
+        return query_mr$LAYOUT;
+    }
 
     private static final long query_mr$OFFSET = $LAYOUT.byteOffset(groupElement("query_mr"));
 
@@ -101,7 +111,9 @@ public class fi_efa_ops_domain {
      * int (*query_mr)(struct fid_mr *, struct fi_efa_mr_attr *)
      * }
      */
-    public static final long query_mr$offset() { return query_mr$OFFSET; }
+    public static final long query_mr$offset() {
+        return query_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +151,9 @@ public class fi_efa_ops_domain {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -161,8 +175,8 @@ public class fi_efa_ops_domain {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -37,22 +37,31 @@ public class fi_ep_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_INT.withName("type"), fabric_h.C_INT.withName("protocol"),
-                    fabric_h.C_INT.withName("protocol_version"), MemoryLayout.paddingLayout(4),
-                    fabric_h.C_LONG.withName("max_msg_size"), fabric_h.C_LONG.withName("msg_prefix_size"),
-                    fabric_h.C_LONG.withName("max_order_raw_size"), fabric_h.C_LONG.withName("max_order_war_size"),
-                    fabric_h.C_LONG.withName("max_order_waw_size"), fabric_h.C_LONG.withName("mem_tag_format"),
-                    fabric_h.C_LONG.withName("tx_ctx_cnt"), fabric_h.C_LONG.withName("rx_ctx_cnt"),
-                    fabric_h.C_LONG.withName("auth_key_size"), fabric_h.C_POINTER.withName("auth_key"))
-            .withName("fi_ep_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("type"),
+        fabric_h.C_INT.withName("protocol"),
+        fabric_h.C_INT.withName("protocol_version"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_LONG.withName("max_msg_size"),
+        fabric_h.C_LONG.withName("msg_prefix_size"),
+        fabric_h.C_LONG.withName("max_order_raw_size"),
+        fabric_h.C_LONG.withName("max_order_war_size"),
+        fabric_h.C_LONG.withName("max_order_waw_size"),
+        fabric_h.C_LONG.withName("mem_tag_format"),
+        fabric_h.C_LONG.withName("tx_ctx_cnt"),
+        fabric_h.C_LONG.withName("rx_ctx_cnt"),
+        fabric_h.C_LONG.withName("auth_key_size"),
+        fabric_h.C_POINTER.withName("auth_key")
+    ).withName("fi_ep_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -60,7 +69,9 @@ public class fi_ep_attr {
      * enum fi_ep_type type
      * }
      */
-    public static final OfInt type$layout() { return type$LAYOUT; }
+    public static final OfInt type$layout() {
+        return type$LAYOUT;
+    }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -70,7 +81,9 @@ public class fi_ep_attr {
      * enum fi_ep_type type
      * }
      */
-    public static final long type$offset() { return type$OFFSET; }
+    public static final long type$offset() {
+        return type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +91,9 @@ public class fi_ep_attr {
      * enum fi_ep_type type
      * }
      */
-    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
+    public static int type(MemorySegment struct) {
+        return struct.get(type$LAYOUT, type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -90,7 +105,7 @@ public class fi_ep_attr {
         struct.set(type$LAYOUT, type$OFFSET, fieldValue);
     }
 
-    private static final OfInt protocol$LAYOUT = (OfInt) $LAYOUT.select(groupElement("protocol"));
+    private static final OfInt protocol$LAYOUT = (OfInt)$LAYOUT.select(groupElement("protocol"));
 
     /**
      * Layout for field:
@@ -98,7 +113,9 @@ public class fi_ep_attr {
      * uint32_t protocol
      * }
      */
-    public static final OfInt protocol$layout() { return protocol$LAYOUT; }
+    public static final OfInt protocol$layout() {
+        return protocol$LAYOUT;
+    }
 
     private static final long protocol$OFFSET = $LAYOUT.byteOffset(groupElement("protocol"));
 
@@ -108,7 +125,9 @@ public class fi_ep_attr {
      * uint32_t protocol
      * }
      */
-    public static final long protocol$offset() { return protocol$OFFSET; }
+    public static final long protocol$offset() {
+        return protocol$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +135,9 @@ public class fi_ep_attr {
      * uint32_t protocol
      * }
      */
-    public static int protocol(MemorySegment struct) { return struct.get(protocol$LAYOUT, protocol$OFFSET); }
+    public static int protocol(MemorySegment struct) {
+        return struct.get(protocol$LAYOUT, protocol$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -128,7 +149,7 @@ public class fi_ep_attr {
         struct.set(protocol$LAYOUT, protocol$OFFSET, fieldValue);
     }
 
-    private static final OfInt protocol_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("protocol_version"));
+    private static final OfInt protocol_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("protocol_version"));
 
     /**
      * Layout for field:
@@ -136,7 +157,9 @@ public class fi_ep_attr {
      * uint32_t protocol_version
      * }
      */
-    public static final OfInt protocol_version$layout() { return protocol_version$LAYOUT; }
+    public static final OfInt protocol_version$layout() {
+        return protocol_version$LAYOUT;
+    }
 
     private static final long protocol_version$OFFSET = $LAYOUT.byteOffset(groupElement("protocol_version"));
 
@@ -146,7 +169,9 @@ public class fi_ep_attr {
      * uint32_t protocol_version
      * }
      */
-    public static final long protocol_version$offset() { return protocol_version$OFFSET; }
+    public static final long protocol_version$offset() {
+        return protocol_version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -168,7 +193,7 @@ public class fi_ep_attr {
         struct.set(protocol_version$LAYOUT, protocol_version$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_msg_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_msg_size"));
+    private static final OfLong max_msg_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_msg_size"));
 
     /**
      * Layout for field:
@@ -176,7 +201,9 @@ public class fi_ep_attr {
      * size_t max_msg_size
      * }
      */
-    public static final OfLong max_msg_size$layout() { return max_msg_size$LAYOUT; }
+    public static final OfLong max_msg_size$layout() {
+        return max_msg_size$LAYOUT;
+    }
 
     private static final long max_msg_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_msg_size"));
 
@@ -186,7 +213,9 @@ public class fi_ep_attr {
      * size_t max_msg_size
      * }
      */
-    public static final long max_msg_size$offset() { return max_msg_size$OFFSET; }
+    public static final long max_msg_size$offset() {
+        return max_msg_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -208,7 +237,7 @@ public class fi_ep_attr {
         struct.set(max_msg_size$LAYOUT, max_msg_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong msg_prefix_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("msg_prefix_size"));
+    private static final OfLong msg_prefix_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("msg_prefix_size"));
 
     /**
      * Layout for field:
@@ -216,7 +245,9 @@ public class fi_ep_attr {
      * size_t msg_prefix_size
      * }
      */
-    public static final OfLong msg_prefix_size$layout() { return msg_prefix_size$LAYOUT; }
+    public static final OfLong msg_prefix_size$layout() {
+        return msg_prefix_size$LAYOUT;
+    }
 
     private static final long msg_prefix_size$OFFSET = $LAYOUT.byteOffset(groupElement("msg_prefix_size"));
 
@@ -226,7 +257,9 @@ public class fi_ep_attr {
      * size_t msg_prefix_size
      * }
      */
-    public static final long msg_prefix_size$offset() { return msg_prefix_size$OFFSET; }
+    public static final long msg_prefix_size$offset() {
+        return msg_prefix_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -248,7 +281,7 @@ public class fi_ep_attr {
         struct.set(msg_prefix_size$LAYOUT, msg_prefix_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_order_raw_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_order_raw_size"));
+    private static final OfLong max_order_raw_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_order_raw_size"));
 
     /**
      * Layout for field:
@@ -256,7 +289,9 @@ public class fi_ep_attr {
      * size_t max_order_raw_size
      * }
      */
-    public static final OfLong max_order_raw_size$layout() { return max_order_raw_size$LAYOUT; }
+    public static final OfLong max_order_raw_size$layout() {
+        return max_order_raw_size$LAYOUT;
+    }
 
     private static final long max_order_raw_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_order_raw_size"));
 
@@ -266,7 +301,9 @@ public class fi_ep_attr {
      * size_t max_order_raw_size
      * }
      */
-    public static final long max_order_raw_size$offset() { return max_order_raw_size$OFFSET; }
+    public static final long max_order_raw_size$offset() {
+        return max_order_raw_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -288,7 +325,7 @@ public class fi_ep_attr {
         struct.set(max_order_raw_size$LAYOUT, max_order_raw_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_order_war_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_order_war_size"));
+    private static final OfLong max_order_war_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_order_war_size"));
 
     /**
      * Layout for field:
@@ -296,7 +333,9 @@ public class fi_ep_attr {
      * size_t max_order_war_size
      * }
      */
-    public static final OfLong max_order_war_size$layout() { return max_order_war_size$LAYOUT; }
+    public static final OfLong max_order_war_size$layout() {
+        return max_order_war_size$LAYOUT;
+    }
 
     private static final long max_order_war_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_order_war_size"));
 
@@ -306,7 +345,9 @@ public class fi_ep_attr {
      * size_t max_order_war_size
      * }
      */
-    public static final long max_order_war_size$offset() { return max_order_war_size$OFFSET; }
+    public static final long max_order_war_size$offset() {
+        return max_order_war_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -328,7 +369,7 @@ public class fi_ep_attr {
         struct.set(max_order_war_size$LAYOUT, max_order_war_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_order_waw_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_order_waw_size"));
+    private static final OfLong max_order_waw_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_order_waw_size"));
 
     /**
      * Layout for field:
@@ -336,7 +377,9 @@ public class fi_ep_attr {
      * size_t max_order_waw_size
      * }
      */
-    public static final OfLong max_order_waw_size$layout() { return max_order_waw_size$LAYOUT; }
+    public static final OfLong max_order_waw_size$layout() {
+        return max_order_waw_size$LAYOUT;
+    }
 
     private static final long max_order_waw_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_order_waw_size"));
 
@@ -346,7 +389,9 @@ public class fi_ep_attr {
      * size_t max_order_waw_size
      * }
      */
-    public static final long max_order_waw_size$offset() { return max_order_waw_size$OFFSET; }
+    public static final long max_order_waw_size$offset() {
+        return max_order_waw_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -368,7 +413,7 @@ public class fi_ep_attr {
         struct.set(max_order_waw_size$LAYOUT, max_order_waw_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong mem_tag_format$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mem_tag_format"));
+    private static final OfLong mem_tag_format$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mem_tag_format"));
 
     /**
      * Layout for field:
@@ -376,7 +421,9 @@ public class fi_ep_attr {
      * uint64_t mem_tag_format
      * }
      */
-    public static final OfLong mem_tag_format$layout() { return mem_tag_format$LAYOUT; }
+    public static final OfLong mem_tag_format$layout() {
+        return mem_tag_format$LAYOUT;
+    }
 
     private static final long mem_tag_format$OFFSET = $LAYOUT.byteOffset(groupElement("mem_tag_format"));
 
@@ -386,7 +433,9 @@ public class fi_ep_attr {
      * uint64_t mem_tag_format
      * }
      */
-    public static final long mem_tag_format$offset() { return mem_tag_format$OFFSET; }
+    public static final long mem_tag_format$offset() {
+        return mem_tag_format$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -408,7 +457,7 @@ public class fi_ep_attr {
         struct.set(mem_tag_format$LAYOUT, mem_tag_format$OFFSET, fieldValue);
     }
 
-    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tx_ctx_cnt"));
+    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -416,7 +465,9 @@ public class fi_ep_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final OfLong tx_ctx_cnt$layout() { return tx_ctx_cnt$LAYOUT; }
+    public static final OfLong tx_ctx_cnt$layout() {
+        return tx_ctx_cnt$LAYOUT;
+    }
 
     private static final long tx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("tx_ctx_cnt"));
 
@@ -426,7 +477,9 @@ public class fi_ep_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final long tx_ctx_cnt$offset() { return tx_ctx_cnt$OFFSET; }
+    public static final long tx_ctx_cnt$offset() {
+        return tx_ctx_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -434,7 +487,9 @@ public class fi_ep_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static long tx_ctx_cnt(MemorySegment struct) { return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET); }
+    public static long tx_ctx_cnt(MemorySegment struct) {
+        return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -446,7 +501,7 @@ public class fi_ep_attr {
         struct.set(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rx_ctx_cnt"));
+    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -454,7 +509,9 @@ public class fi_ep_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final OfLong rx_ctx_cnt$layout() { return rx_ctx_cnt$LAYOUT; }
+    public static final OfLong rx_ctx_cnt$layout() {
+        return rx_ctx_cnt$LAYOUT;
+    }
 
     private static final long rx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx_cnt"));
 
@@ -464,7 +521,9 @@ public class fi_ep_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final long rx_ctx_cnt$offset() { return rx_ctx_cnt$OFFSET; }
+    public static final long rx_ctx_cnt$offset() {
+        return rx_ctx_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -472,7 +531,9 @@ public class fi_ep_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static long rx_ctx_cnt(MemorySegment struct) { return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET); }
+    public static long rx_ctx_cnt(MemorySegment struct) {
+        return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -484,7 +545,7 @@ public class fi_ep_attr {
         struct.set(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong auth_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("auth_key_size"));
+    private static final OfLong auth_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("auth_key_size"));
 
     /**
      * Layout for field:
@@ -492,7 +553,9 @@ public class fi_ep_attr {
      * size_t auth_key_size
      * }
      */
-    public static final OfLong auth_key_size$layout() { return auth_key_size$LAYOUT; }
+    public static final OfLong auth_key_size$layout() {
+        return auth_key_size$LAYOUT;
+    }
 
     private static final long auth_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key_size"));
 
@@ -502,7 +565,9 @@ public class fi_ep_attr {
      * size_t auth_key_size
      * }
      */
-    public static final long auth_key_size$offset() { return auth_key_size$OFFSET; }
+    public static final long auth_key_size$offset() {
+        return auth_key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -524,7 +589,7 @@ public class fi_ep_attr {
         struct.set(auth_key_size$LAYOUT, auth_key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout auth_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("auth_key"));
+    private static final AddressLayout auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("auth_key"));
 
     /**
      * Layout for field:
@@ -532,7 +597,9 @@ public class fi_ep_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final AddressLayout auth_key$layout() { return auth_key$LAYOUT; }
+    public static final AddressLayout auth_key$layout() {
+        return auth_key$LAYOUT;
+    }
 
     private static final long auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key"));
 
@@ -542,7 +609,9 @@ public class fi_ep_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final long auth_key$offset() { return auth_key$OFFSET; }
+    public static final long auth_key$offset() {
+        return auth_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -580,7 +649,9 @@ public class fi_ep_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -602,8 +673,8 @@ public class fi_ep_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,17 +29,22 @@ public class fi_eq_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_LONG.withName("flags"), fabric_h.C_INT.withName("wait_obj"),
-            fabric_h.C_INT.withName("signaling_vector"), fabric_h.C_POINTER.withName("wait_set"))
-            .withName("fi_eq_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_INT.withName("wait_obj"),
+        fabric_h.C_INT.withName("signaling_vector"),
+        fabric_h.C_POINTER.withName("wait_set")
+    ).withName("fi_eq_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -47,7 +52,9 @@ public class fi_eq_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -57,7 +64,9 @@ public class fi_eq_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -65,7 +74,9 @@ public class fi_eq_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -77,7 +88,7 @@ public class fi_eq_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -85,7 +96,9 @@ public class fi_eq_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -95,7 +108,9 @@ public class fi_eq_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -103,7 +118,9 @@ public class fi_eq_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -115,7 +132,7 @@ public class fi_eq_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -123,7 +140,9 @@ public class fi_eq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
+    public static final OfInt wait_obj$layout() {
+        return wait_obj$LAYOUT;
+    }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -133,7 +152,9 @@ public class fi_eq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
+    public static final long wait_obj$offset() {
+        return wait_obj$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -141,7 +162,9 @@ public class fi_eq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
+    public static int wait_obj(MemorySegment struct) {
+        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -153,7 +176,7 @@ public class fi_eq_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final OfInt signaling_vector$LAYOUT = (OfInt) $LAYOUT.select(groupElement("signaling_vector"));
+    private static final OfInt signaling_vector$LAYOUT = (OfInt)$LAYOUT.select(groupElement("signaling_vector"));
 
     /**
      * Layout for field:
@@ -161,7 +184,9 @@ public class fi_eq_attr {
      * int signaling_vector
      * }
      */
-    public static final OfInt signaling_vector$layout() { return signaling_vector$LAYOUT; }
+    public static final OfInt signaling_vector$layout() {
+        return signaling_vector$LAYOUT;
+    }
 
     private static final long signaling_vector$OFFSET = $LAYOUT.byteOffset(groupElement("signaling_vector"));
 
@@ -171,7 +196,9 @@ public class fi_eq_attr {
      * int signaling_vector
      * }
      */
-    public static final long signaling_vector$offset() { return signaling_vector$OFFSET; }
+    public static final long signaling_vector$offset() {
+        return signaling_vector$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -193,7 +220,7 @@ public class fi_eq_attr {
         struct.set(signaling_vector$LAYOUT, signaling_vector$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout wait_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_set"));
+    private static final AddressLayout wait_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_set"));
 
     /**
      * Layout for field:
@@ -201,7 +228,9 @@ public class fi_eq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final AddressLayout wait_set$layout() { return wait_set$LAYOUT; }
+    public static final AddressLayout wait_set$layout() {
+        return wait_set$LAYOUT;
+    }
 
     private static final long wait_set$OFFSET = $LAYOUT.byteOffset(groupElement("wait_set"));
 
@@ -211,7 +240,9 @@ public class fi_eq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final long wait_set$offset() { return wait_set$OFFSET; }
+    public static final long wait_set$offset() {
+        return wait_set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -249,7 +280,9 @@ public class fi_eq_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -271,8 +304,8 @@ public class fi_eq_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,16 +27,20 @@ public class fi_eq_cm_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("fid"),
-            fabric_h.C_POINTER.withName("info"), MemoryLayout.sequenceLayout(0, fabric_h.C_CHAR).withName("data"))
-            .withName("fi_eq_cm_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("fid"),
+        fabric_h.C_POINTER.withName("info"),
+        MemoryLayout.sequenceLayout(0, fabric_h.C_CHAR).withName("data")
+    ).withName("fi_eq_cm_entry");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
+    private static final AddressLayout fid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -44,7 +48,9 @@ public class fi_eq_cm_entry {
      * fid_t fid
      * }
      */
-    public static final AddressLayout fid$layout() { return fid$LAYOUT; }
+    public static final AddressLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -54,7 +60,9 @@ public class fi_eq_cm_entry {
      * fid_t fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -62,7 +70,9 @@ public class fi_eq_cm_entry {
      * fid_t fid
      * }
      */
-    public static MemorySegment fid(MemorySegment struct) { return struct.get(fid$LAYOUT, fid$OFFSET); }
+    public static MemorySegment fid(MemorySegment struct) {
+        return struct.get(fid$LAYOUT, fid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -74,7 +84,7 @@ public class fi_eq_cm_entry {
         struct.set(fid$LAYOUT, fid$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout info$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("info"));
+    private static final AddressLayout info$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("info"));
 
     /**
      * Layout for field:
@@ -82,7 +92,9 @@ public class fi_eq_cm_entry {
      * struct fi_info *info
      * }
      */
-    public static final AddressLayout info$layout() { return info$LAYOUT; }
+    public static final AddressLayout info$layout() {
+        return info$LAYOUT;
+    }
 
     private static final long info$OFFSET = $LAYOUT.byteOffset(groupElement("info"));
 
@@ -92,7 +104,9 @@ public class fi_eq_cm_entry {
      * struct fi_info *info
      * }
      */
-    public static final long info$offset() { return info$OFFSET; }
+    public static final long info$offset() {
+        return info$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -100,7 +114,9 @@ public class fi_eq_cm_entry {
      * struct fi_info *info
      * }
      */
-    public static MemorySegment info(MemorySegment struct) { return struct.get(info$LAYOUT, info$OFFSET); }
+    public static MemorySegment info(MemorySegment struct) {
+        return struct.get(info$LAYOUT, info$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -112,7 +128,7 @@ public class fi_eq_cm_entry {
         struct.set(info$LAYOUT, info$OFFSET, fieldValue);
     }
 
-    private static final SequenceLayout data$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("data"));
+    private static final SequenceLayout data$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -120,7 +136,9 @@ public class fi_eq_cm_entry {
      * uint8_t data[]
      * }
      */
-    public static final SequenceLayout data$layout() { return data$LAYOUT; }
+    public static final SequenceLayout data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -130,7 +148,9 @@ public class fi_eq_cm_entry {
      * uint8_t data[]
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -168,7 +188,9 @@ public class fi_eq_cm_entry {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -190,8 +212,8 @@ public class fi_eq_cm_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

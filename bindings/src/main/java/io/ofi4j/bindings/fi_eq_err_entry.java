@@ -31,17 +31,24 @@ public class fi_eq_err_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("fid"),
-            fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"), fabric_h.C_INT.withName("err"),
-            fabric_h.C_INT.withName("prov_errno"), fabric_h.C_POINTER.withName("err_data"),
-            fabric_h.C_LONG.withName("err_data_size")).withName("fi_eq_err_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("fid"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_LONG.withName("data"),
+        fabric_h.C_INT.withName("err"),
+        fabric_h.C_INT.withName("prov_errno"),
+        fabric_h.C_POINTER.withName("err_data"),
+        fabric_h.C_LONG.withName("err_data_size")
+    ).withName("fi_eq_err_entry");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
+    private static final AddressLayout fid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_eq_err_entry {
      * fid_t fid
      * }
      */
-    public static final AddressLayout fid$layout() { return fid$LAYOUT; }
+    public static final AddressLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -59,7 +68,9 @@ public class fi_eq_err_entry {
      * fid_t fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_eq_err_entry {
      * fid_t fid
      * }
      */
-    public static MemorySegment fid(MemorySegment struct) { return struct.get(fid$LAYOUT, fid$OFFSET); }
+    public static MemorySegment fid(MemorySegment struct) {
+        return struct.get(fid$LAYOUT, fid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +92,7 @@ public class fi_eq_err_entry {
         struct.set(fid$LAYOUT, fid$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -87,7 +100,9 @@ public class fi_eq_err_entry {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -97,7 +112,9 @@ public class fi_eq_err_entry {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -105,7 +122,9 @@ public class fi_eq_err_entry {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -117,7 +136,7 @@ public class fi_eq_err_entry {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -125,7 +144,9 @@ public class fi_eq_err_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -135,7 +156,9 @@ public class fi_eq_err_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -143,7 +166,9 @@ public class fi_eq_err_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -155,7 +180,7 @@ public class fi_eq_err_entry {
         struct.set(data$LAYOUT, data$OFFSET, fieldValue);
     }
 
-    private static final OfInt err$LAYOUT = (OfInt) $LAYOUT.select(groupElement("err"));
+    private static final OfInt err$LAYOUT = (OfInt)$LAYOUT.select(groupElement("err"));
 
     /**
      * Layout for field:
@@ -163,7 +188,9 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static final OfInt err$layout() { return err$LAYOUT; }
+    public static final OfInt err$layout() {
+        return err$LAYOUT;
+    }
 
     private static final long err$OFFSET = $LAYOUT.byteOffset(groupElement("err"));
 
@@ -173,7 +200,9 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static final long err$offset() { return err$OFFSET; }
+    public static final long err$offset() {
+        return err$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -181,7 +210,9 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static int err(MemorySegment struct) { return struct.get(err$LAYOUT, err$OFFSET); }
+    public static int err(MemorySegment struct) {
+        return struct.get(err$LAYOUT, err$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -189,9 +220,11 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static void err(MemorySegment struct, int fieldValue) { struct.set(err$LAYOUT, err$OFFSET, fieldValue); }
+    public static void err(MemorySegment struct, int fieldValue) {
+        struct.set(err$LAYOUT, err$OFFSET, fieldValue);
+    }
 
-    private static final OfInt prov_errno$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_errno"));
+    private static final OfInt prov_errno$LAYOUT = (OfInt)$LAYOUT.select(groupElement("prov_errno"));
 
     /**
      * Layout for field:
@@ -199,7 +232,9 @@ public class fi_eq_err_entry {
      * int prov_errno
      * }
      */
-    public static final OfInt prov_errno$layout() { return prov_errno$LAYOUT; }
+    public static final OfInt prov_errno$layout() {
+        return prov_errno$LAYOUT;
+    }
 
     private static final long prov_errno$OFFSET = $LAYOUT.byteOffset(groupElement("prov_errno"));
 
@@ -209,7 +244,9 @@ public class fi_eq_err_entry {
      * int prov_errno
      * }
      */
-    public static final long prov_errno$offset() { return prov_errno$OFFSET; }
+    public static final long prov_errno$offset() {
+        return prov_errno$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -217,7 +254,9 @@ public class fi_eq_err_entry {
      * int prov_errno
      * }
      */
-    public static int prov_errno(MemorySegment struct) { return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET); }
+    public static int prov_errno(MemorySegment struct) {
+        return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -229,7 +268,7 @@ public class fi_eq_err_entry {
         struct.set(prov_errno$LAYOUT, prov_errno$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout err_data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("err_data"));
+    private static final AddressLayout err_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("err_data"));
 
     /**
      * Layout for field:
@@ -237,7 +276,9 @@ public class fi_eq_err_entry {
      * void *err_data
      * }
      */
-    public static final AddressLayout err_data$layout() { return err_data$LAYOUT; }
+    public static final AddressLayout err_data$layout() {
+        return err_data$LAYOUT;
+    }
 
     private static final long err_data$OFFSET = $LAYOUT.byteOffset(groupElement("err_data"));
 
@@ -247,7 +288,9 @@ public class fi_eq_err_entry {
      * void *err_data
      * }
      */
-    public static final long err_data$offset() { return err_data$OFFSET; }
+    public static final long err_data$offset() {
+        return err_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -269,7 +312,7 @@ public class fi_eq_err_entry {
         struct.set(err_data$LAYOUT, err_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong err_data_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("err_data_size"));
+    private static final OfLong err_data_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("err_data_size"));
 
     /**
      * Layout for field:
@@ -277,7 +320,9 @@ public class fi_eq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final OfLong err_data_size$layout() { return err_data_size$LAYOUT; }
+    public static final OfLong err_data_size$layout() {
+        return err_data_size$LAYOUT;
+    }
 
     private static final long err_data_size$OFFSET = $LAYOUT.byteOffset(groupElement("err_data_size"));
 
@@ -287,7 +332,9 @@ public class fi_eq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final long err_data_size$offset() { return err_data_size$OFFSET; }
+    public static final long err_data_size$offset() {
+        return err_data_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -325,7 +372,9 @@ public class fi_eq_err_entry {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -347,8 +396,8 @@ public class fi_eq_err_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

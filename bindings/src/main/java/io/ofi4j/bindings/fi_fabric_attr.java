@@ -29,16 +29,22 @@ public class fi_fabric_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("fabric"),
-            fabric_h.C_POINTER.withName("name"), fabric_h.C_POINTER.withName("prov_name"),
-            fabric_h.C_INT.withName("prov_version"), fabric_h.C_INT.withName("api_version")).withName("fi_fabric_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("fabric"),
+        fabric_h.C_POINTER.withName("name"),
+        fabric_h.C_POINTER.withName("prov_name"),
+        fabric_h.C_INT.withName("prov_version"),
+        fabric_h.C_INT.withName("api_version")
+    ).withName("fi_fabric_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout fabric$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric"));
+    private static final AddressLayout fabric$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fabric"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class fi_fabric_attr {
      * struct fid_fabric *fabric
      * }
      */
-    public static final AddressLayout fabric$layout() { return fabric$LAYOUT; }
+    public static final AddressLayout fabric$layout() {
+        return fabric$LAYOUT;
+    }
 
     private static final long fabric$OFFSET = $LAYOUT.byteOffset(groupElement("fabric"));
 
@@ -56,7 +64,9 @@ public class fi_fabric_attr {
      * struct fid_fabric *fabric
      * }
      */
-    public static final long fabric$offset() { return fabric$OFFSET; }
+    public static final long fabric$offset() {
+        return fabric$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +74,9 @@ public class fi_fabric_attr {
      * struct fid_fabric *fabric
      * }
      */
-    public static MemorySegment fabric(MemorySegment struct) { return struct.get(fabric$LAYOUT, fabric$OFFSET); }
+    public static MemorySegment fabric(MemorySegment struct) {
+        return struct.get(fabric$LAYOUT, fabric$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +88,7 @@ public class fi_fabric_attr {
         struct.set(fabric$LAYOUT, fabric$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -84,7 +96,9 @@ public class fi_fabric_attr {
      * char *name
      * }
      */
-    public static final AddressLayout name$layout() { return name$LAYOUT; }
+    public static final AddressLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -94,7 +108,9 @@ public class fi_fabric_attr {
      * char *name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -102,7 +118,9 @@ public class fi_fabric_attr {
      * char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static MemorySegment name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -114,7 +132,7 @@ public class fi_fabric_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout prov_name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("prov_name"));
+    private static final AddressLayout prov_name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("prov_name"));
 
     /**
      * Layout for field:
@@ -122,7 +140,9 @@ public class fi_fabric_attr {
      * char *prov_name
      * }
      */
-    public static final AddressLayout prov_name$layout() { return prov_name$LAYOUT; }
+    public static final AddressLayout prov_name$layout() {
+        return prov_name$LAYOUT;
+    }
 
     private static final long prov_name$OFFSET = $LAYOUT.byteOffset(groupElement("prov_name"));
 
@@ -132,7 +152,9 @@ public class fi_fabric_attr {
      * char *prov_name
      * }
      */
-    public static final long prov_name$offset() { return prov_name$OFFSET; }
+    public static final long prov_name$offset() {
+        return prov_name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -154,7 +176,7 @@ public class fi_fabric_attr {
         struct.set(prov_name$LAYOUT, prov_name$OFFSET, fieldValue);
     }
 
-    private static final OfInt prov_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_version"));
+    private static final OfInt prov_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("prov_version"));
 
     /**
      * Layout for field:
@@ -162,7 +184,9 @@ public class fi_fabric_attr {
      * uint32_t prov_version
      * }
      */
-    public static final OfInt prov_version$layout() { return prov_version$LAYOUT; }
+    public static final OfInt prov_version$layout() {
+        return prov_version$LAYOUT;
+    }
 
     private static final long prov_version$OFFSET = $LAYOUT.byteOffset(groupElement("prov_version"));
 
@@ -172,7 +196,9 @@ public class fi_fabric_attr {
      * uint32_t prov_version
      * }
      */
-    public static final long prov_version$offset() { return prov_version$OFFSET; }
+    public static final long prov_version$offset() {
+        return prov_version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -194,7 +220,7 @@ public class fi_fabric_attr {
         struct.set(prov_version$LAYOUT, prov_version$OFFSET, fieldValue);
     }
 
-    private static final OfInt api_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("api_version"));
+    private static final OfInt api_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("api_version"));
 
     /**
      * Layout for field:
@@ -202,7 +228,9 @@ public class fi_fabric_attr {
      * uint32_t api_version
      * }
      */
-    public static final OfInt api_version$layout() { return api_version$LAYOUT; }
+    public static final OfInt api_version$layout() {
+        return api_version$LAYOUT;
+    }
 
     private static final long api_version$OFFSET = $LAYOUT.byteOffset(groupElement("api_version"));
 
@@ -212,7 +240,9 @@ public class fi_fabric_attr {
      * uint32_t api_version
      * }
      */
-    public static final long api_version$offset() { return api_version$OFFSET; }
+    public static final long api_version$offset() {
+        return api_version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -250,7 +280,9 @@ public class fi_fabric_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -272,8 +304,8 @@ public class fi_fabric_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

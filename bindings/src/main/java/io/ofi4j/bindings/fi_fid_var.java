@@ -26,15 +26,20 @@ public class fi_fid_var {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("name"),
-            MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("val")).withName("fi_fid_var");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("name"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_POINTER.withName("val")
+    ).withName("fi_fid_var");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt name$LAYOUT = (OfInt) $LAYOUT.select(groupElement("name"));
+    private static final OfInt name$LAYOUT = (OfInt)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -42,7 +47,9 @@ public class fi_fid_var {
      * int name
      * }
      */
-    public static final OfInt name$layout() { return name$LAYOUT; }
+    public static final OfInt name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -52,7 +59,9 @@ public class fi_fid_var {
      * int name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -60,7 +69,9 @@ public class fi_fid_var {
      * int name
      * }
      */
-    public static int name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static int name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -72,7 +83,7 @@ public class fi_fid_var {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout val$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("val"));
+    private static final AddressLayout val$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("val"));
 
     /**
      * Layout for field:
@@ -80,7 +91,9 @@ public class fi_fid_var {
      * void *val
      * }
      */
-    public static final AddressLayout val$layout() { return val$LAYOUT; }
+    public static final AddressLayout val$layout() {
+        return val$LAYOUT;
+    }
 
     private static final long val$OFFSET = $LAYOUT.byteOffset(groupElement("val"));
 
@@ -90,7 +103,9 @@ public class fi_fid_var {
      * void *val
      * }
      */
-    public static final long val$offset() { return val$OFFSET; }
+    public static final long val$offset() {
+        return val$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -98,7 +113,9 @@ public class fi_fid_var {
      * void *val
      * }
      */
-    public static MemorySegment val(MemorySegment struct) { return struct.get(val$LAYOUT, val$OFFSET); }
+    public static MemorySegment val(MemorySegment struct) {
+        return struct.get(val$LAYOUT, val$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -126,7 +143,9 @@ public class fi_fid_var {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -148,8 +167,8 @@ public class fi_fid_var {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

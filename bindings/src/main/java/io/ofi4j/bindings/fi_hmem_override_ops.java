@@ -27,16 +27,20 @@ public class fi_hmem_override_ops {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_POINTER.withName("copy_from_hmem_iov"), fabric_h.C_POINTER.withName("copy_to_hmem_iov"))
-            .withName("fi_hmem_override_ops");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("copy_from_hmem_iov"),
+        fabric_h.C_POINTER.withName("copy_to_hmem_iov")
+    ).withName("fi_hmem_override_ops");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -44,7 +48,9 @@ public class fi_hmem_override_ops {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -54,7 +60,9 @@ public class fi_hmem_override_ops {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -62,7 +70,9 @@ public class fi_hmem_override_ops {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -92,16 +102,25 @@ public class fi_hmem_override_ops {
             long apply(MemorySegment _x0, long _x1, int _x2, long _x3, MemorySegment _x4, long _x5, long _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_from_hmem_iov.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_from_hmem_iov.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -116,8 +135,7 @@ public class fi_hmem_override_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, int _x2, long _x3,
-                MemorySegment _x4, long _x5, long _x6) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, int _x2, long _x3, MemorySegment _x4, long _x5, long _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -126,8 +144,7 @@ public class fi_hmem_override_ops {
         }
     }
 
-    private static final AddressLayout copy_from_hmem_iov$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("copy_from_hmem_iov"));
+    private static final AddressLayout copy_from_hmem_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("copy_from_hmem_iov"));
 
     /**
      * Layout for field:
@@ -135,7 +152,9 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_from_hmem_iov)(void *, size_t, enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout copy_from_hmem_iov$layout() { return copy_from_hmem_iov$LAYOUT; }
+    public static final AddressLayout copy_from_hmem_iov$layout() {
+        return copy_from_hmem_iov$LAYOUT;
+    }
 
     private static final long copy_from_hmem_iov$OFFSET = $LAYOUT.byteOffset(groupElement("copy_from_hmem_iov"));
 
@@ -145,7 +164,9 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_from_hmem_iov)(void *, size_t, enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t)
      * }
      */
-    public static final long copy_from_hmem_iov$offset() { return copy_from_hmem_iov$OFFSET; }
+    public static final long copy_from_hmem_iov$offset() {
+        return copy_from_hmem_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -185,17 +206,25 @@ public class fi_hmem_override_ops {
             long apply(int _x0, long _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5, long _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_INT,
-                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_to_hmem_iov.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_to_hmem_iov.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -210,8 +239,7 @@ public class fi_hmem_override_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, int _x0, long _x1, MemorySegment _x2, long _x3, long _x4,
-                MemorySegment _x5, long _x6) {
+        public static long invoke(MemorySegment funcPtr,int _x0, long _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5, long _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -220,8 +248,7 @@ public class fi_hmem_override_ops {
         }
     }
 
-    private static final AddressLayout copy_to_hmem_iov$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("copy_to_hmem_iov"));
+    private static final AddressLayout copy_to_hmem_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("copy_to_hmem_iov"));
 
     /**
      * Layout for field:
@@ -229,7 +256,9 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_to_hmem_iov)(enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t, const void *, size_t)
      * }
      */
-    public static final AddressLayout copy_to_hmem_iov$layout() { return copy_to_hmem_iov$LAYOUT; }
+    public static final AddressLayout copy_to_hmem_iov$layout() {
+        return copy_to_hmem_iov$LAYOUT;
+    }
 
     private static final long copy_to_hmem_iov$OFFSET = $LAYOUT.byteOffset(groupElement("copy_to_hmem_iov"));
 
@@ -239,7 +268,9 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_to_hmem_iov)(enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t, const void *, size_t)
      * }
      */
-    public static final long copy_to_hmem_iov$offset() { return copy_to_hmem_iov$OFFSET; }
+    public static final long copy_to_hmem_iov$offset() {
+        return copy_to_hmem_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -277,7 +308,9 @@ public class fi_hmem_override_ops {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -299,8 +332,8 @@ public class fi_hmem_override_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -39,21 +39,33 @@ public class fi_info {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("next"),
-            fabric_h.C_LONG.withName("caps"), fabric_h.C_LONG.withName("mode"), fabric_h.C_INT.withName("addr_format"),
-            MemoryLayout.paddingLayout(4), fabric_h.C_LONG.withName("src_addrlen"),
-            fabric_h.C_LONG.withName("dest_addrlen"), fabric_h.C_POINTER.withName("src_addr"),
-            fabric_h.C_POINTER.withName("dest_addr"), fabric_h.C_POINTER.withName("handle"),
-            fabric_h.C_POINTER.withName("tx_attr"), fabric_h.C_POINTER.withName("rx_attr"),
-            fabric_h.C_POINTER.withName("ep_attr"), fabric_h.C_POINTER.withName("domain_attr"),
-            fabric_h.C_POINTER.withName("fabric_attr"), fabric_h.C_POINTER.withName("nic")).withName("fi_info");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("next"),
+        fabric_h.C_LONG.withName("caps"),
+        fabric_h.C_LONG.withName("mode"),
+        fabric_h.C_INT.withName("addr_format"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_LONG.withName("src_addrlen"),
+        fabric_h.C_LONG.withName("dest_addrlen"),
+        fabric_h.C_POINTER.withName("src_addr"),
+        fabric_h.C_POINTER.withName("dest_addr"),
+        fabric_h.C_POINTER.withName("handle"),
+        fabric_h.C_POINTER.withName("tx_attr"),
+        fabric_h.C_POINTER.withName("rx_attr"),
+        fabric_h.C_POINTER.withName("ep_attr"),
+        fabric_h.C_POINTER.withName("domain_attr"),
+        fabric_h.C_POINTER.withName("fabric_attr"),
+        fabric_h.C_POINTER.withName("nic")
+    ).withName("fi_info");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("next"));
+    private static final AddressLayout next$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("next"));
 
     /**
      * Layout for field:
@@ -61,7 +73,9 @@ public class fi_info {
      * struct fi_info *next
      * }
      */
-    public static final AddressLayout next$layout() { return next$LAYOUT; }
+    public static final AddressLayout next$layout() {
+        return next$LAYOUT;
+    }
 
     private static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
 
@@ -71,7 +85,9 @@ public class fi_info {
      * struct fi_info *next
      * }
      */
-    public static final long next$offset() { return next$OFFSET; }
+    public static final long next$offset() {
+        return next$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -79,7 +95,9 @@ public class fi_info {
      * struct fi_info *next
      * }
      */
-    public static MemorySegment next(MemorySegment struct) { return struct.get(next$LAYOUT, next$OFFSET); }
+    public static MemorySegment next(MemorySegment struct) {
+        return struct.get(next$LAYOUT, next$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -91,7 +109,7 @@ public class fi_info {
         struct.set(next$LAYOUT, next$OFFSET, fieldValue);
     }
 
-    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -99,7 +117,9 @@ public class fi_info {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() { return caps$LAYOUT; }
+    public static final OfLong caps$layout() {
+        return caps$LAYOUT;
+    }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -109,7 +129,9 @@ public class fi_info {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() { return caps$OFFSET; }
+    public static final long caps$offset() {
+        return caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -117,7 +139,9 @@ public class fi_info {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
+    public static long caps(MemorySegment struct) {
+        return struct.get(caps$LAYOUT, caps$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -129,7 +153,7 @@ public class fi_info {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -137,7 +161,9 @@ public class fi_info {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() { return mode$LAYOUT; }
+    public static final OfLong mode$layout() {
+        return mode$LAYOUT;
+    }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -147,7 +173,9 @@ public class fi_info {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() { return mode$OFFSET; }
+    public static final long mode$offset() {
+        return mode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -155,7 +183,9 @@ public class fi_info {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
+    public static long mode(MemorySegment struct) {
+        return struct.get(mode$LAYOUT, mode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -167,7 +197,7 @@ public class fi_info {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final OfInt addr_format$LAYOUT = (OfInt) $LAYOUT.select(groupElement("addr_format"));
+    private static final OfInt addr_format$LAYOUT = (OfInt)$LAYOUT.select(groupElement("addr_format"));
 
     /**
      * Layout for field:
@@ -175,7 +205,9 @@ public class fi_info {
      * uint32_t addr_format
      * }
      */
-    public static final OfInt addr_format$layout() { return addr_format$LAYOUT; }
+    public static final OfInt addr_format$layout() {
+        return addr_format$LAYOUT;
+    }
 
     private static final long addr_format$OFFSET = $LAYOUT.byteOffset(groupElement("addr_format"));
 
@@ -185,7 +217,9 @@ public class fi_info {
      * uint32_t addr_format
      * }
      */
-    public static final long addr_format$offset() { return addr_format$OFFSET; }
+    public static final long addr_format$offset() {
+        return addr_format$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -207,7 +241,7 @@ public class fi_info {
         struct.set(addr_format$LAYOUT, addr_format$OFFSET, fieldValue);
     }
 
-    private static final OfLong src_addrlen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("src_addrlen"));
+    private static final OfLong src_addrlen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("src_addrlen"));
 
     /**
      * Layout for field:
@@ -215,7 +249,9 @@ public class fi_info {
      * size_t src_addrlen
      * }
      */
-    public static final OfLong src_addrlen$layout() { return src_addrlen$LAYOUT; }
+    public static final OfLong src_addrlen$layout() {
+        return src_addrlen$LAYOUT;
+    }
 
     private static final long src_addrlen$OFFSET = $LAYOUT.byteOffset(groupElement("src_addrlen"));
 
@@ -225,7 +261,9 @@ public class fi_info {
      * size_t src_addrlen
      * }
      */
-    public static final long src_addrlen$offset() { return src_addrlen$OFFSET; }
+    public static final long src_addrlen$offset() {
+        return src_addrlen$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -247,7 +285,7 @@ public class fi_info {
         struct.set(src_addrlen$LAYOUT, src_addrlen$OFFSET, fieldValue);
     }
 
-    private static final OfLong dest_addrlen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("dest_addrlen"));
+    private static final OfLong dest_addrlen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("dest_addrlen"));
 
     /**
      * Layout for field:
@@ -255,7 +293,9 @@ public class fi_info {
      * size_t dest_addrlen
      * }
      */
-    public static final OfLong dest_addrlen$layout() { return dest_addrlen$LAYOUT; }
+    public static final OfLong dest_addrlen$layout() {
+        return dest_addrlen$LAYOUT;
+    }
 
     private static final long dest_addrlen$OFFSET = $LAYOUT.byteOffset(groupElement("dest_addrlen"));
 
@@ -265,7 +305,9 @@ public class fi_info {
      * size_t dest_addrlen
      * }
      */
-    public static final long dest_addrlen$offset() { return dest_addrlen$OFFSET; }
+    public static final long dest_addrlen$offset() {
+        return dest_addrlen$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -287,7 +329,7 @@ public class fi_info {
         struct.set(dest_addrlen$LAYOUT, dest_addrlen$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout src_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("src_addr"));
+    private static final AddressLayout src_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -295,7 +337,9 @@ public class fi_info {
      * void *src_addr
      * }
      */
-    public static final AddressLayout src_addr$layout() { return src_addr$LAYOUT; }
+    public static final AddressLayout src_addr$layout() {
+        return src_addr$LAYOUT;
+    }
 
     private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("src_addr"));
 
@@ -305,7 +349,9 @@ public class fi_info {
      * void *src_addr
      * }
      */
-    public static final long src_addr$offset() { return src_addr$OFFSET; }
+    public static final long src_addr$offset() {
+        return src_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -327,7 +373,7 @@ public class fi_info {
         struct.set(src_addr$LAYOUT, src_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout dest_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("dest_addr"));
+    private static final AddressLayout dest_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dest_addr"));
 
     /**
      * Layout for field:
@@ -335,7 +381,9 @@ public class fi_info {
      * void *dest_addr
      * }
      */
-    public static final AddressLayout dest_addr$layout() { return dest_addr$LAYOUT; }
+    public static final AddressLayout dest_addr$layout() {
+        return dest_addr$LAYOUT;
+    }
 
     private static final long dest_addr$OFFSET = $LAYOUT.byteOffset(groupElement("dest_addr"));
 
@@ -345,7 +393,9 @@ public class fi_info {
      * void *dest_addr
      * }
      */
-    public static final long dest_addr$offset() { return dest_addr$OFFSET; }
+    public static final long dest_addr$offset() {
+        return dest_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -367,7 +417,7 @@ public class fi_info {
         struct.set(dest_addr$LAYOUT, dest_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout handle$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("handle"));
+    private static final AddressLayout handle$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -375,7 +425,9 @@ public class fi_info {
      * fid_t handle
      * }
      */
-    public static final AddressLayout handle$layout() { return handle$LAYOUT; }
+    public static final AddressLayout handle$layout() {
+        return handle$LAYOUT;
+    }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -385,7 +437,9 @@ public class fi_info {
      * fid_t handle
      * }
      */
-    public static final long handle$offset() { return handle$OFFSET; }
+    public static final long handle$offset() {
+        return handle$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -393,7 +447,9 @@ public class fi_info {
      * fid_t handle
      * }
      */
-    public static MemorySegment handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
+    public static MemorySegment handle(MemorySegment struct) {
+        return struct.get(handle$LAYOUT, handle$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -405,7 +461,7 @@ public class fi_info {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout tx_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tx_attr"));
+    private static final AddressLayout tx_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tx_attr"));
 
     /**
      * Layout for field:
@@ -413,7 +469,9 @@ public class fi_info {
      * struct fi_tx_attr *tx_attr
      * }
      */
-    public static final AddressLayout tx_attr$layout() { return tx_attr$LAYOUT; }
+    public static final AddressLayout tx_attr$layout() {
+        return tx_attr$LAYOUT;
+    }
 
     private static final long tx_attr$OFFSET = $LAYOUT.byteOffset(groupElement("tx_attr"));
 
@@ -423,7 +481,9 @@ public class fi_info {
      * struct fi_tx_attr *tx_attr
      * }
      */
-    public static final long tx_attr$offset() { return tx_attr$OFFSET; }
+    public static final long tx_attr$offset() {
+        return tx_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -431,7 +491,9 @@ public class fi_info {
      * struct fi_tx_attr *tx_attr
      * }
      */
-    public static MemorySegment tx_attr(MemorySegment struct) { return struct.get(tx_attr$LAYOUT, tx_attr$OFFSET); }
+    public static MemorySegment tx_attr(MemorySegment struct) {
+        return struct.get(tx_attr$LAYOUT, tx_attr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -443,7 +505,7 @@ public class fi_info {
         struct.set(tx_attr$LAYOUT, tx_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rx_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rx_attr"));
+    private static final AddressLayout rx_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_attr"));
 
     /**
      * Layout for field:
@@ -451,7 +513,9 @@ public class fi_info {
      * struct fi_rx_attr *rx_attr
      * }
      */
-    public static final AddressLayout rx_attr$layout() { return rx_attr$LAYOUT; }
+    public static final AddressLayout rx_attr$layout() {
+        return rx_attr$LAYOUT;
+    }
 
     private static final long rx_attr$OFFSET = $LAYOUT.byteOffset(groupElement("rx_attr"));
 
@@ -461,7 +525,9 @@ public class fi_info {
      * struct fi_rx_attr *rx_attr
      * }
      */
-    public static final long rx_attr$offset() { return rx_attr$OFFSET; }
+    public static final long rx_attr$offset() {
+        return rx_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -469,7 +535,9 @@ public class fi_info {
      * struct fi_rx_attr *rx_attr
      * }
      */
-    public static MemorySegment rx_attr(MemorySegment struct) { return struct.get(rx_attr$LAYOUT, rx_attr$OFFSET); }
+    public static MemorySegment rx_attr(MemorySegment struct) {
+        return struct.get(rx_attr$LAYOUT, rx_attr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -481,7 +549,7 @@ public class fi_info {
         struct.set(rx_attr$LAYOUT, rx_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout ep_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep_attr"));
+    private static final AddressLayout ep_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep_attr"));
 
     /**
      * Layout for field:
@@ -489,7 +557,9 @@ public class fi_info {
      * struct fi_ep_attr *ep_attr
      * }
      */
-    public static final AddressLayout ep_attr$layout() { return ep_attr$LAYOUT; }
+    public static final AddressLayout ep_attr$layout() {
+        return ep_attr$LAYOUT;
+    }
 
     private static final long ep_attr$OFFSET = $LAYOUT.byteOffset(groupElement("ep_attr"));
 
@@ -499,7 +569,9 @@ public class fi_info {
      * struct fi_ep_attr *ep_attr
      * }
      */
-    public static final long ep_attr$offset() { return ep_attr$OFFSET; }
+    public static final long ep_attr$offset() {
+        return ep_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -507,7 +579,9 @@ public class fi_info {
      * struct fi_ep_attr *ep_attr
      * }
      */
-    public static MemorySegment ep_attr(MemorySegment struct) { return struct.get(ep_attr$LAYOUT, ep_attr$OFFSET); }
+    public static MemorySegment ep_attr(MemorySegment struct) {
+        return struct.get(ep_attr$LAYOUT, ep_attr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -519,7 +593,7 @@ public class fi_info {
         struct.set(ep_attr$LAYOUT, ep_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout domain_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain_attr"));
+    private static final AddressLayout domain_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain_attr"));
 
     /**
      * Layout for field:
@@ -527,7 +601,9 @@ public class fi_info {
      * struct fi_domain_attr *domain_attr
      * }
      */
-    public static final AddressLayout domain_attr$layout() { return domain_attr$LAYOUT; }
+    public static final AddressLayout domain_attr$layout() {
+        return domain_attr$LAYOUT;
+    }
 
     private static final long domain_attr$OFFSET = $LAYOUT.byteOffset(groupElement("domain_attr"));
 
@@ -537,7 +613,9 @@ public class fi_info {
      * struct fi_domain_attr *domain_attr
      * }
      */
-    public static final long domain_attr$offset() { return domain_attr$OFFSET; }
+    public static final long domain_attr$offset() {
+        return domain_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -559,7 +637,7 @@ public class fi_info {
         struct.set(domain_attr$LAYOUT, domain_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout fabric_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric_attr"));
+    private static final AddressLayout fabric_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fabric_attr"));
 
     /**
      * Layout for field:
@@ -567,7 +645,9 @@ public class fi_info {
      * struct fi_fabric_attr *fabric_attr
      * }
      */
-    public static final AddressLayout fabric_attr$layout() { return fabric_attr$LAYOUT; }
+    public static final AddressLayout fabric_attr$layout() {
+        return fabric_attr$LAYOUT;
+    }
 
     private static final long fabric_attr$OFFSET = $LAYOUT.byteOffset(groupElement("fabric_attr"));
 
@@ -577,7 +657,9 @@ public class fi_info {
      * struct fi_fabric_attr *fabric_attr
      * }
      */
-    public static final long fabric_attr$offset() { return fabric_attr$OFFSET; }
+    public static final long fabric_attr$offset() {
+        return fabric_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -599,7 +681,7 @@ public class fi_info {
         struct.set(fabric_attr$LAYOUT, fabric_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout nic$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("nic"));
+    private static final AddressLayout nic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("nic"));
 
     /**
      * Layout for field:
@@ -607,7 +689,9 @@ public class fi_info {
      * struct fid_nic *nic
      * }
      */
-    public static final AddressLayout nic$layout() { return nic$LAYOUT; }
+    public static final AddressLayout nic$layout() {
+        return nic$LAYOUT;
+    }
 
     private static final long nic$OFFSET = $LAYOUT.byteOffset(groupElement("nic"));
 
@@ -617,7 +701,9 @@ public class fi_info {
      * struct fid_nic *nic
      * }
      */
-    public static final long nic$offset() { return nic$OFFSET; }
+    public static final long nic$offset() {
+        return nic$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -625,7 +711,9 @@ public class fi_info {
      * struct fid_nic *nic
      * }
      */
-    public static MemorySegment nic(MemorySegment struct) { return struct.get(nic$LAYOUT, nic$OFFSET); }
+    public static MemorySegment nic(MemorySegment struct) {
+        return struct.get(nic$LAYOUT, nic$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -653,7 +741,9 @@ public class fi_info {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -675,8 +765,8 @@ public class fi_info {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

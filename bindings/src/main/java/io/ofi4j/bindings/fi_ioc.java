@@ -26,15 +26,19 @@ public class fi_ioc {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("addr"), fabric_h.C_LONG.withName("count")).withName("fi_ioc");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("addr"),
+        fabric_h.C_LONG.withName("count")
+    ).withName("fi_ioc");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -42,7 +46,9 @@ public class fi_ioc {
      * void *addr
      * }
      */
-    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
+    public static final AddressLayout addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -52,7 +58,9 @@ public class fi_ioc {
      * void *addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -60,7 +68,9 @@ public class fi_ioc {
      * void *addr
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static MemorySegment addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -72,7 +82,7 @@ public class fi_ioc {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -80,7 +90,9 @@ public class fi_ioc {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() { return count$LAYOUT; }
+    public static final OfLong count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -90,7 +102,9 @@ public class fi_ioc {
      * size_t count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -98,7 +112,9 @@ public class fi_ioc {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static long count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -126,7 +142,9 @@ public class fi_ioc {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -148,8 +166,8 @@ public class fi_ioc {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

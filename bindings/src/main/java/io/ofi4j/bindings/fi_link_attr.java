@@ -29,16 +29,23 @@ public class fi_link_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("address"),
-            fabric_h.C_LONG.withName("mtu"), fabric_h.C_LONG.withName("speed"), fabric_h.C_INT.withName("state"),
-            MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("network_type")).withName("fi_link_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("address"),
+        fabric_h.C_LONG.withName("mtu"),
+        fabric_h.C_LONG.withName("speed"),
+        fabric_h.C_INT.withName("state"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_POINTER.withName("network_type")
+    ).withName("fi_link_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout address$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("address"));
+    private static final AddressLayout address$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("address"));
 
     /**
      * Layout for field:
@@ -46,7 +53,9 @@ public class fi_link_attr {
      * char *address
      * }
      */
-    public static final AddressLayout address$layout() { return address$LAYOUT; }
+    public static final AddressLayout address$layout() {
+        return address$LAYOUT;
+    }
 
     private static final long address$OFFSET = $LAYOUT.byteOffset(groupElement("address"));
 
@@ -56,7 +65,9 @@ public class fi_link_attr {
      * char *address
      * }
      */
-    public static final long address$offset() { return address$OFFSET; }
+    public static final long address$offset() {
+        return address$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +75,9 @@ public class fi_link_attr {
      * char *address
      * }
      */
-    public static MemorySegment address(MemorySegment struct) { return struct.get(address$LAYOUT, address$OFFSET); }
+    public static MemorySegment address(MemorySegment struct) {
+        return struct.get(address$LAYOUT, address$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +89,7 @@ public class fi_link_attr {
         struct.set(address$LAYOUT, address$OFFSET, fieldValue);
     }
 
-    private static final OfLong mtu$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mtu"));
+    private static final OfLong mtu$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mtu"));
 
     /**
      * Layout for field:
@@ -84,7 +97,9 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static final OfLong mtu$layout() { return mtu$LAYOUT; }
+    public static final OfLong mtu$layout() {
+        return mtu$LAYOUT;
+    }
 
     private static final long mtu$OFFSET = $LAYOUT.byteOffset(groupElement("mtu"));
 
@@ -94,7 +109,9 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static final long mtu$offset() { return mtu$OFFSET; }
+    public static final long mtu$offset() {
+        return mtu$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -102,7 +119,9 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static long mtu(MemorySegment struct) { return struct.get(mtu$LAYOUT, mtu$OFFSET); }
+    public static long mtu(MemorySegment struct) {
+        return struct.get(mtu$LAYOUT, mtu$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -110,9 +129,11 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static void mtu(MemorySegment struct, long fieldValue) { struct.set(mtu$LAYOUT, mtu$OFFSET, fieldValue); }
+    public static void mtu(MemorySegment struct, long fieldValue) {
+        struct.set(mtu$LAYOUT, mtu$OFFSET, fieldValue);
+    }
 
-    private static final OfLong speed$LAYOUT = (OfLong) $LAYOUT.select(groupElement("speed"));
+    private static final OfLong speed$LAYOUT = (OfLong)$LAYOUT.select(groupElement("speed"));
 
     /**
      * Layout for field:
@@ -120,7 +141,9 @@ public class fi_link_attr {
      * size_t speed
      * }
      */
-    public static final OfLong speed$layout() { return speed$LAYOUT; }
+    public static final OfLong speed$layout() {
+        return speed$LAYOUT;
+    }
 
     private static final long speed$OFFSET = $LAYOUT.byteOffset(groupElement("speed"));
 
@@ -130,7 +153,9 @@ public class fi_link_attr {
      * size_t speed
      * }
      */
-    public static final long speed$offset() { return speed$OFFSET; }
+    public static final long speed$offset() {
+        return speed$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -138,7 +163,9 @@ public class fi_link_attr {
      * size_t speed
      * }
      */
-    public static long speed(MemorySegment struct) { return struct.get(speed$LAYOUT, speed$OFFSET); }
+    public static long speed(MemorySegment struct) {
+        return struct.get(speed$LAYOUT, speed$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -150,7 +177,7 @@ public class fi_link_attr {
         struct.set(speed$LAYOUT, speed$OFFSET, fieldValue);
     }
 
-    private static final OfInt state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("state"));
+    private static final OfInt state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("state"));
 
     /**
      * Layout for field:
@@ -158,7 +185,9 @@ public class fi_link_attr {
      * enum fi_link_state state
      * }
      */
-    public static final OfInt state$layout() { return state$LAYOUT; }
+    public static final OfInt state$layout() {
+        return state$LAYOUT;
+    }
 
     private static final long state$OFFSET = $LAYOUT.byteOffset(groupElement("state"));
 
@@ -168,7 +197,9 @@ public class fi_link_attr {
      * enum fi_link_state state
      * }
      */
-    public static final long state$offset() { return state$OFFSET; }
+    public static final long state$offset() {
+        return state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -176,7 +207,9 @@ public class fi_link_attr {
      * enum fi_link_state state
      * }
      */
-    public static int state(MemorySegment struct) { return struct.get(state$LAYOUT, state$OFFSET); }
+    public static int state(MemorySegment struct) {
+        return struct.get(state$LAYOUT, state$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -188,8 +221,7 @@ public class fi_link_attr {
         struct.set(state$LAYOUT, state$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout network_type$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("network_type"));
+    private static final AddressLayout network_type$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("network_type"));
 
     /**
      * Layout for field:
@@ -197,7 +229,9 @@ public class fi_link_attr {
      * char *network_type
      * }
      */
-    public static final AddressLayout network_type$layout() { return network_type$LAYOUT; }
+    public static final AddressLayout network_type$layout() {
+        return network_type$LAYOUT;
+    }
 
     private static final long network_type$OFFSET = $LAYOUT.byteOffset(groupElement("network_type"));
 
@@ -207,7 +241,9 @@ public class fi_link_attr {
      * char *network_type
      * }
      */
-    public static final long network_type$offset() { return network_type$OFFSET; }
+    public static final long network_type$offset() {
+        return network_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -245,7 +281,9 @@ public class fi_link_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -267,8 +305,8 @@ public class fi_link_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -48,23 +48,34 @@ public class fi_mr_attr {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-            MemoryLayout.unionLayout(fabric_h.C_POINTER.withName("mr_iov"), fabric_h.C_POINTER.withName("dmabuf"))
-                    .withName("$anon$164:2"),
-            fabric_h.C_LONG.withName("iov_count"), fabric_h.C_LONG.withName("access"),
-            fabric_h.C_LONG.withName("offset"), fabric_h.C_LONG.withName("requested_key"),
-            fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("auth_key_size"),
-            fabric_h.C_POINTER.withName("auth_key"), fabric_h.C_INT.withName("iface"), MemoryLayout.paddingLayout(4),
-            fi_mr_attr.device.layout().withName("device"), fabric_h.C_POINTER.withName("hmem_data"),
-            fabric_h.C_LONG.withName("page_size"), fabric_h.C_POINTER.withName("base_mr"),
-            fabric_h.C_LONG.withName("sub_mr_cnt")).withName("fi_mr_attr");
+        MemoryLayout.unionLayout(
+            fabric_h.C_POINTER.withName("mr_iov"),
+            fabric_h.C_POINTER.withName("dmabuf")
+        ).withName("$anon$164:2"),
+        fabric_h.C_LONG.withName("iov_count"),
+        fabric_h.C_LONG.withName("access"),
+        fabric_h.C_LONG.withName("offset"),
+        fabric_h.C_LONG.withName("requested_key"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_LONG.withName("auth_key_size"),
+        fabric_h.C_POINTER.withName("auth_key"),
+        fabric_h.C_INT.withName("iface"),
+        MemoryLayout.paddingLayout(4),
+        fi_mr_attr.device.layout().withName("device"),
+        fabric_h.C_POINTER.withName("hmem_data"),
+        fabric_h.C_LONG.withName("page_size"),
+        fabric_h.C_POINTER.withName("base_mr"),
+        fabric_h.C_LONG.withName("sub_mr_cnt")
+    ).withName("fi_mr_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout mr_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("$anon$164:2"),
-            groupElement("mr_iov"));
+    private static final AddressLayout mr_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$164:2"), groupElement("mr_iov"));
 
     /**
      * Layout for field:
@@ -72,7 +83,9 @@ public class fi_mr_attr {
      * const struct iovec *mr_iov
      * }
      */
-    public static final AddressLayout mr_iov$layout() { return mr_iov$LAYOUT; }
+    public static final AddressLayout mr_iov$layout() {
+        return mr_iov$LAYOUT;
+    }
 
     private static final long mr_iov$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$164:2"), groupElement("mr_iov"));
 
@@ -82,7 +95,9 @@ public class fi_mr_attr {
      * const struct iovec *mr_iov
      * }
      */
-    public static final long mr_iov$offset() { return mr_iov$OFFSET; }
+    public static final long mr_iov$offset() {
+        return mr_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -90,7 +105,9 @@ public class fi_mr_attr {
      * const struct iovec *mr_iov
      * }
      */
-    public static MemorySegment mr_iov(MemorySegment struct) { return struct.get(mr_iov$LAYOUT, mr_iov$OFFSET); }
+    public static MemorySegment mr_iov(MemorySegment struct) {
+        return struct.get(mr_iov$LAYOUT, mr_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -102,8 +119,7 @@ public class fi_mr_attr {
         struct.set(mr_iov$LAYOUT, mr_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout dmabuf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("$anon$164:2"),
-            groupElement("dmabuf"));
+    private static final AddressLayout dmabuf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$164:2"), groupElement("dmabuf"));
 
     /**
      * Layout for field:
@@ -111,7 +127,9 @@ public class fi_mr_attr {
      * const struct fi_mr_dmabuf *dmabuf
      * }
      */
-    public static final AddressLayout dmabuf$layout() { return dmabuf$LAYOUT; }
+    public static final AddressLayout dmabuf$layout() {
+        return dmabuf$LAYOUT;
+    }
 
     private static final long dmabuf$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$164:2"), groupElement("dmabuf"));
 
@@ -121,7 +139,9 @@ public class fi_mr_attr {
      * const struct fi_mr_dmabuf *dmabuf
      * }
      */
-    public static final long dmabuf$offset() { return dmabuf$OFFSET; }
+    public static final long dmabuf$offset() {
+        return dmabuf$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -129,7 +149,9 @@ public class fi_mr_attr {
      * const struct fi_mr_dmabuf *dmabuf
      * }
      */
-    public static MemorySegment dmabuf(MemorySegment struct) { return struct.get(dmabuf$LAYOUT, dmabuf$OFFSET); }
+    public static MemorySegment dmabuf(MemorySegment struct) {
+        return struct.get(dmabuf$LAYOUT, dmabuf$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -141,7 +163,7 @@ public class fi_mr_attr {
         struct.set(dmabuf$LAYOUT, dmabuf$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -149,7 +171,9 @@ public class fi_mr_attr {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -159,7 +183,9 @@ public class fi_mr_attr {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -167,7 +193,9 @@ public class fi_mr_attr {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -179,7 +207,7 @@ public class fi_mr_attr {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong access$LAYOUT = (OfLong) $LAYOUT.select(groupElement("access"));
+    private static final OfLong access$LAYOUT = (OfLong)$LAYOUT.select(groupElement("access"));
 
     /**
      * Layout for field:
@@ -187,7 +215,9 @@ public class fi_mr_attr {
      * uint64_t access
      * }
      */
-    public static final OfLong access$layout() { return access$LAYOUT; }
+    public static final OfLong access$layout() {
+        return access$LAYOUT;
+    }
 
     private static final long access$OFFSET = $LAYOUT.byteOffset(groupElement("access"));
 
@@ -197,7 +227,9 @@ public class fi_mr_attr {
      * uint64_t access
      * }
      */
-    public static final long access$offset() { return access$OFFSET; }
+    public static final long access$offset() {
+        return access$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -205,7 +237,9 @@ public class fi_mr_attr {
      * uint64_t access
      * }
      */
-    public static long access(MemorySegment struct) { return struct.get(access$LAYOUT, access$OFFSET); }
+    public static long access(MemorySegment struct) {
+        return struct.get(access$LAYOUT, access$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -217,7 +251,7 @@ public class fi_mr_attr {
         struct.set(access$LAYOUT, access$OFFSET, fieldValue);
     }
 
-    private static final OfLong offset$LAYOUT = (OfLong) $LAYOUT.select(groupElement("offset"));
+    private static final OfLong offset$LAYOUT = (OfLong)$LAYOUT.select(groupElement("offset"));
 
     /**
      * Layout for field:
@@ -225,7 +259,9 @@ public class fi_mr_attr {
      * uint64_t offset
      * }
      */
-    public static final OfLong offset$layout() { return offset$LAYOUT; }
+    public static final OfLong offset$layout() {
+        return offset$LAYOUT;
+    }
 
     private static final long offset$OFFSET = $LAYOUT.byteOffset(groupElement("offset"));
 
@@ -235,7 +271,9 @@ public class fi_mr_attr {
      * uint64_t offset
      * }
      */
-    public static final long offset$offset() { return offset$OFFSET; }
+    public static final long offset$offset() {
+        return offset$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -243,7 +281,9 @@ public class fi_mr_attr {
      * uint64_t offset
      * }
      */
-    public static long offset(MemorySegment struct) { return struct.get(offset$LAYOUT, offset$OFFSET); }
+    public static long offset(MemorySegment struct) {
+        return struct.get(offset$LAYOUT, offset$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -255,7 +295,7 @@ public class fi_mr_attr {
         struct.set(offset$LAYOUT, offset$OFFSET, fieldValue);
     }
 
-    private static final OfLong requested_key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("requested_key"));
+    private static final OfLong requested_key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("requested_key"));
 
     /**
      * Layout for field:
@@ -263,7 +303,9 @@ public class fi_mr_attr {
      * uint64_t requested_key
      * }
      */
-    public static final OfLong requested_key$layout() { return requested_key$LAYOUT; }
+    public static final OfLong requested_key$layout() {
+        return requested_key$LAYOUT;
+    }
 
     private static final long requested_key$OFFSET = $LAYOUT.byteOffset(groupElement("requested_key"));
 
@@ -273,7 +315,9 @@ public class fi_mr_attr {
      * uint64_t requested_key
      * }
      */
-    public static final long requested_key$offset() { return requested_key$OFFSET; }
+    public static final long requested_key$offset() {
+        return requested_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -295,7 +339,7 @@ public class fi_mr_attr {
         struct.set(requested_key$LAYOUT, requested_key$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -303,7 +347,9 @@ public class fi_mr_attr {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -313,7 +359,9 @@ public class fi_mr_attr {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -321,7 +369,9 @@ public class fi_mr_attr {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -333,7 +383,7 @@ public class fi_mr_attr {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong auth_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("auth_key_size"));
+    private static final OfLong auth_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("auth_key_size"));
 
     /**
      * Layout for field:
@@ -341,7 +391,9 @@ public class fi_mr_attr {
      * size_t auth_key_size
      * }
      */
-    public static final OfLong auth_key_size$layout() { return auth_key_size$LAYOUT; }
+    public static final OfLong auth_key_size$layout() {
+        return auth_key_size$LAYOUT;
+    }
 
     private static final long auth_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key_size"));
 
@@ -351,7 +403,9 @@ public class fi_mr_attr {
      * size_t auth_key_size
      * }
      */
-    public static final long auth_key_size$offset() { return auth_key_size$OFFSET; }
+    public static final long auth_key_size$offset() {
+        return auth_key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -373,7 +427,7 @@ public class fi_mr_attr {
         struct.set(auth_key_size$LAYOUT, auth_key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout auth_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("auth_key"));
+    private static final AddressLayout auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("auth_key"));
 
     /**
      * Layout for field:
@@ -381,7 +435,9 @@ public class fi_mr_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final AddressLayout auth_key$layout() { return auth_key$LAYOUT; }
+    public static final AddressLayout auth_key$layout() {
+        return auth_key$LAYOUT;
+    }
 
     private static final long auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key"));
 
@@ -391,7 +447,9 @@ public class fi_mr_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final long auth_key$offset() { return auth_key$OFFSET; }
+    public static final long auth_key$offset() {
+        return auth_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -413,7 +471,7 @@ public class fi_mr_attr {
         struct.set(auth_key$LAYOUT, auth_key$OFFSET, fieldValue);
     }
 
-    private static final OfInt iface$LAYOUT = (OfInt) $LAYOUT.select(groupElement("iface"));
+    private static final OfInt iface$LAYOUT = (OfInt)$LAYOUT.select(groupElement("iface"));
 
     /**
      * Layout for field:
@@ -421,7 +479,9 @@ public class fi_mr_attr {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final OfInt iface$layout() { return iface$LAYOUT; }
+    public static final OfInt iface$layout() {
+        return iface$LAYOUT;
+    }
 
     private static final long iface$OFFSET = $LAYOUT.byteOffset(groupElement("iface"));
 
@@ -431,7 +491,9 @@ public class fi_mr_attr {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final long iface$offset() { return iface$OFFSET; }
+    public static final long iface$offset() {
+        return iface$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -439,7 +501,9 @@ public class fi_mr_attr {
      * enum fi_hmem_iface iface
      * }
      */
-    public static int iface(MemorySegment struct) { return struct.get(iface$LAYOUT, iface$OFFSET); }
+    public static int iface(MemorySegment struct) {
+        return struct.get(iface$LAYOUT, iface$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -468,16 +532,22 @@ public class fi_mr_attr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_LONG.withName("reserved"),
-                fabric_h.C_INT.withName("cuda"), fabric_h.C_INT.withName("ze"), fabric_h.C_INT.withName("neuron"),
-                fabric_h.C_INT.withName("synapseai")).withName("$anon$176:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            fabric_h.C_LONG.withName("reserved"),
+            fabric_h.C_INT.withName("cuda"),
+            fabric_h.C_INT.withName("ze"),
+            fabric_h.C_INT.withName("neuron"),
+            fabric_h.C_INT.withName("synapseai")
+        ).withName("$anon$176:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final OfLong reserved$LAYOUT = (OfLong) $LAYOUT.select(groupElement("reserved"));
+        private static final OfLong reserved$LAYOUT = (OfLong)$LAYOUT.select(groupElement("reserved"));
 
         /**
          * Layout for field:
@@ -485,7 +555,9 @@ public class fi_mr_attr {
          * uint64_t reserved
          * }
          */
-        public static final OfLong reserved$layout() { return reserved$LAYOUT; }
+        public static final OfLong reserved$layout() {
+            return reserved$LAYOUT;
+        }
 
         private static final long reserved$OFFSET = $LAYOUT.byteOffset(groupElement("reserved"));
 
@@ -495,7 +567,9 @@ public class fi_mr_attr {
          * uint64_t reserved
          * }
          */
-        public static final long reserved$offset() { return reserved$OFFSET; }
+        public static final long reserved$offset() {
+            return reserved$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -503,7 +577,9 @@ public class fi_mr_attr {
          * uint64_t reserved
          * }
          */
-        public static long reserved(MemorySegment union) { return union.get(reserved$LAYOUT, reserved$OFFSET); }
+        public static long reserved(MemorySegment union) {
+            return union.get(reserved$LAYOUT, reserved$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -515,7 +591,7 @@ public class fi_mr_attr {
             union.set(reserved$LAYOUT, reserved$OFFSET, fieldValue);
         }
 
-        private static final OfInt cuda$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cuda"));
+        private static final OfInt cuda$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cuda"));
 
         /**
          * Layout for field:
@@ -523,7 +599,9 @@ public class fi_mr_attr {
          * int cuda
          * }
          */
-        public static final OfInt cuda$layout() { return cuda$LAYOUT; }
+        public static final OfInt cuda$layout() {
+            return cuda$LAYOUT;
+        }
 
         private static final long cuda$OFFSET = $LAYOUT.byteOffset(groupElement("cuda"));
 
@@ -533,7 +611,9 @@ public class fi_mr_attr {
          * int cuda
          * }
          */
-        public static final long cuda$offset() { return cuda$OFFSET; }
+        public static final long cuda$offset() {
+            return cuda$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -541,7 +621,9 @@ public class fi_mr_attr {
          * int cuda
          * }
          */
-        public static int cuda(MemorySegment union) { return union.get(cuda$LAYOUT, cuda$OFFSET); }
+        public static int cuda(MemorySegment union) {
+            return union.get(cuda$LAYOUT, cuda$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -553,7 +635,7 @@ public class fi_mr_attr {
             union.set(cuda$LAYOUT, cuda$OFFSET, fieldValue);
         }
 
-        private static final OfInt ze$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ze"));
+        private static final OfInt ze$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ze"));
 
         /**
          * Layout for field:
@@ -561,7 +643,9 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static final OfInt ze$layout() { return ze$LAYOUT; }
+        public static final OfInt ze$layout() {
+            return ze$LAYOUT;
+        }
 
         private static final long ze$OFFSET = $LAYOUT.byteOffset(groupElement("ze"));
 
@@ -571,7 +655,9 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static final long ze$offset() { return ze$OFFSET; }
+        public static final long ze$offset() {
+            return ze$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -579,7 +665,9 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static int ze(MemorySegment union) { return union.get(ze$LAYOUT, ze$OFFSET); }
+        public static int ze(MemorySegment union) {
+            return union.get(ze$LAYOUT, ze$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -587,9 +675,11 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static void ze(MemorySegment union, int fieldValue) { union.set(ze$LAYOUT, ze$OFFSET, fieldValue); }
+        public static void ze(MemorySegment union, int fieldValue) {
+            union.set(ze$LAYOUT, ze$OFFSET, fieldValue);
+        }
 
-        private static final OfInt neuron$LAYOUT = (OfInt) $LAYOUT.select(groupElement("neuron"));
+        private static final OfInt neuron$LAYOUT = (OfInt)$LAYOUT.select(groupElement("neuron"));
 
         /**
          * Layout for field:
@@ -597,7 +687,9 @@ public class fi_mr_attr {
          * int neuron
          * }
          */
-        public static final OfInt neuron$layout() { return neuron$LAYOUT; }
+        public static final OfInt neuron$layout() {
+            return neuron$LAYOUT;
+        }
 
         private static final long neuron$OFFSET = $LAYOUT.byteOffset(groupElement("neuron"));
 
@@ -607,7 +699,9 @@ public class fi_mr_attr {
          * int neuron
          * }
          */
-        public static final long neuron$offset() { return neuron$OFFSET; }
+        public static final long neuron$offset() {
+            return neuron$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -615,7 +709,9 @@ public class fi_mr_attr {
          * int neuron
          * }
          */
-        public static int neuron(MemorySegment union) { return union.get(neuron$LAYOUT, neuron$OFFSET); }
+        public static int neuron(MemorySegment union) {
+            return union.get(neuron$LAYOUT, neuron$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -627,7 +723,7 @@ public class fi_mr_attr {
             union.set(neuron$LAYOUT, neuron$OFFSET, fieldValue);
         }
 
-        private static final OfInt synapseai$LAYOUT = (OfInt) $LAYOUT.select(groupElement("synapseai"));
+        private static final OfInt synapseai$LAYOUT = (OfInt)$LAYOUT.select(groupElement("synapseai"));
 
         /**
          * Layout for field:
@@ -635,7 +731,9 @@ public class fi_mr_attr {
          * int synapseai
          * }
          */
-        public static final OfInt synapseai$layout() { return synapseai$LAYOUT; }
+        public static final OfInt synapseai$layout() {
+            return synapseai$LAYOUT;
+        }
 
         private static final long synapseai$OFFSET = $LAYOUT.byteOffset(groupElement("synapseai"));
 
@@ -645,7 +743,9 @@ public class fi_mr_attr {
          * int synapseai
          * }
          */
-        public static final long synapseai$offset() { return synapseai$OFFSET; }
+        public static final long synapseai$offset() {
+            return synapseai$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -653,7 +753,9 @@ public class fi_mr_attr {
          * int synapseai
          * }
          */
-        public static int synapseai(MemorySegment union) { return union.get(synapseai$LAYOUT, synapseai$OFFSET); }
+        public static int synapseai(MemorySegment union) {
+            return union.get(synapseai$LAYOUT, synapseai$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -681,7 +783,9 @@ public class fi_mr_attr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -703,13 +807,12 @@ public class fi_mr_attr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout device$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("device"));
+    private static final GroupLayout device$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("device"));
 
     /**
      * Layout for field:
@@ -723,7 +826,9 @@ public class fi_mr_attr {
      * } device
      * }
      */
-    public static final GroupLayout device$layout() { return device$LAYOUT; }
+    public static final GroupLayout device$layout() {
+        return device$LAYOUT;
+    }
 
     private static final long device$OFFSET = $LAYOUT.byteOffset(groupElement("device"));
 
@@ -739,7 +844,9 @@ public class fi_mr_attr {
      * } device
      * }
      */
-    public static final long device$offset() { return device$OFFSET; }
+    public static final long device$offset() {
+        return device$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -773,7 +880,7 @@ public class fi_mr_attr {
         MemorySegment.copy(fieldValue, 0L, struct, device$OFFSET, device$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout hmem_data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("hmem_data"));
+    private static final AddressLayout hmem_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("hmem_data"));
 
     /**
      * Layout for field:
@@ -781,7 +888,9 @@ public class fi_mr_attr {
      * void *hmem_data
      * }
      */
-    public static final AddressLayout hmem_data$layout() { return hmem_data$LAYOUT; }
+    public static final AddressLayout hmem_data$layout() {
+        return hmem_data$LAYOUT;
+    }
 
     private static final long hmem_data$OFFSET = $LAYOUT.byteOffset(groupElement("hmem_data"));
 
@@ -791,7 +900,9 @@ public class fi_mr_attr {
      * void *hmem_data
      * }
      */
-    public static final long hmem_data$offset() { return hmem_data$OFFSET; }
+    public static final long hmem_data$offset() {
+        return hmem_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -813,7 +924,7 @@ public class fi_mr_attr {
         struct.set(hmem_data$LAYOUT, hmem_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong page_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("page_size"));
+    private static final OfLong page_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("page_size"));
 
     /**
      * Layout for field:
@@ -821,7 +932,9 @@ public class fi_mr_attr {
      * size_t page_size
      * }
      */
-    public static final OfLong page_size$layout() { return page_size$LAYOUT; }
+    public static final OfLong page_size$layout() {
+        return page_size$LAYOUT;
+    }
 
     private static final long page_size$OFFSET = $LAYOUT.byteOffset(groupElement("page_size"));
 
@@ -831,7 +944,9 @@ public class fi_mr_attr {
      * size_t page_size
      * }
      */
-    public static final long page_size$offset() { return page_size$OFFSET; }
+    public static final long page_size$offset() {
+        return page_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -839,7 +954,9 @@ public class fi_mr_attr {
      * size_t page_size
      * }
      */
-    public static long page_size(MemorySegment struct) { return struct.get(page_size$LAYOUT, page_size$OFFSET); }
+    public static long page_size(MemorySegment struct) {
+        return struct.get(page_size$LAYOUT, page_size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -851,7 +968,7 @@ public class fi_mr_attr {
         struct.set(page_size$LAYOUT, page_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout base_mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_mr"));
+    private static final AddressLayout base_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("base_mr"));
 
     /**
      * Layout for field:
@@ -859,7 +976,9 @@ public class fi_mr_attr {
      * const struct fid_mr *base_mr
      * }
      */
-    public static final AddressLayout base_mr$layout() { return base_mr$LAYOUT; }
+    public static final AddressLayout base_mr$layout() {
+        return base_mr$LAYOUT;
+    }
 
     private static final long base_mr$OFFSET = $LAYOUT.byteOffset(groupElement("base_mr"));
 
@@ -869,7 +988,9 @@ public class fi_mr_attr {
      * const struct fid_mr *base_mr
      * }
      */
-    public static final long base_mr$offset() { return base_mr$OFFSET; }
+    public static final long base_mr$offset() {
+        return base_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -877,7 +998,9 @@ public class fi_mr_attr {
      * const struct fid_mr *base_mr
      * }
      */
-    public static MemorySegment base_mr(MemorySegment struct) { return struct.get(base_mr$LAYOUT, base_mr$OFFSET); }
+    public static MemorySegment base_mr(MemorySegment struct) {
+        return struct.get(base_mr$LAYOUT, base_mr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -889,7 +1012,7 @@ public class fi_mr_attr {
         struct.set(base_mr$LAYOUT, base_mr$OFFSET, fieldValue);
     }
 
-    private static final OfLong sub_mr_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("sub_mr_cnt"));
+    private static final OfLong sub_mr_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sub_mr_cnt"));
 
     /**
      * Layout for field:
@@ -897,7 +1020,9 @@ public class fi_mr_attr {
      * size_t sub_mr_cnt
      * }
      */
-    public static final OfLong sub_mr_cnt$layout() { return sub_mr_cnt$LAYOUT; }
+    public static final OfLong sub_mr_cnt$layout() {
+        return sub_mr_cnt$LAYOUT;
+    }
 
     private static final long sub_mr_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("sub_mr_cnt"));
 
@@ -907,7 +1032,9 @@ public class fi_mr_attr {
      * size_t sub_mr_cnt
      * }
      */
-    public static final long sub_mr_cnt$offset() { return sub_mr_cnt$OFFSET; }
+    public static final long sub_mr_cnt$offset() {
+        return sub_mr_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -915,7 +1042,9 @@ public class fi_mr_attr {
      * size_t sub_mr_cnt
      * }
      */
-    public static long sub_mr_cnt(MemorySegment struct) { return struct.get(sub_mr_cnt$LAYOUT, sub_mr_cnt$OFFSET); }
+    public static long sub_mr_cnt(MemorySegment struct) {
+        return struct.get(sub_mr_cnt$LAYOUT, sub_mr_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -943,7 +1072,9 @@ public class fi_mr_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -965,8 +1096,8 @@ public class fi_mr_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_mr_auth_key {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("av"), fabric_h.C_LONG.withName("src_addr"))
-            .withName("fi_mr_auth_key");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("av"),
+        fabric_h.C_LONG.withName("src_addr")
+    ).withName("fi_mr_auth_key");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout av$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av"));
+    private static final AddressLayout av$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("av"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_mr_auth_key {
      * struct fid_av *av
      * }
      */
-    public static final AddressLayout av$layout() { return av$LAYOUT; }
+    public static final AddressLayout av$layout() {
+        return av$LAYOUT;
+    }
 
     private static final long av$OFFSET = $LAYOUT.byteOffset(groupElement("av"));
 
@@ -53,7 +58,9 @@ public class fi_mr_auth_key {
      * struct fid_av *av
      * }
      */
-    public static final long av$offset() { return av$OFFSET; }
+    public static final long av$offset() {
+        return av$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_mr_auth_key {
      * struct fid_av *av
      * }
      */
-    public static MemorySegment av(MemorySegment struct) { return struct.get(av$LAYOUT, av$OFFSET); }
+    public static MemorySegment av(MemorySegment struct) {
+        return struct.get(av$LAYOUT, av$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_mr_auth_key {
         struct.set(av$LAYOUT, av$OFFSET, fieldValue);
     }
 
-    private static final OfLong src_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("src_addr"));
+    private static final OfLong src_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_mr_auth_key {
      * fi_addr_t src_addr
      * }
      */
-    public static final OfLong src_addr$layout() { return src_addr$LAYOUT; }
+    public static final OfLong src_addr$layout() {
+        return src_addr$LAYOUT;
+    }
 
     private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("src_addr"));
 
@@ -91,7 +102,9 @@ public class fi_mr_auth_key {
      * fi_addr_t src_addr
      * }
      */
-    public static final long src_addr$offset() { return src_addr$OFFSET; }
+    public static final long src_addr$offset() {
+        return src_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_mr_auth_key {
      * fi_addr_t src_addr
      * }
      */
-    public static long src_addr(MemorySegment struct) { return struct.get(src_addr$LAYOUT, src_addr$OFFSET); }
+    public static long src_addr(MemorySegment struct) {
+        return struct.get(src_addr$LAYOUT, src_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_mr_auth_key {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_mr_auth_key {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,16 +28,22 @@ public class fi_mr_dmabuf {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("fd"),
-            MemoryLayout.paddingLayout(4), fabric_h.C_LONG.withName("offset"), fabric_h.C_LONG.withName("len"),
-            fabric_h.C_POINTER.withName("base_addr")).withName("fi_mr_dmabuf");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("fd"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_LONG.withName("offset"),
+        fabric_h.C_LONG.withName("len"),
+        fabric_h.C_POINTER.withName("base_addr")
+    ).withName("fi_mr_dmabuf");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fd"));
+    private static final OfInt fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -45,7 +51,9 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static final OfInt fd$layout() { return fd$LAYOUT; }
+    public static final OfInt fd$layout() {
+        return fd$LAYOUT;
+    }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -55,7 +63,9 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static final long fd$offset() { return fd$OFFSET; }
+    public static final long fd$offset() {
+        return fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +73,9 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static int fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
+    public static int fd(MemorySegment struct) {
+        return struct.get(fd$LAYOUT, fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -71,9 +83,11 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static void fd(MemorySegment struct, int fieldValue) { struct.set(fd$LAYOUT, fd$OFFSET, fieldValue); }
+    public static void fd(MemorySegment struct, int fieldValue) {
+        struct.set(fd$LAYOUT, fd$OFFSET, fieldValue);
+    }
 
-    private static final OfLong offset$LAYOUT = (OfLong) $LAYOUT.select(groupElement("offset"));
+    private static final OfLong offset$LAYOUT = (OfLong)$LAYOUT.select(groupElement("offset"));
 
     /**
      * Layout for field:
@@ -81,7 +95,9 @@ public class fi_mr_dmabuf {
      * uint64_t offset
      * }
      */
-    public static final OfLong offset$layout() { return offset$LAYOUT; }
+    public static final OfLong offset$layout() {
+        return offset$LAYOUT;
+    }
 
     private static final long offset$OFFSET = $LAYOUT.byteOffset(groupElement("offset"));
 
@@ -91,7 +107,9 @@ public class fi_mr_dmabuf {
      * uint64_t offset
      * }
      */
-    public static final long offset$offset() { return offset$OFFSET; }
+    public static final long offset$offset() {
+        return offset$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +117,9 @@ public class fi_mr_dmabuf {
      * uint64_t offset
      * }
      */
-    public static long offset(MemorySegment struct) { return struct.get(offset$LAYOUT, offset$OFFSET); }
+    public static long offset(MemorySegment struct) {
+        return struct.get(offset$LAYOUT, offset$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -111,7 +131,7 @@ public class fi_mr_dmabuf {
         struct.set(offset$LAYOUT, offset$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -119,7 +139,9 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() { return len$LAYOUT; }
+    public static final OfLong len$layout() {
+        return len$LAYOUT;
+    }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -129,7 +151,9 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static final long len$offset() { return len$OFFSET; }
+    public static final long len$offset() {
+        return len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -137,7 +161,9 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
+    public static long len(MemorySegment struct) {
+        return struct.get(len$LAYOUT, len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -145,9 +171,11 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
+    public static void len(MemorySegment struct, long fieldValue) {
+        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
+    }
 
-    private static final AddressLayout base_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_addr"));
+    private static final AddressLayout base_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("base_addr"));
 
     /**
      * Layout for field:
@@ -155,7 +183,9 @@ public class fi_mr_dmabuf {
      * void *base_addr
      * }
      */
-    public static final AddressLayout base_addr$layout() { return base_addr$LAYOUT; }
+    public static final AddressLayout base_addr$layout() {
+        return base_addr$LAYOUT;
+    }
 
     private static final long base_addr$OFFSET = $LAYOUT.byteOffset(groupElement("base_addr"));
 
@@ -165,7 +195,9 @@ public class fi_mr_dmabuf {
      * void *base_addr
      * }
      */
-    public static final long base_addr$offset() { return base_addr$OFFSET; }
+    public static final long base_addr$offset() {
+        return base_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -203,7 +235,9 @@ public class fi_mr_dmabuf {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -225,8 +259,8 @@ public class fi_mr_dmabuf {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,16 +29,22 @@ public class fi_mr_map_raw {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("flags"),
-            fabric_h.C_LONG.withName("base_addr"), fabric_h.C_POINTER.withName("raw_key"),
-            fabric_h.C_LONG.withName("key_size"), fabric_h.C_POINTER.withName("key")).withName("fi_mr_map_raw");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_LONG.withName("base_addr"),
+        fabric_h.C_POINTER.withName("raw_key"),
+        fabric_h.C_LONG.withName("key_size"),
+        fabric_h.C_POINTER.withName("key")
+    ).withName("fi_mr_map_raw");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class fi_mr_map_raw {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -56,7 +64,9 @@ public class fi_mr_map_raw {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +74,9 @@ public class fi_mr_map_raw {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +88,7 @@ public class fi_mr_map_raw {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong base_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("base_addr"));
+    private static final OfLong base_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("base_addr"));
 
     /**
      * Layout for field:
@@ -84,7 +96,9 @@ public class fi_mr_map_raw {
      * uint64_t base_addr
      * }
      */
-    public static final OfLong base_addr$layout() { return base_addr$LAYOUT; }
+    public static final OfLong base_addr$layout() {
+        return base_addr$LAYOUT;
+    }
 
     private static final long base_addr$OFFSET = $LAYOUT.byteOffset(groupElement("base_addr"));
 
@@ -94,7 +108,9 @@ public class fi_mr_map_raw {
      * uint64_t base_addr
      * }
      */
-    public static final long base_addr$offset() { return base_addr$OFFSET; }
+    public static final long base_addr$offset() {
+        return base_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -102,7 +118,9 @@ public class fi_mr_map_raw {
      * uint64_t base_addr
      * }
      */
-    public static long base_addr(MemorySegment struct) { return struct.get(base_addr$LAYOUT, base_addr$OFFSET); }
+    public static long base_addr(MemorySegment struct) {
+        return struct.get(base_addr$LAYOUT, base_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -114,7 +132,7 @@ public class fi_mr_map_raw {
         struct.set(base_addr$LAYOUT, base_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout raw_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("raw_key"));
+    private static final AddressLayout raw_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("raw_key"));
 
     /**
      * Layout for field:
@@ -122,7 +140,9 @@ public class fi_mr_map_raw {
      * uint8_t *raw_key
      * }
      */
-    public static final AddressLayout raw_key$layout() { return raw_key$LAYOUT; }
+    public static final AddressLayout raw_key$layout() {
+        return raw_key$LAYOUT;
+    }
 
     private static final long raw_key$OFFSET = $LAYOUT.byteOffset(groupElement("raw_key"));
 
@@ -132,7 +152,9 @@ public class fi_mr_map_raw {
      * uint8_t *raw_key
      * }
      */
-    public static final long raw_key$offset() { return raw_key$OFFSET; }
+    public static final long raw_key$offset() {
+        return raw_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -140,7 +162,9 @@ public class fi_mr_map_raw {
      * uint8_t *raw_key
      * }
      */
-    public static MemorySegment raw_key(MemorySegment struct) { return struct.get(raw_key$LAYOUT, raw_key$OFFSET); }
+    public static MemorySegment raw_key(MemorySegment struct) {
+        return struct.get(raw_key$LAYOUT, raw_key$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -152,7 +176,7 @@ public class fi_mr_map_raw {
         struct.set(raw_key$LAYOUT, raw_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key_size"));
+    private static final OfLong key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key_size"));
 
     /**
      * Layout for field:
@@ -160,7 +184,9 @@ public class fi_mr_map_raw {
      * size_t key_size
      * }
      */
-    public static final OfLong key_size$layout() { return key_size$LAYOUT; }
+    public static final OfLong key_size$layout() {
+        return key_size$LAYOUT;
+    }
 
     private static final long key_size$OFFSET = $LAYOUT.byteOffset(groupElement("key_size"));
 
@@ -170,7 +196,9 @@ public class fi_mr_map_raw {
      * size_t key_size
      * }
      */
-    public static final long key_size$offset() { return key_size$OFFSET; }
+    public static final long key_size$offset() {
+        return key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -178,7 +206,9 @@ public class fi_mr_map_raw {
      * size_t key_size
      * }
      */
-    public static long key_size(MemorySegment struct) { return struct.get(key_size$LAYOUT, key_size$OFFSET); }
+    public static long key_size(MemorySegment struct) {
+        return struct.get(key_size$LAYOUT, key_size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -190,7 +220,7 @@ public class fi_mr_map_raw {
         struct.set(key_size$LAYOUT, key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("key"));
+    private static final AddressLayout key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -198,7 +228,9 @@ public class fi_mr_map_raw {
      * uint64_t *key
      * }
      */
-    public static final AddressLayout key$layout() { return key$LAYOUT; }
+    public static final AddressLayout key$layout() {
+        return key$LAYOUT;
+    }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -208,7 +240,9 @@ public class fi_mr_map_raw {
      * uint64_t *key
      * }
      */
-    public static final long key$offset() { return key$OFFSET; }
+    public static final long key$offset() {
+        return key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -216,7 +250,9 @@ public class fi_mr_map_raw {
      * uint64_t *key
      * }
      */
-    public static MemorySegment key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
+    public static MemorySegment key(MemorySegment struct) {
+        return struct.get(key$LAYOUT, key$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -244,7 +280,9 @@ public class fi_mr_map_raw {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -266,8 +304,8 @@ public class fi_mr_map_raw {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

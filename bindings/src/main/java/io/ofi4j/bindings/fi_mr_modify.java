@@ -26,16 +26,19 @@ public class fi_mr_modify {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("flags"), fi_mr_attr.layout().withName("attr"))
-            .withName("fi_mr_modify");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("flags"),
+        fi_mr_attr.layout().withName("attr")
+    ).withName("fi_mr_modify");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_mr_modify {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -53,7 +58,9 @@ public class fi_mr_modify {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_mr_modify {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_mr_modify {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("attr"));
+    private static final GroupLayout attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("attr"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_mr_modify {
      * struct fi_mr_attr attr
      * }
      */
-    public static final GroupLayout attr$layout() { return attr$LAYOUT; }
+    public static final GroupLayout attr$layout() {
+        return attr$LAYOUT;
+    }
 
     private static final long attr$OFFSET = $LAYOUT.byteOffset(groupElement("attr"));
 
@@ -91,7 +102,9 @@ public class fi_mr_modify {
      * struct fi_mr_attr attr
      * }
      */
-    public static final long attr$offset() { return attr$OFFSET; }
+    public static final long attr$offset() {
+        return attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -129,7 +142,9 @@ public class fi_mr_modify {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -151,8 +166,8 @@ public class fi_mr_modify {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,17 +28,21 @@ public class fi_mr_raw_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("flags"), fabric_h.C_POINTER.withName("base_addr"),
-                    fabric_h.C_POINTER.withName("raw_key"), fabric_h.C_POINTER.withName("key_size"))
-            .withName("fi_mr_raw_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("flags"),
+        fabric_h.C_POINTER.withName("base_addr"),
+        fabric_h.C_POINTER.withName("raw_key"),
+        fabric_h.C_POINTER.withName("key_size")
+    ).withName("fi_mr_raw_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_mr_raw_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -56,7 +62,9 @@ public class fi_mr_raw_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +72,9 @@ public class fi_mr_raw_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +86,7 @@ public class fi_mr_raw_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout base_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_addr"));
+    private static final AddressLayout base_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("base_addr"));
 
     /**
      * Layout for field:
@@ -84,7 +94,9 @@ public class fi_mr_raw_attr {
      * uint64_t *base_addr
      * }
      */
-    public static final AddressLayout base_addr$layout() { return base_addr$LAYOUT; }
+    public static final AddressLayout base_addr$layout() {
+        return base_addr$LAYOUT;
+    }
 
     private static final long base_addr$OFFSET = $LAYOUT.byteOffset(groupElement("base_addr"));
 
@@ -94,7 +106,9 @@ public class fi_mr_raw_attr {
      * uint64_t *base_addr
      * }
      */
-    public static final long base_addr$offset() { return base_addr$OFFSET; }
+    public static final long base_addr$offset() {
+        return base_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +130,7 @@ public class fi_mr_raw_attr {
         struct.set(base_addr$LAYOUT, base_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout raw_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("raw_key"));
+    private static final AddressLayout raw_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("raw_key"));
 
     /**
      * Layout for field:
@@ -124,7 +138,9 @@ public class fi_mr_raw_attr {
      * uint8_t *raw_key
      * }
      */
-    public static final AddressLayout raw_key$layout() { return raw_key$LAYOUT; }
+    public static final AddressLayout raw_key$layout() {
+        return raw_key$LAYOUT;
+    }
 
     private static final long raw_key$OFFSET = $LAYOUT.byteOffset(groupElement("raw_key"));
 
@@ -134,7 +150,9 @@ public class fi_mr_raw_attr {
      * uint8_t *raw_key
      * }
      */
-    public static final long raw_key$offset() { return raw_key$OFFSET; }
+    public static final long raw_key$offset() {
+        return raw_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -142,7 +160,9 @@ public class fi_mr_raw_attr {
      * uint8_t *raw_key
      * }
      */
-    public static MemorySegment raw_key(MemorySegment struct) { return struct.get(raw_key$LAYOUT, raw_key$OFFSET); }
+    public static MemorySegment raw_key(MemorySegment struct) {
+        return struct.get(raw_key$LAYOUT, raw_key$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -154,7 +174,7 @@ public class fi_mr_raw_attr {
         struct.set(raw_key$LAYOUT, raw_key$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout key_size$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("key_size"));
+    private static final AddressLayout key_size$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("key_size"));
 
     /**
      * Layout for field:
@@ -162,7 +182,9 @@ public class fi_mr_raw_attr {
      * size_t *key_size
      * }
      */
-    public static final AddressLayout key_size$layout() { return key_size$LAYOUT; }
+    public static final AddressLayout key_size$layout() {
+        return key_size$LAYOUT;
+    }
 
     private static final long key_size$OFFSET = $LAYOUT.byteOffset(groupElement("key_size"));
 
@@ -172,7 +194,9 @@ public class fi_mr_raw_attr {
      * size_t *key_size
      * }
      */
-    public static final long key_size$offset() { return key_size$OFFSET; }
+    public static final long key_size$offset() {
+        return key_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -210,7 +234,9 @@ public class fi_mr_raw_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -232,8 +258,8 @@ public class fi_mr_raw_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

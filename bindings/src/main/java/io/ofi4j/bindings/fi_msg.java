@@ -30,17 +30,23 @@ public class fi_msg {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
-            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
-            fabric_h.C_LONG.withName("addr"), fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"))
-            .withName("fi_msg");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("msg_iov"),
+        fabric_h.C_POINTER.withName("desc"),
+        fabric_h.C_LONG.withName("iov_count"),
+        fabric_h.C_LONG.withName("addr"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_LONG.withName("data")
+    ).withName("fi_msg");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -48,7 +54,9 @@ public class fi_msg {
      * const struct iovec *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
+    public static final AddressLayout msg_iov$layout() {
+        return msg_iov$LAYOUT;
+    }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -58,7 +66,9 @@ public class fi_msg {
      * const struct iovec *msg_iov
      * }
      */
-    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
+    public static final long msg_iov$offset() {
+        return msg_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -66,7 +76,9 @@ public class fi_msg {
      * const struct iovec *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
+    public static MemorySegment msg_iov(MemorySegment struct) {
+        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -78,7 +90,7 @@ public class fi_msg {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -86,7 +98,9 @@ public class fi_msg {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
+    public static final AddressLayout desc$layout() {
+        return desc$LAYOUT;
+    }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -96,7 +110,9 @@ public class fi_msg {
      * void **desc
      * }
      */
-    public static final long desc$offset() { return desc$OFFSET; }
+    public static final long desc$offset() {
+        return desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -104,7 +120,9 @@ public class fi_msg {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
+    public static MemorySegment desc(MemorySegment struct) {
+        return struct.get(desc$LAYOUT, desc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -116,7 +134,7 @@ public class fi_msg {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -124,7 +142,9 @@ public class fi_msg {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -134,7 +154,9 @@ public class fi_msg {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -142,7 +164,9 @@ public class fi_msg {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -154,7 +178,7 @@ public class fi_msg {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -162,7 +186,9 @@ public class fi_msg {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -172,7 +198,9 @@ public class fi_msg {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -180,7 +208,9 @@ public class fi_msg {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -192,7 +222,7 @@ public class fi_msg {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -200,7 +230,9 @@ public class fi_msg {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -210,7 +242,9 @@ public class fi_msg {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -218,7 +252,9 @@ public class fi_msg {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -230,7 +266,7 @@ public class fi_msg {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -238,7 +274,9 @@ public class fi_msg {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -248,7 +286,9 @@ public class fi_msg {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -256,7 +296,9 @@ public class fi_msg {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -284,7 +326,9 @@ public class fi_msg {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -306,8 +350,8 @@ public class fi_msg {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -34,19 +34,27 @@ public class fi_msg_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
-            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
-            fabric_h.C_LONG.withName("addr"), fabric_h.C_POINTER.withName("rma_iov"),
-            fabric_h.C_LONG.withName("rma_iov_count"), fabric_h.C_INT.withName("datatype"),
-            fabric_h.C_INT.withName("op"), fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"))
-            .withName("fi_msg_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("msg_iov"),
+        fabric_h.C_POINTER.withName("desc"),
+        fabric_h.C_LONG.withName("iov_count"),
+        fabric_h.C_LONG.withName("addr"),
+        fabric_h.C_POINTER.withName("rma_iov"),
+        fabric_h.C_LONG.withName("rma_iov_count"),
+        fabric_h.C_INT.withName("datatype"),
+        fabric_h.C_INT.withName("op"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_LONG.withName("data")
+    ).withName("fi_msg_atomic");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -54,7 +62,9 @@ public class fi_msg_atomic {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
+    public static final AddressLayout msg_iov$layout() {
+        return msg_iov$LAYOUT;
+    }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -64,7 +74,9 @@ public class fi_msg_atomic {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
+    public static final long msg_iov$offset() {
+        return msg_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -72,7 +84,9 @@ public class fi_msg_atomic {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
+    public static MemorySegment msg_iov(MemorySegment struct) {
+        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -84,7 +98,7 @@ public class fi_msg_atomic {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -92,7 +106,9 @@ public class fi_msg_atomic {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
+    public static final AddressLayout desc$layout() {
+        return desc$LAYOUT;
+    }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -102,7 +118,9 @@ public class fi_msg_atomic {
      * void **desc
      * }
      */
-    public static final long desc$offset() { return desc$OFFSET; }
+    public static final long desc$offset() {
+        return desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -110,7 +128,9 @@ public class fi_msg_atomic {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
+    public static MemorySegment desc(MemorySegment struct) {
+        return struct.get(desc$LAYOUT, desc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -122,7 +142,7 @@ public class fi_msg_atomic {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -130,7 +150,9 @@ public class fi_msg_atomic {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -140,7 +162,9 @@ public class fi_msg_atomic {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -148,7 +172,9 @@ public class fi_msg_atomic {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -160,7 +186,7 @@ public class fi_msg_atomic {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -168,7 +194,9 @@ public class fi_msg_atomic {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -178,7 +206,9 @@ public class fi_msg_atomic {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -186,7 +216,9 @@ public class fi_msg_atomic {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -198,7 +230,7 @@ public class fi_msg_atomic {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma_iov"));
+    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma_iov"));
 
     /**
      * Layout for field:
@@ -206,7 +238,9 @@ public class fi_msg_atomic {
      * const struct fi_rma_ioc *rma_iov
      * }
      */
-    public static final AddressLayout rma_iov$layout() { return rma_iov$LAYOUT; }
+    public static final AddressLayout rma_iov$layout() {
+        return rma_iov$LAYOUT;
+    }
 
     private static final long rma_iov$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov"));
 
@@ -216,7 +250,9 @@ public class fi_msg_atomic {
      * const struct fi_rma_ioc *rma_iov
      * }
      */
-    public static final long rma_iov$offset() { return rma_iov$OFFSET; }
+    public static final long rma_iov$offset() {
+        return rma_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -224,7 +260,9 @@ public class fi_msg_atomic {
      * const struct fi_rma_ioc *rma_iov
      * }
      */
-    public static MemorySegment rma_iov(MemorySegment struct) { return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET); }
+    public static MemorySegment rma_iov(MemorySegment struct) {
+        return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -236,7 +274,7 @@ public class fi_msg_atomic {
         struct.set(rma_iov$LAYOUT, rma_iov$OFFSET, fieldValue);
     }
 
-    private static final OfLong rma_iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rma_iov_count"));
+    private static final OfLong rma_iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rma_iov_count"));
 
     /**
      * Layout for field:
@@ -244,7 +282,9 @@ public class fi_msg_atomic {
      * size_t rma_iov_count
      * }
      */
-    public static final OfLong rma_iov_count$layout() { return rma_iov_count$LAYOUT; }
+    public static final OfLong rma_iov_count$layout() {
+        return rma_iov_count$LAYOUT;
+    }
 
     private static final long rma_iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov_count"));
 
@@ -254,7 +294,9 @@ public class fi_msg_atomic {
      * size_t rma_iov_count
      * }
      */
-    public static final long rma_iov_count$offset() { return rma_iov_count$OFFSET; }
+    public static final long rma_iov_count$offset() {
+        return rma_iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -276,7 +318,7 @@ public class fi_msg_atomic {
         struct.set(rma_iov_count$LAYOUT, rma_iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -284,7 +326,9 @@ public class fi_msg_atomic {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
+    public static final OfInt datatype$layout() {
+        return datatype$LAYOUT;
+    }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -294,7 +338,9 @@ public class fi_msg_atomic {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() { return datatype$OFFSET; }
+    public static final long datatype$offset() {
+        return datatype$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -302,7 +348,9 @@ public class fi_msg_atomic {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
+    public static int datatype(MemorySegment struct) {
+        return struct.get(datatype$LAYOUT, datatype$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -314,7 +362,7 @@ public class fi_msg_atomic {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
+    private static final OfInt op$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -322,7 +370,9 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static final OfInt op$layout() { return op$LAYOUT; }
+    public static final OfInt op$layout() {
+        return op$LAYOUT;
+    }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -332,7 +382,9 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static final long op$offset() { return op$OFFSET; }
+    public static final long op$offset() {
+        return op$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -340,7 +392,9 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static int op(MemorySegment struct) { return struct.get(op$LAYOUT, op$OFFSET); }
+    public static int op(MemorySegment struct) {
+        return struct.get(op$LAYOUT, op$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -348,9 +402,11 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static void op(MemorySegment struct, int fieldValue) { struct.set(op$LAYOUT, op$OFFSET, fieldValue); }
+    public static void op(MemorySegment struct, int fieldValue) {
+        struct.set(op$LAYOUT, op$OFFSET, fieldValue);
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -358,7 +414,9 @@ public class fi_msg_atomic {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -368,7 +426,9 @@ public class fi_msg_atomic {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -376,7 +436,9 @@ public class fi_msg_atomic {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -388,7 +450,7 @@ public class fi_msg_atomic {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -396,7 +458,9 @@ public class fi_msg_atomic {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -406,7 +470,9 @@ public class fi_msg_atomic {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -414,7 +480,9 @@ public class fi_msg_atomic {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -442,7 +510,9 @@ public class fi_msg_atomic {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -464,8 +534,8 @@ public class fi_msg_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -33,18 +33,27 @@ public class fi_msg_collective {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
-            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
-            fabric_h.C_LONG.withName("coll_addr"), fabric_h.C_LONG.withName("root_addr"),
-            fabric_h.C_INT.withName("coll"), fabric_h.C_INT.withName("datatype"), fabric_h.C_INT.withName("op"),
-            MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("context")).withName("fi_msg_collective");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("msg_iov"),
+        fabric_h.C_POINTER.withName("desc"),
+        fabric_h.C_LONG.withName("iov_count"),
+        fabric_h.C_LONG.withName("coll_addr"),
+        fabric_h.C_LONG.withName("root_addr"),
+        fabric_h.C_INT.withName("coll"),
+        fabric_h.C_INT.withName("datatype"),
+        fabric_h.C_INT.withName("op"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_POINTER.withName("context")
+    ).withName("fi_msg_collective");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -52,7 +61,9 @@ public class fi_msg_collective {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
+    public static final AddressLayout msg_iov$layout() {
+        return msg_iov$LAYOUT;
+    }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -62,7 +73,9 @@ public class fi_msg_collective {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
+    public static final long msg_iov$offset() {
+        return msg_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +83,9 @@ public class fi_msg_collective {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
+    public static MemorySegment msg_iov(MemorySegment struct) {
+        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -82,7 +97,7 @@ public class fi_msg_collective {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -90,7 +105,9 @@ public class fi_msg_collective {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
+    public static final AddressLayout desc$layout() {
+        return desc$LAYOUT;
+    }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -100,7 +117,9 @@ public class fi_msg_collective {
      * void **desc
      * }
      */
-    public static final long desc$offset() { return desc$OFFSET; }
+    public static final long desc$offset() {
+        return desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -108,7 +127,9 @@ public class fi_msg_collective {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
+    public static MemorySegment desc(MemorySegment struct) {
+        return struct.get(desc$LAYOUT, desc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -120,7 +141,7 @@ public class fi_msg_collective {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -128,7 +149,9 @@ public class fi_msg_collective {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -138,7 +161,9 @@ public class fi_msg_collective {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -146,7 +171,9 @@ public class fi_msg_collective {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -158,7 +185,7 @@ public class fi_msg_collective {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong coll_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("coll_addr"));
+    private static final OfLong coll_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("coll_addr"));
 
     /**
      * Layout for field:
@@ -166,7 +193,9 @@ public class fi_msg_collective {
      * fi_addr_t coll_addr
      * }
      */
-    public static final OfLong coll_addr$layout() { return coll_addr$LAYOUT; }
+    public static final OfLong coll_addr$layout() {
+        return coll_addr$LAYOUT;
+    }
 
     private static final long coll_addr$OFFSET = $LAYOUT.byteOffset(groupElement("coll_addr"));
 
@@ -176,7 +205,9 @@ public class fi_msg_collective {
      * fi_addr_t coll_addr
      * }
      */
-    public static final long coll_addr$offset() { return coll_addr$OFFSET; }
+    public static final long coll_addr$offset() {
+        return coll_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -184,7 +215,9 @@ public class fi_msg_collective {
      * fi_addr_t coll_addr
      * }
      */
-    public static long coll_addr(MemorySegment struct) { return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET); }
+    public static long coll_addr(MemorySegment struct) {
+        return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -196,7 +229,7 @@ public class fi_msg_collective {
         struct.set(coll_addr$LAYOUT, coll_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong root_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("root_addr"));
+    private static final OfLong root_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("root_addr"));
 
     /**
      * Layout for field:
@@ -204,7 +237,9 @@ public class fi_msg_collective {
      * fi_addr_t root_addr
      * }
      */
-    public static final OfLong root_addr$layout() { return root_addr$LAYOUT; }
+    public static final OfLong root_addr$layout() {
+        return root_addr$LAYOUT;
+    }
 
     private static final long root_addr$OFFSET = $LAYOUT.byteOffset(groupElement("root_addr"));
 
@@ -214,7 +249,9 @@ public class fi_msg_collective {
      * fi_addr_t root_addr
      * }
      */
-    public static final long root_addr$offset() { return root_addr$OFFSET; }
+    public static final long root_addr$offset() {
+        return root_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -222,7 +259,9 @@ public class fi_msg_collective {
      * fi_addr_t root_addr
      * }
      */
-    public static long root_addr(MemorySegment struct) { return struct.get(root_addr$LAYOUT, root_addr$OFFSET); }
+    public static long root_addr(MemorySegment struct) {
+        return struct.get(root_addr$LAYOUT, root_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -234,7 +273,7 @@ public class fi_msg_collective {
         struct.set(root_addr$LAYOUT, root_addr$OFFSET, fieldValue);
     }
 
-    private static final OfInt coll$LAYOUT = (OfInt) $LAYOUT.select(groupElement("coll"));
+    private static final OfInt coll$LAYOUT = (OfInt)$LAYOUT.select(groupElement("coll"));
 
     /**
      * Layout for field:
@@ -242,7 +281,9 @@ public class fi_msg_collective {
      * enum fi_collective_op coll
      * }
      */
-    public static final OfInt coll$layout() { return coll$LAYOUT; }
+    public static final OfInt coll$layout() {
+        return coll$LAYOUT;
+    }
 
     private static final long coll$OFFSET = $LAYOUT.byteOffset(groupElement("coll"));
 
@@ -252,7 +293,9 @@ public class fi_msg_collective {
      * enum fi_collective_op coll
      * }
      */
-    public static final long coll$offset() { return coll$OFFSET; }
+    public static final long coll$offset() {
+        return coll$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -260,7 +303,9 @@ public class fi_msg_collective {
      * enum fi_collective_op coll
      * }
      */
-    public static int coll(MemorySegment struct) { return struct.get(coll$LAYOUT, coll$OFFSET); }
+    public static int coll(MemorySegment struct) {
+        return struct.get(coll$LAYOUT, coll$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -272,7 +317,7 @@ public class fi_msg_collective {
         struct.set(coll$LAYOUT, coll$OFFSET, fieldValue);
     }
 
-    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -280,7 +325,9 @@ public class fi_msg_collective {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
+    public static final OfInt datatype$layout() {
+        return datatype$LAYOUT;
+    }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -290,7 +337,9 @@ public class fi_msg_collective {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() { return datatype$OFFSET; }
+    public static final long datatype$offset() {
+        return datatype$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -298,7 +347,9 @@ public class fi_msg_collective {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
+    public static int datatype(MemorySegment struct) {
+        return struct.get(datatype$LAYOUT, datatype$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -310,7 +361,7 @@ public class fi_msg_collective {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
+    private static final OfInt op$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -318,7 +369,9 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static final OfInt op$layout() { return op$LAYOUT; }
+    public static final OfInt op$layout() {
+        return op$LAYOUT;
+    }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -328,7 +381,9 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static final long op$offset() { return op$OFFSET; }
+    public static final long op$offset() {
+        return op$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -336,7 +391,9 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static int op(MemorySegment struct) { return struct.get(op$LAYOUT, op$OFFSET); }
+    public static int op(MemorySegment struct) {
+        return struct.get(op$LAYOUT, op$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -344,9 +401,11 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static void op(MemorySegment struct, int fieldValue) { struct.set(op$LAYOUT, op$OFFSET, fieldValue); }
+    public static void op(MemorySegment struct, int fieldValue) {
+        struct.set(op$LAYOUT, op$OFFSET, fieldValue);
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -354,7 +413,9 @@ public class fi_msg_collective {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -364,7 +425,9 @@ public class fi_msg_collective {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -372,7 +435,9 @@ public class fi_msg_collective {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -400,7 +465,9 @@ public class fi_msg_collective {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -422,8 +489,8 @@ public class fi_msg_collective {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

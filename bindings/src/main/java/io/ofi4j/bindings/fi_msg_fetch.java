@@ -27,15 +27,20 @@ public class fi_msg_fetch {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
-            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count")).withName("fi_msg_fetch");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("msg_iov"),
+        fabric_h.C_POINTER.withName("desc"),
+        fabric_h.C_LONG.withName("iov_count")
+    ).withName("fi_msg_fetch");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fi_msg_fetch {
      * struct fi_ioc *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
+    public static final AddressLayout msg_iov$layout() {
+        return msg_iov$LAYOUT;
+    }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -53,7 +60,9 @@ public class fi_msg_fetch {
      * struct fi_ioc *msg_iov
      * }
      */
-    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
+    public static final long msg_iov$offset() {
+        return msg_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class fi_msg_fetch {
      * struct fi_ioc *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
+    public static MemorySegment msg_iov(MemorySegment struct) {
+        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class fi_msg_fetch {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class fi_msg_fetch {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
+    public static final AddressLayout desc$layout() {
+        return desc$LAYOUT;
+    }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -91,7 +104,9 @@ public class fi_msg_fetch {
      * void **desc
      * }
      */
-    public static final long desc$offset() { return desc$OFFSET; }
+    public static final long desc$offset() {
+        return desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class fi_msg_fetch {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
+    public static MemorySegment desc(MemorySegment struct) {
+        return struct.get(desc$LAYOUT, desc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -111,7 +128,7 @@ public class fi_msg_fetch {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -119,7 +136,9 @@ public class fi_msg_fetch {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -129,7 +148,9 @@ public class fi_msg_fetch {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -137,7 +158,9 @@ public class fi_msg_fetch {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -165,7 +188,9 @@ public class fi_msg_fetch {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -187,8 +212,8 @@ public class fi_msg_fetch {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

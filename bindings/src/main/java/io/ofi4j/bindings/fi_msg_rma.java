@@ -32,19 +32,25 @@ public class fi_msg_rma {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("msg_iov"), fabric_h.C_POINTER.withName("desc"),
-                    fabric_h.C_LONG.withName("iov_count"), fabric_h.C_LONG.withName("addr"),
-                    fabric_h.C_POINTER.withName("rma_iov"), fabric_h.C_LONG.withName("rma_iov_count"),
-                    fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"))
-            .withName("fi_msg_rma");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("msg_iov"),
+        fabric_h.C_POINTER.withName("desc"),
+        fabric_h.C_LONG.withName("iov_count"),
+        fabric_h.C_LONG.withName("addr"),
+        fabric_h.C_POINTER.withName("rma_iov"),
+        fabric_h.C_LONG.withName("rma_iov_count"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_LONG.withName("data")
+    ).withName("fi_msg_rma");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class fi_msg_rma {
      * const struct iovec *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
+    public static final AddressLayout msg_iov$layout() {
+        return msg_iov$LAYOUT;
+    }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -62,7 +70,9 @@ public class fi_msg_rma {
      * const struct iovec *msg_iov
      * }
      */
-    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
+    public static final long msg_iov$offset() {
+        return msg_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +80,9 @@ public class fi_msg_rma {
      * const struct iovec *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
+    public static MemorySegment msg_iov(MemorySegment struct) {
+        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -82,7 +94,7 @@ public class fi_msg_rma {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -90,7 +102,9 @@ public class fi_msg_rma {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
+    public static final AddressLayout desc$layout() {
+        return desc$LAYOUT;
+    }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -100,7 +114,9 @@ public class fi_msg_rma {
      * void **desc
      * }
      */
-    public static final long desc$offset() { return desc$OFFSET; }
+    public static final long desc$offset() {
+        return desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -108,7 +124,9 @@ public class fi_msg_rma {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
+    public static MemorySegment desc(MemorySegment struct) {
+        return struct.get(desc$LAYOUT, desc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -120,7 +138,7 @@ public class fi_msg_rma {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -128,7 +146,9 @@ public class fi_msg_rma {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -138,7 +158,9 @@ public class fi_msg_rma {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -146,7 +168,9 @@ public class fi_msg_rma {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -158,7 +182,7 @@ public class fi_msg_rma {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -166,7 +190,9 @@ public class fi_msg_rma {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -176,7 +202,9 @@ public class fi_msg_rma {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -184,7 +212,9 @@ public class fi_msg_rma {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -196,7 +226,7 @@ public class fi_msg_rma {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma_iov"));
+    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma_iov"));
 
     /**
      * Layout for field:
@@ -204,7 +234,9 @@ public class fi_msg_rma {
      * const struct fi_rma_iov *rma_iov
      * }
      */
-    public static final AddressLayout rma_iov$layout() { return rma_iov$LAYOUT; }
+    public static final AddressLayout rma_iov$layout() {
+        return rma_iov$LAYOUT;
+    }
 
     private static final long rma_iov$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov"));
 
@@ -214,7 +246,9 @@ public class fi_msg_rma {
      * const struct fi_rma_iov *rma_iov
      * }
      */
-    public static final long rma_iov$offset() { return rma_iov$OFFSET; }
+    public static final long rma_iov$offset() {
+        return rma_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -222,7 +256,9 @@ public class fi_msg_rma {
      * const struct fi_rma_iov *rma_iov
      * }
      */
-    public static MemorySegment rma_iov(MemorySegment struct) { return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET); }
+    public static MemorySegment rma_iov(MemorySegment struct) {
+        return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -234,7 +270,7 @@ public class fi_msg_rma {
         struct.set(rma_iov$LAYOUT, rma_iov$OFFSET, fieldValue);
     }
 
-    private static final OfLong rma_iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rma_iov_count"));
+    private static final OfLong rma_iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rma_iov_count"));
 
     /**
      * Layout for field:
@@ -242,7 +278,9 @@ public class fi_msg_rma {
      * size_t rma_iov_count
      * }
      */
-    public static final OfLong rma_iov_count$layout() { return rma_iov_count$LAYOUT; }
+    public static final OfLong rma_iov_count$layout() {
+        return rma_iov_count$LAYOUT;
+    }
 
     private static final long rma_iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov_count"));
 
@@ -252,7 +290,9 @@ public class fi_msg_rma {
      * size_t rma_iov_count
      * }
      */
-    public static final long rma_iov_count$offset() { return rma_iov_count$OFFSET; }
+    public static final long rma_iov_count$offset() {
+        return rma_iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -274,7 +314,7 @@ public class fi_msg_rma {
         struct.set(rma_iov_count$LAYOUT, rma_iov_count$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -282,7 +322,9 @@ public class fi_msg_rma {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -292,7 +334,9 @@ public class fi_msg_rma {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -300,7 +344,9 @@ public class fi_msg_rma {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -312,7 +358,7 @@ public class fi_msg_rma {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -320,7 +366,9 @@ public class fi_msg_rma {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -330,7 +378,9 @@ public class fi_msg_rma {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -338,7 +388,9 @@ public class fi_msg_rma {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -366,7 +418,9 @@ public class fi_msg_rma {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -388,8 +442,8 @@ public class fi_msg_rma {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -32,17 +32,25 @@ public class fi_msg_tagged {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
-            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
-            fabric_h.C_LONG.withName("addr"), fabric_h.C_LONG.withName("tag"), fabric_h.C_LONG.withName("ignore"),
-            fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data")).withName("fi_msg_tagged");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("msg_iov"),
+        fabric_h.C_POINTER.withName("desc"),
+        fabric_h.C_LONG.withName("iov_count"),
+        fabric_h.C_LONG.withName("addr"),
+        fabric_h.C_LONG.withName("tag"),
+        fabric_h.C_LONG.withName("ignore"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_LONG.withName("data")
+    ).withName("fi_msg_tagged");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -50,7 +58,9 @@ public class fi_msg_tagged {
      * const struct iovec *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
+    public static final AddressLayout msg_iov$layout() {
+        return msg_iov$LAYOUT;
+    }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -60,7 +70,9 @@ public class fi_msg_tagged {
      * const struct iovec *msg_iov
      * }
      */
-    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
+    public static final long msg_iov$offset() {
+        return msg_iov$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -68,7 +80,9 @@ public class fi_msg_tagged {
      * const struct iovec *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
+    public static MemorySegment msg_iov(MemorySegment struct) {
+        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -80,7 +94,7 @@ public class fi_msg_tagged {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -88,7 +102,9 @@ public class fi_msg_tagged {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
+    public static final AddressLayout desc$layout() {
+        return desc$LAYOUT;
+    }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -98,7 +114,9 @@ public class fi_msg_tagged {
      * void **desc
      * }
      */
-    public static final long desc$offset() { return desc$OFFSET; }
+    public static final long desc$offset() {
+        return desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -106,7 +124,9 @@ public class fi_msg_tagged {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
+    public static MemorySegment desc(MemorySegment struct) {
+        return struct.get(desc$LAYOUT, desc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -118,7 +138,7 @@ public class fi_msg_tagged {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -126,7 +146,9 @@ public class fi_msg_tagged {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
+    public static final OfLong iov_count$layout() {
+        return iov_count$LAYOUT;
+    }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -136,7 +158,9 @@ public class fi_msg_tagged {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() { return iov_count$OFFSET; }
+    public static final long iov_count$offset() {
+        return iov_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -144,7 +168,9 @@ public class fi_msg_tagged {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
+    public static long iov_count(MemorySegment struct) {
+        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -156,7 +182,7 @@ public class fi_msg_tagged {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -164,7 +190,9 @@ public class fi_msg_tagged {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -174,7 +202,9 @@ public class fi_msg_tagged {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -182,7 +212,9 @@ public class fi_msg_tagged {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -194,7 +226,7 @@ public class fi_msg_tagged {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong tag$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tag"));
+    private static final OfLong tag$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tag"));
 
     /**
      * Layout for field:
@@ -202,7 +234,9 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static final OfLong tag$layout() { return tag$LAYOUT; }
+    public static final OfLong tag$layout() {
+        return tag$LAYOUT;
+    }
 
     private static final long tag$OFFSET = $LAYOUT.byteOffset(groupElement("tag"));
 
@@ -212,7 +246,9 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static final long tag$offset() { return tag$OFFSET; }
+    public static final long tag$offset() {
+        return tag$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -220,7 +256,9 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static long tag(MemorySegment struct) { return struct.get(tag$LAYOUT, tag$OFFSET); }
+    public static long tag(MemorySegment struct) {
+        return struct.get(tag$LAYOUT, tag$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -228,9 +266,11 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static void tag(MemorySegment struct, long fieldValue) { struct.set(tag$LAYOUT, tag$OFFSET, fieldValue); }
+    public static void tag(MemorySegment struct, long fieldValue) {
+        struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
+    }
 
-    private static final OfLong ignore$LAYOUT = (OfLong) $LAYOUT.select(groupElement("ignore"));
+    private static final OfLong ignore$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ignore"));
 
     /**
      * Layout for field:
@@ -238,7 +278,9 @@ public class fi_msg_tagged {
      * uint64_t ignore
      * }
      */
-    public static final OfLong ignore$layout() { return ignore$LAYOUT; }
+    public static final OfLong ignore$layout() {
+        return ignore$LAYOUT;
+    }
 
     private static final long ignore$OFFSET = $LAYOUT.byteOffset(groupElement("ignore"));
 
@@ -248,7 +290,9 @@ public class fi_msg_tagged {
      * uint64_t ignore
      * }
      */
-    public static final long ignore$offset() { return ignore$OFFSET; }
+    public static final long ignore$offset() {
+        return ignore$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -256,7 +300,9 @@ public class fi_msg_tagged {
      * uint64_t ignore
      * }
      */
-    public static long ignore(MemorySegment struct) { return struct.get(ignore$LAYOUT, ignore$OFFSET); }
+    public static long ignore(MemorySegment struct) {
+        return struct.get(ignore$LAYOUT, ignore$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -268,7 +314,7 @@ public class fi_msg_tagged {
         struct.set(ignore$LAYOUT, ignore$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -276,7 +322,9 @@ public class fi_msg_tagged {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -286,7 +334,9 @@ public class fi_msg_tagged {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -294,7 +344,9 @@ public class fi_msg_tagged {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -306,7 +358,7 @@ public class fi_msg_tagged {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -314,7 +366,9 @@ public class fi_msg_tagged {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() { return data$LAYOUT; }
+    public static final OfLong data$layout() {
+        return data$LAYOUT;
+    }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -324,7 +378,9 @@ public class fi_msg_tagged {
      * uint64_t data
      * }
      */
-    public static final long data$offset() { return data$OFFSET; }
+    public static final long data$offset() {
+        return data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -332,7 +388,9 @@ public class fi_msg_tagged {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
+    public static long data(MemorySegment struct) {
+        return struct.get(data$LAYOUT, data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -360,7 +418,9 @@ public class fi_msg_tagged {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -382,8 +442,8 @@ public class fi_msg_tagged {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

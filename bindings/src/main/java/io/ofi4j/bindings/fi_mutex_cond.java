@@ -26,16 +26,19 @@ public class fi_mutex_cond {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("mutex"), fabric_h.C_POINTER.withName("cond"))
-            .withName("fi_mutex_cond");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("mutex"),
+        fabric_h.C_POINTER.withName("cond")
+    ).withName("fi_mutex_cond");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout mutex$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mutex"));
+    private static final AddressLayout mutex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mutex"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_mutex_cond {
      * pthread_mutex_t *mutex
      * }
      */
-    public static final AddressLayout mutex$layout() { return mutex$LAYOUT; }
+    public static final AddressLayout mutex$layout() {
+        return mutex$LAYOUT;
+    }
 
     private static final long mutex$OFFSET = $LAYOUT.byteOffset(groupElement("mutex"));
 
@@ -53,7 +58,9 @@ public class fi_mutex_cond {
      * pthread_mutex_t *mutex
      * }
      */
-    public static final long mutex$offset() { return mutex$OFFSET; }
+    public static final long mutex$offset() {
+        return mutex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_mutex_cond {
      * pthread_mutex_t *mutex
      * }
      */
-    public static MemorySegment mutex(MemorySegment struct) { return struct.get(mutex$LAYOUT, mutex$OFFSET); }
+    public static MemorySegment mutex(MemorySegment struct) {
+        return struct.get(mutex$LAYOUT, mutex$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_mutex_cond {
         struct.set(mutex$LAYOUT, mutex$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout cond$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cond"));
+    private static final AddressLayout cond$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cond"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_mutex_cond {
      * pthread_cond_t *cond
      * }
      */
-    public static final AddressLayout cond$layout() { return cond$LAYOUT; }
+    public static final AddressLayout cond$layout() {
+        return cond$LAYOUT;
+    }
 
     private static final long cond$OFFSET = $LAYOUT.byteOffset(groupElement("cond"));
 
@@ -91,7 +102,9 @@ public class fi_mutex_cond {
      * pthread_cond_t *cond
      * }
      */
-    public static final long cond$offset() { return cond$OFFSET; }
+    public static final long cond$offset() {
+        return cond$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_mutex_cond {
      * pthread_cond_t *cond
      * }
      */
-    public static MemorySegment cond(MemorySegment struct) { return struct.get(cond$LAYOUT, cond$OFFSET); }
+    public static MemorySegment cond(MemorySegment struct) {
+        return struct.get(cond$LAYOUT, cond$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_mutex_cond {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_mutex_cond {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

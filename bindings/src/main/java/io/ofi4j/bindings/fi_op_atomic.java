@@ -27,15 +27,20 @@ public class fi_op_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("ep"),
-            fi_msg_atomic.layout().withName("msg"), fabric_h.C_LONG.withName("flags")).withName("fi_op_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("ep"),
+        fi_msg_atomic.layout().withName("msg"),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_op_atomic");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fi_op_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
+    public static final AddressLayout ep$layout() {
+        return ep$LAYOUT;
+    }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -53,7 +60,9 @@ public class fi_op_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() { return ep$OFFSET; }
+    public static final long ep$offset() {
+        return ep$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class fi_op_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
+    public static MemorySegment ep(MemorySegment struct) {
+        return struct.get(ep$LAYOUT, ep$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class fi_op_atomic {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout msg$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("msg"));
+    private static final GroupLayout msg$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class fi_op_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final GroupLayout msg$layout() { return msg$LAYOUT; }
+    public static final GroupLayout msg$layout() {
+        return msg$LAYOUT;
+    }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -91,7 +104,9 @@ public class fi_op_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final long msg$offset() { return msg$OFFSET; }
+    public static final long msg$offset() {
+        return msg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -113,7 +128,7 @@ public class fi_op_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, msg$OFFSET, msg$LAYOUT.byteSize());
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -121,7 +136,9 @@ public class fi_op_atomic {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -131,7 +148,9 @@ public class fi_op_atomic {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +158,9 @@ public class fi_op_atomic {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -167,7 +188,9 @@ public class fi_op_atomic {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -189,8 +212,8 @@ public class fi_op_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_op_cntr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("cntr"), fabric_h.C_LONG.withName("value"))
-            .withName("fi_op_cntr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("cntr"),
+        fabric_h.C_LONG.withName("value")
+    ).withName("fi_op_cntr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
+    private static final AddressLayout cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_op_cntr {
      * struct fid_cntr *cntr
      * }
      */
-    public static final AddressLayout cntr$layout() { return cntr$LAYOUT; }
+    public static final AddressLayout cntr$layout() {
+        return cntr$LAYOUT;
+    }
 
     private static final long cntr$OFFSET = $LAYOUT.byteOffset(groupElement("cntr"));
 
@@ -53,7 +58,9 @@ public class fi_op_cntr {
      * struct fid_cntr *cntr
      * }
      */
-    public static final long cntr$offset() { return cntr$OFFSET; }
+    public static final long cntr$offset() {
+        return cntr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_op_cntr {
      * struct fid_cntr *cntr
      * }
      */
-    public static MemorySegment cntr(MemorySegment struct) { return struct.get(cntr$LAYOUT, cntr$OFFSET); }
+    public static MemorySegment cntr(MemorySegment struct) {
+        return struct.get(cntr$LAYOUT, cntr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_op_cntr {
         struct.set(cntr$LAYOUT, cntr$OFFSET, fieldValue);
     }
 
-    private static final OfLong value$LAYOUT = (OfLong) $LAYOUT.select(groupElement("value"));
+    private static final OfLong value$LAYOUT = (OfLong)$LAYOUT.select(groupElement("value"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_op_cntr {
      * uint64_t value
      * }
      */
-    public static final OfLong value$layout() { return value$LAYOUT; }
+    public static final OfLong value$layout() {
+        return value$LAYOUT;
+    }
 
     private static final long value$OFFSET = $LAYOUT.byteOffset(groupElement("value"));
 
@@ -91,7 +102,9 @@ public class fi_op_cntr {
      * uint64_t value
      * }
      */
-    public static final long value$offset() { return value$OFFSET; }
+    public static final long value$offset() {
+        return value$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_op_cntr {
      * uint64_t value
      * }
      */
-    public static long value(MemorySegment struct) { return struct.get(value$LAYOUT, value$OFFSET); }
+    public static long value(MemorySegment struct) {
+        return struct.get(value$LAYOUT, value$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_op_cntr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_op_cntr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,17 +29,22 @@ public class fi_op_compare_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("ep"),
-            fi_msg_atomic.layout().withName("msg"), fi_msg_fetch.layout().withName("fetch"),
-            fi_msg_compare.layout().withName("compare"), fabric_h.C_LONG.withName("flags"))
-            .withName("fi_op_compare_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("ep"),
+        fi_msg_atomic.layout().withName("msg"),
+        fi_msg_fetch.layout().withName("fetch"),
+        fi_msg_compare.layout().withName("compare"),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_op_compare_atomic");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -47,7 +52,9 @@ public class fi_op_compare_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
+    public static final AddressLayout ep$layout() {
+        return ep$LAYOUT;
+    }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -57,7 +64,9 @@ public class fi_op_compare_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() { return ep$OFFSET; }
+    public static final long ep$offset() {
+        return ep$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -65,7 +74,9 @@ public class fi_op_compare_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
+    public static MemorySegment ep(MemorySegment struct) {
+        return struct.get(ep$LAYOUT, ep$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -77,7 +88,7 @@ public class fi_op_compare_atomic {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout msg$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("msg"));
+    private static final GroupLayout msg$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -85,7 +96,9 @@ public class fi_op_compare_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final GroupLayout msg$layout() { return msg$LAYOUT; }
+    public static final GroupLayout msg$layout() {
+        return msg$LAYOUT;
+    }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -95,7 +108,9 @@ public class fi_op_compare_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final long msg$offset() { return msg$OFFSET; }
+    public static final long msg$offset() {
+        return msg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -117,7 +132,7 @@ public class fi_op_compare_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, msg$OFFSET, msg$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout fetch$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fetch"));
+    private static final GroupLayout fetch$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fetch"));
 
     /**
      * Layout for field:
@@ -125,7 +140,9 @@ public class fi_op_compare_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final GroupLayout fetch$layout() { return fetch$LAYOUT; }
+    public static final GroupLayout fetch$layout() {
+        return fetch$LAYOUT;
+    }
 
     private static final long fetch$OFFSET = $LAYOUT.byteOffset(groupElement("fetch"));
 
@@ -135,7 +152,9 @@ public class fi_op_compare_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final long fetch$offset() { return fetch$OFFSET; }
+    public static final long fetch$offset() {
+        return fetch$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -157,7 +176,7 @@ public class fi_op_compare_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, fetch$OFFSET, fetch$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout compare$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("compare"));
+    private static final GroupLayout compare$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("compare"));
 
     /**
      * Layout for field:
@@ -165,7 +184,9 @@ public class fi_op_compare_atomic {
      * struct fi_msg_compare compare
      * }
      */
-    public static final GroupLayout compare$layout() { return compare$LAYOUT; }
+    public static final GroupLayout compare$layout() {
+        return compare$LAYOUT;
+    }
 
     private static final long compare$OFFSET = $LAYOUT.byteOffset(groupElement("compare"));
 
@@ -175,7 +196,9 @@ public class fi_op_compare_atomic {
      * struct fi_msg_compare compare
      * }
      */
-    public static final long compare$offset() { return compare$OFFSET; }
+    public static final long compare$offset() {
+        return compare$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -197,7 +220,7 @@ public class fi_op_compare_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, compare$OFFSET, compare$LAYOUT.byteSize());
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -205,7 +228,9 @@ public class fi_op_compare_atomic {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -215,7 +240,9 @@ public class fi_op_compare_atomic {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -223,7 +250,9 @@ public class fi_op_compare_atomic {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -251,7 +280,9 @@ public class fi_op_compare_atomic {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -273,8 +304,8 @@ public class fi_op_compare_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,17 +28,21 @@ public class fi_op_fetch_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("ep"), fi_msg_atomic.layout().withName("msg"),
-                    fi_msg_fetch.layout().withName("fetch"), fabric_h.C_LONG.withName("flags"))
-            .withName("fi_op_fetch_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("ep"),
+        fi_msg_atomic.layout().withName("msg"),
+        fi_msg_fetch.layout().withName("fetch"),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_op_fetch_atomic");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_op_fetch_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
+    public static final AddressLayout ep$layout() {
+        return ep$LAYOUT;
+    }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -56,7 +62,9 @@ public class fi_op_fetch_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() { return ep$OFFSET; }
+    public static final long ep$offset() {
+        return ep$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +72,9 @@ public class fi_op_fetch_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
+    public static MemorySegment ep(MemorySegment struct) {
+        return struct.get(ep$LAYOUT, ep$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +86,7 @@ public class fi_op_fetch_atomic {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout msg$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("msg"));
+    private static final GroupLayout msg$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -84,7 +94,9 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final GroupLayout msg$layout() { return msg$LAYOUT; }
+    public static final GroupLayout msg$layout() {
+        return msg$LAYOUT;
+    }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -94,7 +106,9 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final long msg$offset() { return msg$OFFSET; }
+    public static final long msg$offset() {
+        return msg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +130,7 @@ public class fi_op_fetch_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, msg$OFFSET, msg$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout fetch$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fetch"));
+    private static final GroupLayout fetch$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fetch"));
 
     /**
      * Layout for field:
@@ -124,7 +138,9 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final GroupLayout fetch$layout() { return fetch$LAYOUT; }
+    public static final GroupLayout fetch$layout() {
+        return fetch$LAYOUT;
+    }
 
     private static final long fetch$OFFSET = $LAYOUT.byteOffset(groupElement("fetch"));
 
@@ -134,7 +150,9 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final long fetch$offset() { return fetch$OFFSET; }
+    public static final long fetch$offset() {
+        return fetch$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -156,7 +174,7 @@ public class fi_op_fetch_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, fetch$OFFSET, fetch$LAYOUT.byteSize());
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -164,7 +182,9 @@ public class fi_op_fetch_atomic {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -174,7 +194,9 @@ public class fi_op_fetch_atomic {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -182,7 +204,9 @@ public class fi_op_fetch_atomic {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -210,7 +234,9 @@ public class fi_op_fetch_atomic {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -232,8 +258,8 @@ public class fi_op_fetch_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -31,17 +31,24 @@ public class fi_ops {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_POINTER.withName("close"), fabric_h.C_POINTER.withName("bind"),
-            fabric_h.C_POINTER.withName("control"), fabric_h.C_POINTER.withName("ops_open"),
-            fabric_h.C_POINTER.withName("tostr"), fabric_h.C_POINTER.withName("ops_set")).withName("fi_ops");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("close"),
+        fabric_h.C_POINTER.withName("bind"),
+        fabric_h.C_POINTER.withName("control"),
+        fabric_h.C_POINTER.withName("ops_open"),
+        fabric_h.C_POINTER.withName("tostr"),
+        fabric_h.C_POINTER.withName("ops_set")
+    ).withName("fi_ops");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_ops {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -59,7 +68,9 @@ public class fi_ops {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_ops {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -97,12 +110,17 @@ public class fi_ops {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(close.Function.class, "apply", $DESC);
 
@@ -119,7 +137,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -128,7 +146,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout close$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("close"));
+    private static final AddressLayout close$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("close"));
 
     /**
      * Layout for field:
@@ -136,7 +154,9 @@ public class fi_ops {
      * int (*close)(struct fid *)
      * }
      */
-    public static final AddressLayout close$layout() { return close$LAYOUT; }
+    public static final AddressLayout close$layout() {
+        return close$LAYOUT;
+    }
 
     private static final long close$OFFSET = $LAYOUT.byteOffset(groupElement("close"));
 
@@ -146,7 +166,9 @@ public class fi_ops {
      * int (*close)(struct fid *)
      * }
      */
-    public static final long close$offset() { return close$OFFSET; }
+    public static final long close$offset() {
+        return close$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -154,7 +176,9 @@ public class fi_ops {
      * int (*close)(struct fid *)
      * }
      */
-    public static MemorySegment close(MemorySegment struct) { return struct.get(close$LAYOUT, close$OFFSET); }
+    public static MemorySegment close(MemorySegment struct) {
+        return struct.get(close$LAYOUT, close$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -184,13 +208,19 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(bind.Function.class, "apply", $DESC);
 
@@ -207,7 +237,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -216,7 +246,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout bind$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("bind"));
+    private static final AddressLayout bind$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("bind"));
 
     /**
      * Layout for field:
@@ -224,7 +254,9 @@ public class fi_ops {
      * int (*bind)(struct fid *, struct fid *, uint64_t)
      * }
      */
-    public static final AddressLayout bind$layout() { return bind$LAYOUT; }
+    public static final AddressLayout bind$layout() {
+        return bind$LAYOUT;
+    }
 
     private static final long bind$OFFSET = $LAYOUT.byteOffset(groupElement("bind"));
 
@@ -234,7 +266,9 @@ public class fi_ops {
      * int (*bind)(struct fid *, struct fid *, uint64_t)
      * }
      */
-    public static final long bind$offset() { return bind$OFFSET; }
+    public static final long bind$offset() {
+        return bind$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -242,7 +276,9 @@ public class fi_ops {
      * int (*bind)(struct fid *, struct fid *, uint64_t)
      * }
      */
-    public static MemorySegment bind(MemorySegment struct) { return struct.get(bind$LAYOUT, bind$OFFSET); }
+    public static MemorySegment bind(MemorySegment struct) {
+        return struct.get(bind$LAYOUT, bind$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -272,13 +308,19 @@ public class fi_ops {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(control.Function.class, "apply", $DESC);
 
@@ -295,7 +337,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -304,7 +346,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout control$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("control"));
+    private static final AddressLayout control$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("control"));
 
     /**
      * Layout for field:
@@ -312,7 +354,9 @@ public class fi_ops {
      * int (*control)(struct fid *, int, void *)
      * }
      */
-    public static final AddressLayout control$layout() { return control$LAYOUT; }
+    public static final AddressLayout control$layout() {
+        return control$LAYOUT;
+    }
 
     private static final long control$OFFSET = $LAYOUT.byteOffset(groupElement("control"));
 
@@ -322,7 +366,9 @@ public class fi_ops {
      * int (*control)(struct fid *, int, void *)
      * }
      */
-    public static final long control$offset() { return control$OFFSET; }
+    public static final long control$offset() {
+        return control$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -330,7 +376,9 @@ public class fi_ops {
      * int (*control)(struct fid *, int, void *)
      * }
      */
-    public static MemorySegment control(MemorySegment struct) { return struct.get(control$LAYOUT, control$OFFSET); }
+    public static MemorySegment control(MemorySegment struct) {
+        return struct.get(control$LAYOUT, control$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -360,13 +408,21 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(ops_open.Function.class, "apply", $DESC);
 
@@ -383,8 +439,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -393,7 +448,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout ops_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops_open"));
+    private static final AddressLayout ops_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops_open"));
 
     /**
      * Layout for field:
@@ -401,7 +456,9 @@ public class fi_ops {
      * int (*ops_open)(struct fid *, const char *, uint64_t, void **, void *)
      * }
      */
-    public static final AddressLayout ops_open$layout() { return ops_open$LAYOUT; }
+    public static final AddressLayout ops_open$layout() {
+        return ops_open$LAYOUT;
+    }
 
     private static final long ops_open$OFFSET = $LAYOUT.byteOffset(groupElement("ops_open"));
 
@@ -411,7 +468,9 @@ public class fi_ops {
      * int (*ops_open)(struct fid *, const char *, uint64_t, void **, void *)
      * }
      */
-    public static final long ops_open$offset() { return ops_open$OFFSET; }
+    public static final long ops_open$offset() {
+        return ops_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -451,13 +510,19 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(tostr.Function.class, "apply", $DESC);
 
@@ -474,7 +539,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -483,7 +548,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout tostr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tostr"));
+    private static final AddressLayout tostr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tostr"));
 
     /**
      * Layout for field:
@@ -491,7 +556,9 @@ public class fi_ops {
      * int (*tostr)(const struct fid *, char *, size_t)
      * }
      */
-    public static final AddressLayout tostr$layout() { return tostr$LAYOUT; }
+    public static final AddressLayout tostr$layout() {
+        return tostr$LAYOUT;
+    }
 
     private static final long tostr$OFFSET = $LAYOUT.byteOffset(groupElement("tostr"));
 
@@ -501,7 +568,9 @@ public class fi_ops {
      * int (*tostr)(const struct fid *, char *, size_t)
      * }
      */
-    public static final long tostr$offset() { return tostr$OFFSET; }
+    public static final long tostr$offset() {
+        return tostr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -509,7 +578,9 @@ public class fi_ops {
      * int (*tostr)(const struct fid *, char *, size_t)
      * }
      */
-    public static MemorySegment tostr(MemorySegment struct) { return struct.get(tostr$LAYOUT, tostr$OFFSET); }
+    public static MemorySegment tostr(MemorySegment struct) {
+        return struct.get(tostr$LAYOUT, tostr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -539,13 +610,21 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(ops_set.Function.class, "apply", $DESC);
 
@@ -562,8 +641,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -572,7 +650,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout ops_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops_set"));
+    private static final AddressLayout ops_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops_set"));
 
     /**
      * Layout for field:
@@ -580,7 +658,9 @@ public class fi_ops {
      * int (*ops_set)(struct fid *, const char *, uint64_t, void *, void *)
      * }
      */
-    public static final AddressLayout ops_set$layout() { return ops_set$LAYOUT; }
+    public static final AddressLayout ops_set$layout() {
+        return ops_set$LAYOUT;
+    }
 
     private static final long ops_set$OFFSET = $LAYOUT.byteOffset(groupElement("ops_set"));
 
@@ -590,7 +670,9 @@ public class fi_ops {
      * int (*ops_set)(struct fid *, const char *, uint64_t, void *, void *)
      * }
      */
-    public static final long ops_set$offset() { return ops_set$OFFSET; }
+    public static final long ops_set$offset() {
+        return ops_set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -598,7 +680,9 @@ public class fi_ops {
      * int (*ops_set)(struct fid *, const char *, uint64_t, void *, void *)
      * }
      */
-    public static MemorySegment ops_set(MemorySegment struct) { return struct.get(ops_set$LAYOUT, ops_set$OFFSET); }
+    public static MemorySegment ops_set(MemorySegment struct) {
+        return struct.get(ops_set$LAYOUT, ops_set$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -626,7 +710,9 @@ public class fi_ops {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -648,8 +734,8 @@ public class fi_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -38,22 +38,31 @@ public class fi_ops_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("write"),
-                    fabric_h.C_POINTER.withName("writev"), fabric_h.C_POINTER.withName("writemsg"),
-                    fabric_h.C_POINTER.withName("inject"), fabric_h.C_POINTER.withName("readwrite"),
-                    fabric_h.C_POINTER.withName("readwritev"), fabric_h.C_POINTER.withName("readwritemsg"),
-                    fabric_h.C_POINTER.withName("compwrite"), fabric_h.C_POINTER.withName("compwritev"),
-                    fabric_h.C_POINTER.withName("compwritemsg"), fabric_h.C_POINTER.withName("writevalid"),
-                    fabric_h.C_POINTER.withName("readwritevalid"), fabric_h.C_POINTER.withName("compwritevalid"))
-            .withName("fi_ops_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("write"),
+        fabric_h.C_POINTER.withName("writev"),
+        fabric_h.C_POINTER.withName("writemsg"),
+        fabric_h.C_POINTER.withName("inject"),
+        fabric_h.C_POINTER.withName("readwrite"),
+        fabric_h.C_POINTER.withName("readwritev"),
+        fabric_h.C_POINTER.withName("readwritemsg"),
+        fabric_h.C_POINTER.withName("compwrite"),
+        fabric_h.C_POINTER.withName("compwritev"),
+        fabric_h.C_POINTER.withName("compwritemsg"),
+        fabric_h.C_POINTER.withName("writevalid"),
+        fabric_h.C_POINTER.withName("readwritevalid"),
+        fabric_h.C_POINTER.withName("compwritevalid")
+    ).withName("fi_ops_atomic");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -61,7 +70,9 @@ public class fi_ops_atomic {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -71,7 +82,9 @@ public class fi_ops_atomic {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -79,7 +92,9 @@ public class fi_ops_atomic {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -106,18 +121,29 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
-                    int _x7, int _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(write.Function.class, "apply", $DESC);
 
@@ -134,8 +160,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -144,7 +169,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout write$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("write"));
+    private static final AddressLayout write$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("write"));
 
     /**
      * Layout for field:
@@ -152,7 +177,9 @@ public class fi_ops_atomic {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout write$layout() { return write$LAYOUT; }
+    public static final AddressLayout write$layout() {
+        return write$LAYOUT;
+    }
 
     private static final long write$OFFSET = $LAYOUT.byteOffset(groupElement("write"));
 
@@ -162,7 +189,9 @@ public class fi_ops_atomic {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long write$offset() { return write$OFFSET; }
+    public static final long write$offset() {
+        return write$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -170,7 +199,9 @@ public class fi_ops_atomic {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static MemorySegment write(MemorySegment struct) { return struct.get(write$LAYOUT, write$OFFSET); }
+    public static MemorySegment write(MemorySegment struct) {
+        return struct.get(write$LAYOUT, write$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -197,18 +228,29 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
-                    int _x7, int _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writev.Function.class, "apply", $DESC);
 
@@ -225,8 +267,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -235,7 +276,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout writev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writev"));
+    private static final AddressLayout writev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writev"));
 
     /**
      * Layout for field:
@@ -243,7 +284,9 @@ public class fi_ops_atomic {
      * ssize_t (*writev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout writev$layout() { return writev$LAYOUT; }
+    public static final AddressLayout writev$layout() {
+        return writev$LAYOUT;
+    }
 
     private static final long writev$OFFSET = $LAYOUT.byteOffset(groupElement("writev"));
 
@@ -253,7 +296,9 @@ public class fi_ops_atomic {
      * ssize_t (*writev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long writev$offset() { return writev$OFFSET; }
+    public static final long writev$offset() {
+        return writev$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -261,7 +306,9 @@ public class fi_ops_atomic {
      * ssize_t (*writev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static MemorySegment writev(MemorySegment struct) { return struct.get(writev$LAYOUT, writev$OFFSET); }
+    public static MemorySegment writev(MemorySegment struct) {
+        return struct.get(writev$LAYOUT, writev$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -291,13 +338,19 @@ public class fi_ops_atomic {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writemsg.Function.class, "apply", $DESC);
 
@@ -314,7 +367,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -323,7 +376,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout writemsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writemsg"));
+    private static final AddressLayout writemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writemsg"));
 
     /**
      * Layout for field:
@@ -331,7 +384,9 @@ public class fi_ops_atomic {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_atomic *, uint64_t)
      * }
      */
-    public static final AddressLayout writemsg$layout() { return writemsg$LAYOUT; }
+    public static final AddressLayout writemsg$layout() {
+        return writemsg$LAYOUT;
+    }
 
     private static final long writemsg$OFFSET = $LAYOUT.byteOffset(groupElement("writemsg"));
 
@@ -341,7 +396,9 @@ public class fi_ops_atomic {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_atomic *, uint64_t)
      * }
      */
-    public static final long writemsg$offset() { return writemsg$OFFSET; }
+    public static final long writemsg$offset() {
+        return writemsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -381,14 +438,24 @@ public class fi_ops_atomic {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, int _x6, int _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT,
-                fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -405,8 +472,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4, long _x5, int _x6, int _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, int _x6, int _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -415,7 +481,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -423,7 +489,9 @@ public class fi_ops_atomic {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op)
      * }
      */
-    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
+    public static final AddressLayout inject$layout() {
+        return inject$LAYOUT;
+    }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -433,7 +501,9 @@ public class fi_ops_atomic {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op)
      * }
      */
-    public static final long inject$offset() { return inject$OFFSET; }
+    public static final long inject$offset() {
+        return inject$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -441,7 +511,9 @@ public class fi_ops_atomic {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
+    public static MemorySegment inject(MemorySegment struct) {
+        return struct.get(inject$LAYOUT, inject$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -468,18 +540,31 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, long _x7, long _x8, int _x9, int _x10, MemorySegment _x11);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, int _x9, int _x10, MemorySegment _x11);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwrite.Function.class, "apply", $DESC);
 
@@ -496,19 +581,16 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, int _x9,
-                int _x10, MemorySegment _x11) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, int _x9, int _x10, MemorySegment _x11) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10,
-                        _x11);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout readwrite$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readwrite"));
+    private static final AddressLayout readwrite$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwrite"));
 
     /**
      * Layout for field:
@@ -516,7 +598,9 @@ public class fi_ops_atomic {
      * ssize_t (*readwrite)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout readwrite$layout() { return readwrite$LAYOUT; }
+    public static final AddressLayout readwrite$layout() {
+        return readwrite$LAYOUT;
+    }
 
     private static final long readwrite$OFFSET = $LAYOUT.byteOffset(groupElement("readwrite"));
 
@@ -526,7 +610,9 @@ public class fi_ops_atomic {
      * ssize_t (*readwrite)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long readwrite$offset() { return readwrite$OFFSET; }
+    public static final long readwrite$offset() {
+        return readwrite$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -563,19 +649,32 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10, int _x11, MemorySegment _x12);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10, int _x11, MemorySegment _x12);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwritev.Function.class, "apply", $DESC);
 
@@ -592,19 +691,16 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10,
-                int _x11, MemorySegment _x12) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10, int _x11, MemorySegment _x12) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11,
-                        _x12);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11, _x12);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout readwritev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readwritev"));
+    private static final AddressLayout readwritev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwritev"));
 
     /**
      * Layout for field:
@@ -612,7 +708,9 @@ public class fi_ops_atomic {
      * ssize_t (*readwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout readwritev$layout() { return readwritev$LAYOUT; }
+    public static final AddressLayout readwritev$layout() {
+        return readwritev$LAYOUT;
+    }
 
     private static final long readwritev$OFFSET = $LAYOUT.byteOffset(groupElement("readwritev"));
 
@@ -622,7 +720,9 @@ public class fi_ops_atomic {
      * ssize_t (*readwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long readwritev$offset() { return readwritev$OFFSET; }
+    public static final long readwritev$offset() {
+        return readwritev$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -662,13 +762,22 @@ public class fi_ops_atomic {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwritemsg.Function.class, "apply", $DESC);
 
@@ -685,8 +794,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3, long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -695,8 +803,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout readwritemsg$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("readwritemsg"));
+    private static final AddressLayout readwritemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwritemsg"));
 
     /**
      * Layout for field:
@@ -704,7 +811,9 @@ public class fi_ops_atomic {
      * ssize_t (*readwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout readwritemsg$layout() { return readwritemsg$LAYOUT; }
+    public static final AddressLayout readwritemsg$layout() {
+        return readwritemsg$LAYOUT;
+    }
 
     private static final long readwritemsg$OFFSET = $LAYOUT.byteOffset(groupElement("readwritemsg"));
 
@@ -714,7 +823,9 @@ public class fi_ops_atomic {
      * ssize_t (*readwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final long readwritemsg$offset() { return readwritemsg$OFFSET; }
+    public static final long readwritemsg$offset() {
+        return readwritemsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -751,20 +862,33 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8, long _x9, long _x10, int _x11,
-                    int _x12, MemorySegment _x13);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8, long _x9, long _x10, int _x11, int _x12, MemorySegment _x13);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwrite.Function.class, "apply", $DESC);
 
@@ -781,19 +905,16 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8,
-                long _x9, long _x10, int _x11, int _x12, MemorySegment _x13) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8, long _x9, long _x10, int _x11, int _x12, MemorySegment _x13) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11,
-                        _x12, _x13);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11, _x12, _x13);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout compwrite$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("compwrite"));
+    private static final AddressLayout compwrite$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwrite"));
 
     /**
      * Layout for field:
@@ -801,7 +922,9 @@ public class fi_ops_atomic {
      * ssize_t (*compwrite)(struct fid_ep *, const void *, size_t, void *, const void *, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout compwrite$layout() { return compwrite$LAYOUT; }
+    public static final AddressLayout compwrite$layout() {
+        return compwrite$LAYOUT;
+    }
 
     private static final long compwrite$OFFSET = $LAYOUT.byteOffset(groupElement("compwrite"));
 
@@ -811,7 +934,9 @@ public class fi_ops_atomic {
      * ssize_t (*compwrite)(struct fid_ep *, const void *, size_t, void *, const void *, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long compwrite$offset() { return compwrite$OFFSET; }
+    public static final long compwrite$offset() {
+        return compwrite$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -848,20 +973,35 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8, long _x9, long _x10, long _x11,
-                    long _x12, int _x13, int _x14, MemorySegment _x15);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8, long _x9, long _x10, long _x11, long _x12, int _x13, int _x14, MemorySegment _x15);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwritev.Function.class, "apply", $DESC);
 
@@ -878,19 +1018,16 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8,
-                long _x9, long _x10, long _x11, long _x12, int _x13, int _x14, MemorySegment _x15) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8, long _x9, long _x10, long _x11, long _x12, int _x13, int _x14, MemorySegment _x15) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11,
-                        _x12, _x13, _x14, _x15);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11, _x12, _x13, _x14, _x15);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout compwritev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("compwritev"));
+    private static final AddressLayout compwritev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwritev"));
 
     /**
      * Layout for field:
@@ -898,7 +1035,9 @@ public class fi_ops_atomic {
      * ssize_t (*compwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout compwritev$layout() { return compwritev$LAYOUT; }
+    public static final AddressLayout compwritev$layout() {
+        return compwritev$LAYOUT;
+    }
 
     private static final long compwritev$OFFSET = $LAYOUT.byteOffset(groupElement("compwritev"));
 
@@ -908,7 +1047,9 @@ public class fi_ops_atomic {
      * ssize_t (*compwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long compwritev$offset() { return compwritev$OFFSET; }
+    public static final long compwritev$offset() {
+        return compwritev$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -945,18 +1086,28 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4,
-                    MemorySegment _x5, MemorySegment _x6, long _x7, long _x8);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5, MemorySegment _x6, long _x7, long _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwritemsg.Function.class, "apply", $DESC);
 
@@ -973,8 +1124,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3, long _x4, MemorySegment _x5, MemorySegment _x6, long _x7, long _x8) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5, MemorySegment _x6, long _x7, long _x8) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -983,8 +1133,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout compwritemsg$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("compwritemsg"));
+    private static final AddressLayout compwritemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwritemsg"));
 
     /**
      * Layout for field:
@@ -992,7 +1141,9 @@ public class fi_ops_atomic {
      * ssize_t (*compwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout compwritemsg$layout() { return compwritemsg$LAYOUT; }
+    public static final AddressLayout compwritemsg$layout() {
+        return compwritemsg$LAYOUT;
+    }
 
     private static final long compwritemsg$OFFSET = $LAYOUT.byteOffset(groupElement("compwritemsg"));
 
@@ -1002,7 +1153,9 @@ public class fi_ops_atomic {
      * ssize_t (*compwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final long compwritemsg$offset() { return compwritemsg$OFFSET; }
+    public static final long compwritemsg$offset() {
+        return compwritemsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1042,13 +1195,20 @@ public class fi_ops_atomic {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writevalid.Function.class, "apply", $DESC);
 
@@ -1065,7 +1225,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1074,7 +1234,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout writevalid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writevalid"));
+    private static final AddressLayout writevalid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writevalid"));
 
     /**
      * Layout for field:
@@ -1082,7 +1242,9 @@ public class fi_ops_atomic {
      * int (*writevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final AddressLayout writevalid$layout() { return writevalid$LAYOUT; }
+    public static final AddressLayout writevalid$layout() {
+        return writevalid$LAYOUT;
+    }
 
     private static final long writevalid$OFFSET = $LAYOUT.byteOffset(groupElement("writevalid"));
 
@@ -1092,7 +1254,9 @@ public class fi_ops_atomic {
      * int (*writevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final long writevalid$offset() { return writevalid$OFFSET; }
+    public static final long writevalid$offset() {
+        return writevalid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1132,13 +1296,20 @@ public class fi_ops_atomic {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwritevalid.Function.class, "apply", $DESC);
 
@@ -1155,7 +1326,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1164,8 +1335,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout readwritevalid$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("readwritevalid"));
+    private static final AddressLayout readwritevalid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwritevalid"));
 
     /**
      * Layout for field:
@@ -1173,7 +1343,9 @@ public class fi_ops_atomic {
      * int (*readwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final AddressLayout readwritevalid$layout() { return readwritevalid$LAYOUT; }
+    public static final AddressLayout readwritevalid$layout() {
+        return readwritevalid$LAYOUT;
+    }
 
     private static final long readwritevalid$OFFSET = $LAYOUT.byteOffset(groupElement("readwritevalid"));
 
@@ -1183,7 +1355,9 @@ public class fi_ops_atomic {
      * int (*readwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final long readwritevalid$offset() { return readwritevalid$OFFSET; }
+    public static final long readwritevalid$offset() {
+        return readwritevalid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1223,13 +1397,20 @@ public class fi_ops_atomic {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwritevalid.Function.class, "apply", $DESC);
 
@@ -1246,7 +1427,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1255,8 +1436,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout compwritevalid$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("compwritevalid"));
+    private static final AddressLayout compwritevalid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwritevalid"));
 
     /**
      * Layout for field:
@@ -1264,7 +1444,9 @@ public class fi_ops_atomic {
      * int (*compwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final AddressLayout compwritevalid$layout() { return compwritevalid$LAYOUT; }
+    public static final AddressLayout compwritevalid$layout() {
+        return compwritevalid$LAYOUT;
+    }
 
     private static final long compwritevalid$OFFSET = $LAYOUT.byteOffset(groupElement("compwritevalid"));
 
@@ -1274,7 +1456,9 @@ public class fi_ops_atomic {
      * int (*compwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final long compwritevalid$offset() { return compwritevalid$OFFSET; }
+    public static final long compwritevalid$offset() {
+        return compwritevalid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1312,7 +1496,9 @@ public class fi_ops_atomic {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1334,8 +1520,8 @@ public class fi_ops_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -35,20 +35,28 @@ public class fi_ops_av {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_POINTER.withName("insert"), fabric_h.C_POINTER.withName("insertsvc"),
-            fabric_h.C_POINTER.withName("insertsym"), fabric_h.C_POINTER.withName("remove"),
-            fabric_h.C_POINTER.withName("lookup"), fabric_h.C_POINTER.withName("straddr"),
-            fabric_h.C_POINTER.withName("av_set"), fabric_h.C_POINTER.withName("insert_auth_key"),
-            fabric_h.C_POINTER.withName("lookup_auth_key"), fabric_h.C_POINTER.withName("set_user_id"))
-            .withName("fi_ops_av");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("insert"),
+        fabric_h.C_POINTER.withName("insertsvc"),
+        fabric_h.C_POINTER.withName("insertsym"),
+        fabric_h.C_POINTER.withName("remove"),
+        fabric_h.C_POINTER.withName("lookup"),
+        fabric_h.C_POINTER.withName("straddr"),
+        fabric_h.C_POINTER.withName("av_set"),
+        fabric_h.C_POINTER.withName("insert_auth_key"),
+        fabric_h.C_POINTER.withName("lookup_auth_key"),
+        fabric_h.C_POINTER.withName("set_user_id")
+    ).withName("fi_ops_av");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -56,7 +64,9 @@ public class fi_ops_av {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -66,7 +76,9 @@ public class fi_ops_av {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -74,7 +86,9 @@ public class fi_ops_av {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -104,13 +118,22 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insert.Function.class, "apply", $DESC);
 
@@ -127,8 +150,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -137,7 +159,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insert$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insert"));
+    private static final AddressLayout insert$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insert"));
 
     /**
      * Layout for field:
@@ -145,7 +167,9 @@ public class fi_ops_av {
      * int (*insert)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final AddressLayout insert$layout() { return insert$LAYOUT; }
+    public static final AddressLayout insert$layout() {
+        return insert$LAYOUT;
+    }
 
     private static final long insert$OFFSET = $LAYOUT.byteOffset(groupElement("insert"));
 
@@ -155,7 +179,9 @@ public class fi_ops_av {
      * int (*insert)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final long insert$offset() { return insert$OFFSET; }
+    public static final long insert$offset() {
+        return insert$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -163,7 +189,9 @@ public class fi_ops_av {
      * int (*insert)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static MemorySegment insert(MemorySegment struct) { return struct.get(insert$LAYOUT, insert$OFFSET); }
+    public static MemorySegment insert(MemorySegment struct) {
+        return struct.get(insert$LAYOUT, insert$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -190,17 +218,25 @@ public class fi_ops_av {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4,
-                    MemorySegment _x5);
+            int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insertsvc.Function.class, "apply", $DESC);
 
@@ -217,8 +253,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -227,7 +262,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insertsvc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insertsvc"));
+    private static final AddressLayout insertsvc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insertsvc"));
 
     /**
      * Layout for field:
@@ -235,7 +270,9 @@ public class fi_ops_av {
      * int (*insertsvc)(struct fid_av *, const char *, const char *, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final AddressLayout insertsvc$layout() { return insertsvc$LAYOUT; }
+    public static final AddressLayout insertsvc$layout() {
+        return insertsvc$LAYOUT;
+    }
 
     private static final long insertsvc$OFFSET = $LAYOUT.byteOffset(groupElement("insertsvc"));
 
@@ -245,7 +282,9 @@ public class fi_ops_av {
      * int (*insertsvc)(struct fid_av *, const char *, const char *, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final long insertsvc$offset() { return insertsvc$OFFSET; }
+    public static final long insertsvc$offset() {
+        return insertsvc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -282,18 +321,27 @@ public class fi_ops_av {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5,
-                    long _x6, MemorySegment _x7);
+            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insertsym.Function.class, "apply", $DESC);
 
@@ -310,8 +358,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, MemorySegment _x5, long _x6, MemorySegment _x7) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5, long _x6, MemorySegment _x7) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -320,7 +367,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insertsym$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insertsym"));
+    private static final AddressLayout insertsym$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insertsym"));
 
     /**
      * Layout for field:
@@ -328,7 +375,9 @@ public class fi_ops_av {
      * int (*insertsym)(struct fid_av *, const char *, size_t, const char *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final AddressLayout insertsym$layout() { return insertsym$LAYOUT; }
+    public static final AddressLayout insertsym$layout() {
+        return insertsym$LAYOUT;
+    }
 
     private static final long insertsym$OFFSET = $LAYOUT.byteOffset(groupElement("insertsym"));
 
@@ -338,7 +387,9 @@ public class fi_ops_av {
      * int (*insertsym)(struct fid_av *, const char *, size_t, const char *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final long insertsym$offset() { return insertsym$OFFSET; }
+    public static final long insertsym$offset() {
+        return insertsym$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -378,13 +429,20 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(remove.Function.class, "apply", $DESC);
 
@@ -401,7 +459,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -410,7 +468,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout remove$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("remove"));
+    private static final AddressLayout remove$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("remove"));
 
     /**
      * Layout for field:
@@ -418,7 +476,9 @@ public class fi_ops_av {
      * int (*remove)(struct fid_av *, fi_addr_t *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout remove$layout() { return remove$LAYOUT; }
+    public static final AddressLayout remove$layout() {
+        return remove$LAYOUT;
+    }
 
     private static final long remove$OFFSET = $LAYOUT.byteOffset(groupElement("remove"));
 
@@ -428,7 +488,9 @@ public class fi_ops_av {
      * int (*remove)(struct fid_av *, fi_addr_t *, size_t, uint64_t)
      * }
      */
-    public static final long remove$offset() { return remove$OFFSET; }
+    public static final long remove$offset() {
+        return remove$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -436,7 +498,9 @@ public class fi_ops_av {
      * int (*remove)(struct fid_av *, fi_addr_t *, size_t, uint64_t)
      * }
      */
-    public static MemorySegment remove(MemorySegment struct) { return struct.get(remove$LAYOUT, remove$OFFSET); }
+    public static MemorySegment remove(MemorySegment struct) {
+        return struct.get(remove$LAYOUT, remove$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -466,13 +530,20 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(lookup.Function.class, "apply", $DESC);
 
@@ -489,8 +560,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -499,7 +569,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout lookup$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("lookup"));
+    private static final AddressLayout lookup$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("lookup"));
 
     /**
      * Layout for field:
@@ -507,7 +577,9 @@ public class fi_ops_av {
      * int (*lookup)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final AddressLayout lookup$layout() { return lookup$LAYOUT; }
+    public static final AddressLayout lookup$layout() {
+        return lookup$LAYOUT;
+    }
 
     private static final long lookup$OFFSET = $LAYOUT.byteOffset(groupElement("lookup"));
 
@@ -517,7 +589,9 @@ public class fi_ops_av {
      * int (*lookup)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final long lookup$offset() { return lookup$OFFSET; }
+    public static final long lookup$offset() {
+        return lookup$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -525,7 +599,9 @@ public class fi_ops_av {
      * int (*lookup)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static MemorySegment lookup(MemorySegment struct) { return struct.get(lookup$LAYOUT, lookup$OFFSET); }
+    public static MemorySegment lookup(MemorySegment struct) {
+        return struct.get(lookup$LAYOUT, lookup$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -555,13 +631,20 @@ public class fi_ops_av {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(straddr.Function.class, "apply", $DESC);
 
@@ -578,8 +661,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1,
-                MemorySegment _x2, MemorySegment _x3) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -588,7 +670,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout straddr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("straddr"));
+    private static final AddressLayout straddr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("straddr"));
 
     /**
      * Layout for field:
@@ -596,7 +678,9 @@ public class fi_ops_av {
      * const char *(*straddr)(struct fid_av *, const void *, char *, size_t *)
      * }
      */
-    public static final AddressLayout straddr$layout() { return straddr$LAYOUT; }
+    public static final AddressLayout straddr$layout() {
+        return straddr$LAYOUT;
+    }
 
     private static final long straddr$OFFSET = $LAYOUT.byteOffset(groupElement("straddr"));
 
@@ -606,7 +690,9 @@ public class fi_ops_av {
      * const char *(*straddr)(struct fid_av *, const void *, char *, size_t *)
      * }
      */
-    public static final long straddr$offset() { return straddr$OFFSET; }
+    public static final long straddr$offset() {
+        return straddr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -614,7 +700,9 @@ public class fi_ops_av {
      * const char *(*straddr)(struct fid_av *, const void *, char *, size_t *)
      * }
      */
-    public static MemorySegment straddr(MemorySegment struct) { return struct.get(straddr$LAYOUT, straddr$OFFSET); }
+    public static MemorySegment straddr(MemorySegment struct) {
+        return struct.get(straddr$LAYOUT, straddr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -644,13 +732,20 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(av_set.Function.class, "apply", $DESC);
 
@@ -667,8 +762,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -677,7 +771,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout av_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av_set"));
+    private static final AddressLayout av_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("av_set"));
 
     /**
      * Layout for field:
@@ -685,7 +779,9 @@ public class fi_ops_av {
      * int (*av_set)(struct fid_av *, struct fi_av_set_attr *, struct fid_av_set **, void *)
      * }
      */
-    public static final AddressLayout av_set$layout() { return av_set$LAYOUT; }
+    public static final AddressLayout av_set$layout() {
+        return av_set$LAYOUT;
+    }
 
     private static final long av_set$OFFSET = $LAYOUT.byteOffset(groupElement("av_set"));
 
@@ -695,7 +791,9 @@ public class fi_ops_av {
      * int (*av_set)(struct fid_av *, struct fi_av_set_attr *, struct fid_av_set **, void *)
      * }
      */
-    public static final long av_set$offset() { return av_set$OFFSET; }
+    public static final long av_set$offset() {
+        return av_set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -703,7 +801,9 @@ public class fi_ops_av {
      * int (*av_set)(struct fid_av *, struct fi_av_set_attr *, struct fid_av_set **, void *)
      * }
      */
-    public static MemorySegment av_set(MemorySegment struct) { return struct.get(av_set$LAYOUT, av_set$OFFSET); }
+    public static MemorySegment av_set(MemorySegment struct) {
+        return struct.get(av_set$LAYOUT, av_set$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -733,13 +833,21 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insert_auth_key.Function.class, "apply", $DESC);
 
@@ -756,8 +864,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -766,8 +873,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insert_auth_key$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("insert_auth_key"));
+    private static final AddressLayout insert_auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insert_auth_key"));
 
     /**
      * Layout for field:
@@ -775,7 +881,9 @@ public class fi_ops_av {
      * int (*insert_auth_key)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t)
      * }
      */
-    public static final AddressLayout insert_auth_key$layout() { return insert_auth_key$LAYOUT; }
+    public static final AddressLayout insert_auth_key$layout() {
+        return insert_auth_key$LAYOUT;
+    }
 
     private static final long insert_auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("insert_auth_key"));
 
@@ -785,7 +893,9 @@ public class fi_ops_av {
      * int (*insert_auth_key)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t)
      * }
      */
-    public static final long insert_auth_key$offset() { return insert_auth_key$OFFSET; }
+    public static final long insert_auth_key$offset() {
+        return insert_auth_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -825,13 +935,20 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(lookup_auth_key.Function.class, "apply", $DESC);
 
@@ -848,8 +965,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -858,8 +974,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout lookup_auth_key$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("lookup_auth_key"));
+    private static final AddressLayout lookup_auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("lookup_auth_key"));
 
     /**
      * Layout for field:
@@ -867,7 +982,9 @@ public class fi_ops_av {
      * int (*lookup_auth_key)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final AddressLayout lookup_auth_key$layout() { return lookup_auth_key$LAYOUT; }
+    public static final AddressLayout lookup_auth_key$layout() {
+        return lookup_auth_key$LAYOUT;
+    }
 
     private static final long lookup_auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("lookup_auth_key"));
 
@@ -877,7 +994,9 @@ public class fi_ops_av {
      * int (*lookup_auth_key)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final long lookup_auth_key$offset() { return lookup_auth_key$OFFSET; }
+    public static final long lookup_auth_key$offset() {
+        return lookup_auth_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -917,13 +1036,20 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, long _x1, long _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(set_user_id.Function.class, "apply", $DESC);
 
@@ -940,7 +1066,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, long _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, long _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -949,7 +1075,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout set_user_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set_user_id"));
+    private static final AddressLayout set_user_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set_user_id"));
 
     /**
      * Layout for field:
@@ -957,7 +1083,9 @@ public class fi_ops_av {
      * int (*set_user_id)(struct fid_av *, fi_addr_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final AddressLayout set_user_id$layout() { return set_user_id$LAYOUT; }
+    public static final AddressLayout set_user_id$layout() {
+        return set_user_id$LAYOUT;
+    }
 
     private static final long set_user_id$OFFSET = $LAYOUT.byteOffset(groupElement("set_user_id"));
 
@@ -967,7 +1095,9 @@ public class fi_ops_av {
      * int (*set_user_id)(struct fid_av *, fi_addr_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final long set_user_id$offset() { return set_user_id$OFFSET; }
+    public static final long set_user_id$offset() {
+        return set_user_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1005,7 +1135,9 @@ public class fi_ops_av {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1027,8 +1159,8 @@ public class fi_ops_av {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -31,17 +31,24 @@ public class fi_ops_av_set {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_POINTER.withName("set_union"), fabric_h.C_POINTER.withName("intersect"),
-            fabric_h.C_POINTER.withName("diff"), fabric_h.C_POINTER.withName("insert"),
-            fabric_h.C_POINTER.withName("remove"), fabric_h.C_POINTER.withName("addr")).withName("fi_ops_av_set");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("set_union"),
+        fabric_h.C_POINTER.withName("intersect"),
+        fabric_h.C_POINTER.withName("diff"),
+        fabric_h.C_POINTER.withName("insert"),
+        fabric_h.C_POINTER.withName("remove"),
+        fabric_h.C_POINTER.withName("addr")
+    ).withName("fi_ops_av_set");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_ops_av_set {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -59,7 +68,9 @@ public class fi_ops_av_set {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_ops_av_set {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -97,13 +110,18 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(set_union.Function.class, "apply", $DESC);
 
@@ -120,7 +138,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -129,7 +147,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout set_union$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set_union"));
+    private static final AddressLayout set_union$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set_union"));
 
     /**
      * Layout for field:
@@ -137,7 +155,9 @@ public class fi_ops_av_set {
      * int (*set_union)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final AddressLayout set_union$layout() { return set_union$LAYOUT; }
+    public static final AddressLayout set_union$layout() {
+        return set_union$LAYOUT;
+    }
 
     private static final long set_union$OFFSET = $LAYOUT.byteOffset(groupElement("set_union"));
 
@@ -147,7 +167,9 @@ public class fi_ops_av_set {
      * int (*set_union)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final long set_union$offset() { return set_union$OFFSET; }
+    public static final long set_union$offset() {
+        return set_union$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -187,13 +209,18 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(intersect.Function.class, "apply", $DESC);
 
@@ -210,7 +237,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -219,7 +246,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout intersect$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("intersect"));
+    private static final AddressLayout intersect$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("intersect"));
 
     /**
      * Layout for field:
@@ -227,7 +254,9 @@ public class fi_ops_av_set {
      * int (*intersect)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final AddressLayout intersect$layout() { return intersect$LAYOUT; }
+    public static final AddressLayout intersect$layout() {
+        return intersect$LAYOUT;
+    }
 
     private static final long intersect$OFFSET = $LAYOUT.byteOffset(groupElement("intersect"));
 
@@ -237,7 +266,9 @@ public class fi_ops_av_set {
      * int (*intersect)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final long intersect$offset() { return intersect$OFFSET; }
+    public static final long intersect$offset() {
+        return intersect$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -277,13 +308,18 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(diff.Function.class, "apply", $DESC);
 
@@ -300,7 +336,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -309,7 +345,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout diff$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("diff"));
+    private static final AddressLayout diff$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("diff"));
 
     /**
      * Layout for field:
@@ -317,7 +353,9 @@ public class fi_ops_av_set {
      * int (*diff)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final AddressLayout diff$layout() { return diff$LAYOUT; }
+    public static final AddressLayout diff$layout() {
+        return diff$LAYOUT;
+    }
 
     private static final long diff$OFFSET = $LAYOUT.byteOffset(groupElement("diff"));
 
@@ -327,7 +365,9 @@ public class fi_ops_av_set {
      * int (*diff)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final long diff$offset() { return diff$OFFSET; }
+    public static final long diff$offset() {
+        return diff$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -335,7 +375,9 @@ public class fi_ops_av_set {
      * int (*diff)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static MemorySegment diff(MemorySegment struct) { return struct.get(diff$LAYOUT, diff$OFFSET); }
+    public static MemorySegment diff(MemorySegment struct) {
+        return struct.get(diff$LAYOUT, diff$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -365,13 +407,18 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insert.Function.class, "apply", $DESC);
 
@@ -388,7 +435,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -397,7 +444,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout insert$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insert"));
+    private static final AddressLayout insert$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insert"));
 
     /**
      * Layout for field:
@@ -405,7 +452,9 @@ public class fi_ops_av_set {
      * int (*insert)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final AddressLayout insert$layout() { return insert$LAYOUT; }
+    public static final AddressLayout insert$layout() {
+        return insert$LAYOUT;
+    }
 
     private static final long insert$OFFSET = $LAYOUT.byteOffset(groupElement("insert"));
 
@@ -415,7 +464,9 @@ public class fi_ops_av_set {
      * int (*insert)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final long insert$offset() { return insert$OFFSET; }
+    public static final long insert$offset() {
+        return insert$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -423,7 +474,9 @@ public class fi_ops_av_set {
      * int (*insert)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static MemorySegment insert(MemorySegment struct) { return struct.get(insert$LAYOUT, insert$OFFSET); }
+    public static MemorySegment insert(MemorySegment struct) {
+        return struct.get(insert$LAYOUT, insert$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -453,13 +506,18 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(remove.Function.class, "apply", $DESC);
 
@@ -476,7 +534,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -485,7 +543,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout remove$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("remove"));
+    private static final AddressLayout remove$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("remove"));
 
     /**
      * Layout for field:
@@ -493,7 +551,9 @@ public class fi_ops_av_set {
      * int (*remove)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final AddressLayout remove$layout() { return remove$LAYOUT; }
+    public static final AddressLayout remove$layout() {
+        return remove$LAYOUT;
+    }
 
     private static final long remove$OFFSET = $LAYOUT.byteOffset(groupElement("remove"));
 
@@ -503,7 +563,9 @@ public class fi_ops_av_set {
      * int (*remove)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final long remove$offset() { return remove$OFFSET; }
+    public static final long remove$offset() {
+        return remove$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -511,7 +573,9 @@ public class fi_ops_av_set {
      * int (*remove)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static MemorySegment remove(MemorySegment struct) { return struct.get(remove$LAYOUT, remove$OFFSET); }
+    public static MemorySegment remove(MemorySegment struct) {
+        return struct.get(remove$LAYOUT, remove$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -541,13 +605,18 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(addr.Function.class, "apply", $DESC);
 
@@ -564,7 +633,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -573,7 +642,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -581,7 +650,9 @@ public class fi_ops_av_set {
      * int (*addr)(struct fid_av_set *, fi_addr_t *)
      * }
      */
-    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
+    public static final AddressLayout addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -591,7 +662,9 @@ public class fi_ops_av_set {
      * int (*addr)(struct fid_av_set *, fi_addr_t *)
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -599,7 +672,9 @@ public class fi_ops_av_set {
      * int (*addr)(struct fid_av_set *, fi_addr_t *)
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static MemorySegment addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -627,7 +702,9 @@ public class fi_ops_av_set {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -649,8 +726,8 @@ public class fi_ops_av_set {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

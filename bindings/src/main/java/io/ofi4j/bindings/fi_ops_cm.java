@@ -34,20 +34,27 @@ public class fi_ops_cm {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("setname"),
-                    fabric_h.C_POINTER.withName("getname"), fabric_h.C_POINTER.withName("getpeer"),
-                    fabric_h.C_POINTER.withName("connect"), fabric_h.C_POINTER.withName("listen"),
-                    fabric_h.C_POINTER.withName("accept"), fabric_h.C_POINTER.withName("reject"),
-                    fabric_h.C_POINTER.withName("shutdown"), fabric_h.C_POINTER.withName("join"))
-            .withName("fi_ops_cm");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("setname"),
+        fabric_h.C_POINTER.withName("getname"),
+        fabric_h.C_POINTER.withName("getpeer"),
+        fabric_h.C_POINTER.withName("connect"),
+        fabric_h.C_POINTER.withName("listen"),
+        fabric_h.C_POINTER.withName("accept"),
+        fabric_h.C_POINTER.withName("reject"),
+        fabric_h.C_POINTER.withName("shutdown"),
+        fabric_h.C_POINTER.withName("join")
+    ).withName("fi_ops_cm");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -55,7 +62,9 @@ public class fi_ops_cm {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -65,7 +74,9 @@ public class fi_ops_cm {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -73,7 +84,9 @@ public class fi_ops_cm {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -103,13 +116,19 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(setname.Function.class, "apply", $DESC);
 
@@ -126,7 +145,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -135,7 +154,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout setname$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("setname"));
+    private static final AddressLayout setname$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("setname"));
 
     /**
      * Layout for field:
@@ -143,7 +162,9 @@ public class fi_ops_cm {
      * int (*setname)(fid_t, void *, size_t)
      * }
      */
-    public static final AddressLayout setname$layout() { return setname$LAYOUT; }
+    public static final AddressLayout setname$layout() {
+        return setname$LAYOUT;
+    }
 
     private static final long setname$OFFSET = $LAYOUT.byteOffset(groupElement("setname"));
 
@@ -153,7 +174,9 @@ public class fi_ops_cm {
      * int (*setname)(fid_t, void *, size_t)
      * }
      */
-    public static final long setname$offset() { return setname$OFFSET; }
+    public static final long setname$offset() {
+        return setname$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -161,7 +184,9 @@ public class fi_ops_cm {
      * int (*setname)(fid_t, void *, size_t)
      * }
      */
-    public static MemorySegment setname(MemorySegment struct) { return struct.get(setname$LAYOUT, setname$OFFSET); }
+    public static MemorySegment setname(MemorySegment struct) {
+        return struct.get(setname$LAYOUT, setname$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -191,13 +216,19 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getname.Function.class, "apply", $DESC);
 
@@ -214,7 +245,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -223,7 +254,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout getname$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getname"));
+    private static final AddressLayout getname$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getname"));
 
     /**
      * Layout for field:
@@ -231,7 +262,9 @@ public class fi_ops_cm {
      * int (*getname)(fid_t, void *, size_t *)
      * }
      */
-    public static final AddressLayout getname$layout() { return getname$LAYOUT; }
+    public static final AddressLayout getname$layout() {
+        return getname$LAYOUT;
+    }
 
     private static final long getname$OFFSET = $LAYOUT.byteOffset(groupElement("getname"));
 
@@ -241,7 +274,9 @@ public class fi_ops_cm {
      * int (*getname)(fid_t, void *, size_t *)
      * }
      */
-    public static final long getname$offset() { return getname$OFFSET; }
+    public static final long getname$offset() {
+        return getname$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -249,7 +284,9 @@ public class fi_ops_cm {
      * int (*getname)(fid_t, void *, size_t *)
      * }
      */
-    public static MemorySegment getname(MemorySegment struct) { return struct.get(getname$LAYOUT, getname$OFFSET); }
+    public static MemorySegment getname(MemorySegment struct) {
+        return struct.get(getname$LAYOUT, getname$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -279,13 +316,19 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getpeer.Function.class, "apply", $DESC);
 
@@ -302,7 +345,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -311,7 +354,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout getpeer$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getpeer"));
+    private static final AddressLayout getpeer$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getpeer"));
 
     /**
      * Layout for field:
@@ -319,7 +362,9 @@ public class fi_ops_cm {
      * int (*getpeer)(struct fid_ep *, void *, size_t *)
      * }
      */
-    public static final AddressLayout getpeer$layout() { return getpeer$LAYOUT; }
+    public static final AddressLayout getpeer$layout() {
+        return getpeer$LAYOUT;
+    }
 
     private static final long getpeer$OFFSET = $LAYOUT.byteOffset(groupElement("getpeer"));
 
@@ -329,7 +374,9 @@ public class fi_ops_cm {
      * int (*getpeer)(struct fid_ep *, void *, size_t *)
      * }
      */
-    public static final long getpeer$offset() { return getpeer$OFFSET; }
+    public static final long getpeer$offset() {
+        return getpeer$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -337,7 +384,9 @@ public class fi_ops_cm {
      * int (*getpeer)(struct fid_ep *, void *, size_t *)
      * }
      */
-    public static MemorySegment getpeer(MemorySegment struct) { return struct.get(getpeer$LAYOUT, getpeer$OFFSET); }
+    public static MemorySegment getpeer(MemorySegment struct) {
+        return struct.get(getpeer$LAYOUT, getpeer$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -367,13 +416,20 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(connect.Function.class, "apply", $DESC);
 
@@ -390,8 +446,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -400,7 +455,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout connect$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("connect"));
+    private static final AddressLayout connect$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("connect"));
 
     /**
      * Layout for field:
@@ -408,7 +463,9 @@ public class fi_ops_cm {
      * int (*connect)(struct fid_ep *, const void *, const void *, size_t)
      * }
      */
-    public static final AddressLayout connect$layout() { return connect$LAYOUT; }
+    public static final AddressLayout connect$layout() {
+        return connect$LAYOUT;
+    }
 
     private static final long connect$OFFSET = $LAYOUT.byteOffset(groupElement("connect"));
 
@@ -418,7 +475,9 @@ public class fi_ops_cm {
      * int (*connect)(struct fid_ep *, const void *, const void *, size_t)
      * }
      */
-    public static final long connect$offset() { return connect$OFFSET; }
+    public static final long connect$offset() {
+        return connect$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -426,7 +485,9 @@ public class fi_ops_cm {
      * int (*connect)(struct fid_ep *, const void *, const void *, size_t)
      * }
      */
-    public static MemorySegment connect(MemorySegment struct) { return struct.get(connect$LAYOUT, connect$OFFSET); }
+    public static MemorySegment connect(MemorySegment struct) {
+        return struct.get(connect$LAYOUT, connect$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -456,12 +517,17 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(listen.Function.class, "apply", $DESC);
 
@@ -478,7 +544,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -487,7 +553,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout listen$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("listen"));
+    private static final AddressLayout listen$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("listen"));
 
     /**
      * Layout for field:
@@ -495,7 +561,9 @@ public class fi_ops_cm {
      * int (*listen)(struct fid_pep *)
      * }
      */
-    public static final AddressLayout listen$layout() { return listen$LAYOUT; }
+    public static final AddressLayout listen$layout() {
+        return listen$LAYOUT;
+    }
 
     private static final long listen$OFFSET = $LAYOUT.byteOffset(groupElement("listen"));
 
@@ -505,7 +573,9 @@ public class fi_ops_cm {
      * int (*listen)(struct fid_pep *)
      * }
      */
-    public static final long listen$offset() { return listen$OFFSET; }
+    public static final long listen$offset() {
+        return listen$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -513,7 +583,9 @@ public class fi_ops_cm {
      * int (*listen)(struct fid_pep *)
      * }
      */
-    public static MemorySegment listen(MemorySegment struct) { return struct.get(listen$LAYOUT, listen$OFFSET); }
+    public static MemorySegment listen(MemorySegment struct) {
+        return struct.get(listen$LAYOUT, listen$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -543,13 +615,19 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(accept.Function.class, "apply", $DESC);
 
@@ -566,7 +644,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -575,7 +653,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout accept$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("accept"));
+    private static final AddressLayout accept$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("accept"));
 
     /**
      * Layout for field:
@@ -583,7 +661,9 @@ public class fi_ops_cm {
      * int (*accept)(struct fid_ep *, const void *, size_t)
      * }
      */
-    public static final AddressLayout accept$layout() { return accept$LAYOUT; }
+    public static final AddressLayout accept$layout() {
+        return accept$LAYOUT;
+    }
 
     private static final long accept$OFFSET = $LAYOUT.byteOffset(groupElement("accept"));
 
@@ -593,7 +673,9 @@ public class fi_ops_cm {
      * int (*accept)(struct fid_ep *, const void *, size_t)
      * }
      */
-    public static final long accept$offset() { return accept$OFFSET; }
+    public static final long accept$offset() {
+        return accept$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -601,7 +683,9 @@ public class fi_ops_cm {
      * int (*accept)(struct fid_ep *, const void *, size_t)
      * }
      */
-    public static MemorySegment accept(MemorySegment struct) { return struct.get(accept$LAYOUT, accept$OFFSET); }
+    public static MemorySegment accept(MemorySegment struct) {
+        return struct.get(accept$LAYOUT, accept$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -631,13 +715,20 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reject.Function.class, "apply", $DESC);
 
@@ -654,8 +745,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -664,7 +754,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout reject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reject"));
+    private static final AddressLayout reject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reject"));
 
     /**
      * Layout for field:
@@ -672,7 +762,9 @@ public class fi_ops_cm {
      * int (*reject)(struct fid_pep *, fid_t, const void *, size_t)
      * }
      */
-    public static final AddressLayout reject$layout() { return reject$LAYOUT; }
+    public static final AddressLayout reject$layout() {
+        return reject$LAYOUT;
+    }
 
     private static final long reject$OFFSET = $LAYOUT.byteOffset(groupElement("reject"));
 
@@ -682,7 +774,9 @@ public class fi_ops_cm {
      * int (*reject)(struct fid_pep *, fid_t, const void *, size_t)
      * }
      */
-    public static final long reject$offset() { return reject$OFFSET; }
+    public static final long reject$offset() {
+        return reject$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -690,7 +784,9 @@ public class fi_ops_cm {
      * int (*reject)(struct fid_pep *, fid_t, const void *, size_t)
      * }
      */
-    public static MemorySegment reject(MemorySegment struct) { return struct.get(reject$LAYOUT, reject$OFFSET); }
+    public static MemorySegment reject(MemorySegment struct) {
+        return struct.get(reject$LAYOUT, reject$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -720,13 +816,18 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(shutdown.Function.class, "apply", $DESC);
 
@@ -743,7 +844,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -752,7 +853,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout shutdown$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("shutdown"));
+    private static final AddressLayout shutdown$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("shutdown"));
 
     /**
      * Layout for field:
@@ -760,7 +861,9 @@ public class fi_ops_cm {
      * int (*shutdown)(struct fid_ep *, uint64_t)
      * }
      */
-    public static final AddressLayout shutdown$layout() { return shutdown$LAYOUT; }
+    public static final AddressLayout shutdown$layout() {
+        return shutdown$LAYOUT;
+    }
 
     private static final long shutdown$OFFSET = $LAYOUT.byteOffset(groupElement("shutdown"));
 
@@ -770,7 +873,9 @@ public class fi_ops_cm {
      * int (*shutdown)(struct fid_ep *, uint64_t)
      * }
      */
-    public static final long shutdown$offset() { return shutdown$OFFSET; }
+    public static final long shutdown$offset() {
+        return shutdown$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -810,13 +915,21 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(join.Function.class, "apply", $DESC);
 
@@ -833,8 +946,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -843,7 +955,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout join$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("join"));
+    private static final AddressLayout join$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("join"));
 
     /**
      * Layout for field:
@@ -851,7 +963,9 @@ public class fi_ops_cm {
      * int (*join)(struct fid_ep *, const void *, uint64_t, struct fid_mc **, void *)
      * }
      */
-    public static final AddressLayout join$layout() { return join$LAYOUT; }
+    public static final AddressLayout join$layout() {
+        return join$LAYOUT;
+    }
 
     private static final long join$OFFSET = $LAYOUT.byteOffset(groupElement("join"));
 
@@ -861,7 +975,9 @@ public class fi_ops_cm {
      * int (*join)(struct fid_ep *, const void *, uint64_t, struct fid_mc **, void *)
      * }
      */
-    public static final long join$offset() { return join$OFFSET; }
+    public static final long join$offset() {
+        return join$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -869,7 +985,9 @@ public class fi_ops_cm {
      * int (*join)(struct fid_ep *, const void *, uint64_t, struct fid_mc **, void *)
      * }
      */
-    public static MemorySegment join(MemorySegment struct) { return struct.get(join$LAYOUT, join$OFFSET); }
+    public static MemorySegment join(MemorySegment struct) {
+        return struct.get(join$LAYOUT, join$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -897,7 +1015,9 @@ public class fi_ops_cm {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -919,8 +1039,8 @@ public class fi_ops_cm {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

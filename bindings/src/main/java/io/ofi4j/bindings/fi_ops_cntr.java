@@ -32,19 +32,25 @@ public class fi_ops_cntr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
-                    fabric_h.C_POINTER.withName("readerr"), fabric_h.C_POINTER.withName("add"),
-                    fabric_h.C_POINTER.withName("set"), fabric_h.C_POINTER.withName("wait"),
-                    fabric_h.C_POINTER.withName("adderr"), fabric_h.C_POINTER.withName("seterr"))
-            .withName("fi_ops_cntr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("read"),
+        fabric_h.C_POINTER.withName("readerr"),
+        fabric_h.C_POINTER.withName("add"),
+        fabric_h.C_POINTER.withName("set"),
+        fabric_h.C_POINTER.withName("wait"),
+        fabric_h.C_POINTER.withName("adderr"),
+        fabric_h.C_POINTER.withName("seterr")
+    ).withName("fi_ops_cntr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class fi_ops_cntr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -62,7 +70,9 @@ public class fi_ops_cntr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +80,9 @@ public class fi_ops_cntr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -100,12 +112,17 @@ public class fi_ops_cntr {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -122,7 +139,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -131,7 +148,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -139,7 +156,9 @@ public class fi_ops_cntr {
      * uint64_t (*read)(struct fid_cntr *)
      * }
      */
-    public static final AddressLayout read$layout() { return read$LAYOUT; }
+    public static final AddressLayout read$layout() {
+        return read$LAYOUT;
+    }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -149,7 +168,9 @@ public class fi_ops_cntr {
      * uint64_t (*read)(struct fid_cntr *)
      * }
      */
-    public static final long read$offset() { return read$OFFSET; }
+    public static final long read$offset() {
+        return read$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -157,7 +178,9 @@ public class fi_ops_cntr {
      * uint64_t (*read)(struct fid_cntr *)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
+    public static MemorySegment read(MemorySegment struct) {
+        return struct.get(read$LAYOUT, read$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -187,12 +210,17 @@ public class fi_ops_cntr {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readerr.Function.class, "apply", $DESC);
 
@@ -209,7 +237,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -218,7 +246,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout readerr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readerr"));
+    private static final AddressLayout readerr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readerr"));
 
     /**
      * Layout for field:
@@ -226,7 +254,9 @@ public class fi_ops_cntr {
      * uint64_t (*readerr)(struct fid_cntr *)
      * }
      */
-    public static final AddressLayout readerr$layout() { return readerr$LAYOUT; }
+    public static final AddressLayout readerr$layout() {
+        return readerr$LAYOUT;
+    }
 
     private static final long readerr$OFFSET = $LAYOUT.byteOffset(groupElement("readerr"));
 
@@ -236,7 +266,9 @@ public class fi_ops_cntr {
      * uint64_t (*readerr)(struct fid_cntr *)
      * }
      */
-    public static final long readerr$offset() { return readerr$OFFSET; }
+    public static final long readerr$offset() {
+        return readerr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -244,7 +276,9 @@ public class fi_ops_cntr {
      * uint64_t (*readerr)(struct fid_cntr *)
      * }
      */
-    public static MemorySegment readerr(MemorySegment struct) { return struct.get(readerr$LAYOUT, readerr$OFFSET); }
+    public static MemorySegment readerr(MemorySegment struct) {
+        return struct.get(readerr$LAYOUT, readerr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -274,13 +308,18 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(add.Function.class, "apply", $DESC);
 
@@ -297,7 +336,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -306,7 +345,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout add$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("add"));
+    private static final AddressLayout add$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("add"));
 
     /**
      * Layout for field:
@@ -314,7 +353,9 @@ public class fi_ops_cntr {
      * int (*add)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout add$layout() { return add$LAYOUT; }
+    public static final AddressLayout add$layout() {
+        return add$LAYOUT;
+    }
 
     private static final long add$OFFSET = $LAYOUT.byteOffset(groupElement("add"));
 
@@ -324,7 +365,9 @@ public class fi_ops_cntr {
      * int (*add)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long add$offset() { return add$OFFSET; }
+    public static final long add$offset() {
+        return add$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -332,7 +375,9 @@ public class fi_ops_cntr {
      * int (*add)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment add(MemorySegment struct) { return struct.get(add$LAYOUT, add$OFFSET); }
+    public static MemorySegment add(MemorySegment struct) {
+        return struct.get(add$LAYOUT, add$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -362,13 +407,18 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(set.Function.class, "apply", $DESC);
 
@@ -385,7 +435,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -394,7 +444,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set"));
+    private static final AddressLayout set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set"));
 
     /**
      * Layout for field:
@@ -402,7 +452,9 @@ public class fi_ops_cntr {
      * int (*set)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout set$layout() { return set$LAYOUT; }
+    public static final AddressLayout set$layout() {
+        return set$LAYOUT;
+    }
 
     private static final long set$OFFSET = $LAYOUT.byteOffset(groupElement("set"));
 
@@ -412,7 +464,9 @@ public class fi_ops_cntr {
      * int (*set)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long set$offset() { return set$OFFSET; }
+    public static final long set$offset() {
+        return set$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -420,7 +474,9 @@ public class fi_ops_cntr {
      * int (*set)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment set(MemorySegment struct) { return struct.get(set$LAYOUT, set$OFFSET); }
+    public static MemorySegment set(MemorySegment struct) {
+        return struct.get(set$LAYOUT, set$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -450,13 +506,19 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1, int _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(wait.Function.class, "apply", $DESC);
 
@@ -473,7 +535,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, int _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, int _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -482,7 +544,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout wait$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait"));
+    private static final AddressLayout wait$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait"));
 
     /**
      * Layout for field:
@@ -490,7 +552,9 @@ public class fi_ops_cntr {
      * int (*wait)(struct fid_cntr *, uint64_t, int)
      * }
      */
-    public static final AddressLayout wait$layout() { return wait$LAYOUT; }
+    public static final AddressLayout wait$layout() {
+        return wait$LAYOUT;
+    }
 
     private static final long wait$OFFSET = $LAYOUT.byteOffset(groupElement("wait"));
 
@@ -500,7 +564,9 @@ public class fi_ops_cntr {
      * int (*wait)(struct fid_cntr *, uint64_t, int)
      * }
      */
-    public static final long wait$offset() { return wait$OFFSET; }
+    public static final long wait$offset() {
+        return wait$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -508,7 +574,9 @@ public class fi_ops_cntr {
      * int (*wait)(struct fid_cntr *, uint64_t, int)
      * }
      */
-    public static MemorySegment wait(MemorySegment struct) { return struct.get(wait$LAYOUT, wait$OFFSET); }
+    public static MemorySegment wait(MemorySegment struct) {
+        return struct.get(wait$LAYOUT, wait$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -538,13 +606,18 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(adderr.Function.class, "apply", $DESC);
 
@@ -561,7 +634,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -570,7 +643,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout adderr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("adderr"));
+    private static final AddressLayout adderr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("adderr"));
 
     /**
      * Layout for field:
@@ -578,7 +651,9 @@ public class fi_ops_cntr {
      * int (*adderr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout adderr$layout() { return adderr$LAYOUT; }
+    public static final AddressLayout adderr$layout() {
+        return adderr$LAYOUT;
+    }
 
     private static final long adderr$OFFSET = $LAYOUT.byteOffset(groupElement("adderr"));
 
@@ -588,7 +663,9 @@ public class fi_ops_cntr {
      * int (*adderr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long adderr$offset() { return adderr$OFFSET; }
+    public static final long adderr$offset() {
+        return adderr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -596,7 +673,9 @@ public class fi_ops_cntr {
      * int (*adderr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment adderr(MemorySegment struct) { return struct.get(adderr$LAYOUT, adderr$OFFSET); }
+    public static MemorySegment adderr(MemorySegment struct) {
+        return struct.get(adderr$LAYOUT, adderr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -626,13 +705,18 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(seterr.Function.class, "apply", $DESC);
 
@@ -649,7 +733,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -658,7 +742,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout seterr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("seterr"));
+    private static final AddressLayout seterr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("seterr"));
 
     /**
      * Layout for field:
@@ -666,7 +750,9 @@ public class fi_ops_cntr {
      * int (*seterr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout seterr$layout() { return seterr$LAYOUT; }
+    public static final AddressLayout seterr$layout() {
+        return seterr$LAYOUT;
+    }
 
     private static final long seterr$OFFSET = $LAYOUT.byteOffset(groupElement("seterr"));
 
@@ -676,7 +762,9 @@ public class fi_ops_cntr {
      * int (*seterr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long seterr$offset() { return seterr$OFFSET; }
+    public static final long seterr$offset() {
+        return seterr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -684,7 +772,9 @@ public class fi_ops_cntr {
      * int (*seterr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment seterr(MemorySegment struct) { return struct.get(seterr$LAYOUT, seterr$OFFSET); }
+    public static MemorySegment seterr(MemorySegment struct) {
+        return struct.get(seterr$LAYOUT, seterr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -712,7 +802,9 @@ public class fi_ops_cntr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -734,8 +826,8 @@ public class fi_ops_cntr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

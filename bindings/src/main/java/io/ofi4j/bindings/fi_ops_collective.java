@@ -36,21 +36,29 @@ public class fi_ops_collective {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("barrier"),
-                    fabric_h.C_POINTER.withName("broadcast"), fabric_h.C_POINTER.withName("alltoall"),
-                    fabric_h.C_POINTER.withName("allreduce"), fabric_h.C_POINTER.withName("allgather"),
-                    fabric_h.C_POINTER.withName("reduce_scatter"), fabric_h.C_POINTER.withName("reduce"),
-                    fabric_h.C_POINTER.withName("scatter"), fabric_h.C_POINTER.withName("gather"),
-                    fabric_h.C_POINTER.withName("msg"), fabric_h.C_POINTER.withName("barrier2"))
-            .withName("fi_ops_collective");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("barrier"),
+        fabric_h.C_POINTER.withName("broadcast"),
+        fabric_h.C_POINTER.withName("alltoall"),
+        fabric_h.C_POINTER.withName("allreduce"),
+        fabric_h.C_POINTER.withName("allgather"),
+        fabric_h.C_POINTER.withName("reduce_scatter"),
+        fabric_h.C_POINTER.withName("reduce"),
+        fabric_h.C_POINTER.withName("scatter"),
+        fabric_h.C_POINTER.withName("gather"),
+        fabric_h.C_POINTER.withName("msg"),
+        fabric_h.C_POINTER.withName("barrier2")
+    ).withName("fi_ops_collective");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -58,7 +66,9 @@ public class fi_ops_collective {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -68,7 +78,9 @@ public class fi_ops_collective {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +88,9 @@ public class fi_ops_collective {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -106,13 +120,19 @@ public class fi_ops_collective {
             long apply(MemorySegment _x0, long _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(barrier.Function.class, "apply", $DESC);
 
@@ -129,7 +149,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, MemorySegment _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -138,7 +158,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout barrier$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("barrier"));
+    private static final AddressLayout barrier$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("barrier"));
 
     /**
      * Layout for field:
@@ -146,7 +166,9 @@ public class fi_ops_collective {
      * ssize_t (*barrier)(struct fid_ep *, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout barrier$layout() { return barrier$LAYOUT; }
+    public static final AddressLayout barrier$layout() {
+        return barrier$LAYOUT;
+    }
 
     private static final long barrier$OFFSET = $LAYOUT.byteOffset(groupElement("barrier"));
 
@@ -156,7 +178,9 @@ public class fi_ops_collective {
      * ssize_t (*barrier)(struct fid_ep *, fi_addr_t, void *)
      * }
      */
-    public static final long barrier$offset() { return barrier$OFFSET; }
+    public static final long barrier$offset() {
+        return barrier$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -164,7 +188,9 @@ public class fi_ops_collective {
      * ssize_t (*barrier)(struct fid_ep *, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment barrier(MemorySegment struct) { return struct.get(barrier$LAYOUT, barrier$OFFSET); }
+    public static MemorySegment barrier(MemorySegment struct) {
+        return struct.get(barrier$LAYOUT, barrier$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -191,18 +217,28 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, int _x6,
-                    long _x7, MemorySegment _x8);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, int _x6, long _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(broadcast.Function.class, "apply", $DESC);
 
@@ -219,8 +255,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, int _x6, long _x7, MemorySegment _x8) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, int _x6, long _x7, MemorySegment _x8) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -229,7 +264,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout broadcast$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("broadcast"));
+    private static final AddressLayout broadcast$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("broadcast"));
 
     /**
      * Layout for field:
@@ -237,7 +272,9 @@ public class fi_ops_collective {
      * ssize_t (*broadcast)(struct fid_ep *, void *, size_t, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout broadcast$layout() { return broadcast$LAYOUT; }
+    public static final AddressLayout broadcast$layout() {
+        return broadcast$LAYOUT;
+    }
 
     private static final long broadcast$OFFSET = $LAYOUT.byteOffset(groupElement("broadcast"));
 
@@ -247,7 +284,9 @@ public class fi_ops_collective {
      * ssize_t (*broadcast)(struct fid_ep *, void *, size_t, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long broadcast$offset() { return broadcast$OFFSET; }
+    public static final long broadcast$offset() {
+        return broadcast$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -284,18 +323,29 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(alltoall.Function.class, "apply", $DESC);
 
@@ -312,9 +362,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8,
-                MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -323,7 +371,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout alltoall$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("alltoall"));
+    private static final AddressLayout alltoall$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alltoall"));
 
     /**
      * Layout for field:
@@ -331,7 +379,9 @@ public class fi_ops_collective {
      * ssize_t (*alltoall)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout alltoall$layout() { return alltoall$LAYOUT; }
+    public static final AddressLayout alltoall$layout() {
+        return alltoall$LAYOUT;
+    }
 
     private static final long alltoall$OFFSET = $LAYOUT.byteOffset(groupElement("alltoall"));
 
@@ -341,7 +391,9 @@ public class fi_ops_collective {
      * ssize_t (*alltoall)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long alltoall$offset() { return alltoall$OFFSET; }
+    public static final long alltoall$offset() {
+        return alltoall$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -378,18 +430,30 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(allreduce.Function.class, "apply", $DESC);
 
@@ -406,9 +470,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9,
-                MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -417,7 +479,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout allreduce$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("allreduce"));
+    private static final AddressLayout allreduce$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("allreduce"));
 
     /**
      * Layout for field:
@@ -425,7 +487,9 @@ public class fi_ops_collective {
      * ssize_t (*allreduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final AddressLayout allreduce$layout() { return allreduce$LAYOUT; }
+    public static final AddressLayout allreduce$layout() {
+        return allreduce$LAYOUT;
+    }
 
     private static final long allreduce$OFFSET = $LAYOUT.byteOffset(groupElement("allreduce"));
 
@@ -435,7 +499,9 @@ public class fi_ops_collective {
      * ssize_t (*allreduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final long allreduce$offset() { return allreduce$OFFSET; }
+    public static final long allreduce$offset() {
+        return allreduce$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -472,18 +538,29 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(allgather.Function.class, "apply", $DESC);
 
@@ -500,9 +577,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8,
-                MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -511,7 +586,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout allgather$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("allgather"));
+    private static final AddressLayout allgather$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("allgather"));
 
     /**
      * Layout for field:
@@ -519,7 +594,9 @@ public class fi_ops_collective {
      * ssize_t (*allgather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout allgather$layout() { return allgather$LAYOUT; }
+    public static final AddressLayout allgather$layout() {
+        return allgather$LAYOUT;
+    }
 
     private static final long allgather$OFFSET = $LAYOUT.byteOffset(groupElement("allgather"));
 
@@ -529,7 +606,9 @@ public class fi_ops_collective {
      * ssize_t (*allgather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long allgather$offset() { return allgather$OFFSET; }
+    public static final long allgather$offset() {
+        return allgather$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -566,18 +645,30 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reduce_scatter.Function.class, "apply", $DESC);
 
@@ -594,9 +685,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9,
-                MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -605,8 +694,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout reduce_scatter$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("reduce_scatter"));
+    private static final AddressLayout reduce_scatter$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reduce_scatter"));
 
     /**
      * Layout for field:
@@ -614,7 +702,9 @@ public class fi_ops_collective {
      * ssize_t (*reduce_scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final AddressLayout reduce_scatter$layout() { return reduce_scatter$LAYOUT; }
+    public static final AddressLayout reduce_scatter$layout() {
+        return reduce_scatter$LAYOUT;
+    }
 
     private static final long reduce_scatter$OFFSET = $LAYOUT.byteOffset(groupElement("reduce_scatter"));
 
@@ -624,7 +714,9 @@ public class fi_ops_collective {
      * ssize_t (*reduce_scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final long reduce_scatter$offset() { return reduce_scatter$OFFSET; }
+    public static final long reduce_scatter$offset() {
+        return reduce_scatter$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -661,18 +753,31 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, long _x7, int _x8, int _x9, long _x10, MemorySegment _x11);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, int _x9, long _x10, MemorySegment _x11);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reduce.Function.class, "apply", $DESC);
 
@@ -689,19 +794,16 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, int _x9,
-                long _x10, MemorySegment _x11) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, int _x9, long _x10, MemorySegment _x11) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10,
-                        _x11);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout reduce$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reduce"));
+    private static final AddressLayout reduce$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reduce"));
 
     /**
      * Layout for field:
@@ -709,7 +811,9 @@ public class fi_ops_collective {
      * ssize_t (*reduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final AddressLayout reduce$layout() { return reduce$LAYOUT; }
+    public static final AddressLayout reduce$layout() {
+        return reduce$LAYOUT;
+    }
 
     private static final long reduce$OFFSET = $LAYOUT.byteOffset(groupElement("reduce"));
 
@@ -719,7 +823,9 @@ public class fi_ops_collective {
      * ssize_t (*reduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final long reduce$offset() { return reduce$OFFSET; }
+    public static final long reduce$offset() {
+        return reduce$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -727,7 +833,9 @@ public class fi_ops_collective {
      * ssize_t (*reduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static MemorySegment reduce(MemorySegment struct) { return struct.get(reduce$LAYOUT, reduce$OFFSET); }
+    public static MemorySegment reduce(MemorySegment struct) {
+        return struct.get(reduce$LAYOUT, reduce$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -754,18 +862,30 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(scatter.Function.class, "apply", $DESC);
 
@@ -782,9 +902,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9,
-                MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -793,7 +911,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout scatter$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("scatter"));
+    private static final AddressLayout scatter$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("scatter"));
 
     /**
      * Layout for field:
@@ -801,7 +919,9 @@ public class fi_ops_collective {
      * ssize_t (*scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout scatter$layout() { return scatter$LAYOUT; }
+    public static final AddressLayout scatter$layout() {
+        return scatter$LAYOUT;
+    }
 
     private static final long scatter$OFFSET = $LAYOUT.byteOffset(groupElement("scatter"));
 
@@ -811,7 +931,9 @@ public class fi_ops_collective {
      * ssize_t (*scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long scatter$offset() { return scatter$OFFSET; }
+    public static final long scatter$offset() {
+        return scatter$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -819,7 +941,9 @@ public class fi_ops_collective {
      * ssize_t (*scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static MemorySegment scatter(MemorySegment struct) { return struct.get(scatter$LAYOUT, scatter$OFFSET); }
+    public static MemorySegment scatter(MemorySegment struct) {
+        return struct.get(scatter$LAYOUT, scatter$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -846,18 +970,30 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
-                    MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(gather.Function.class, "apply", $DESC);
 
@@ -874,9 +1010,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9,
-                MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -885,7 +1019,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout gather$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("gather"));
+    private static final AddressLayout gather$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("gather"));
 
     /**
      * Layout for field:
@@ -893,7 +1027,9 @@ public class fi_ops_collective {
      * ssize_t (*gather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout gather$layout() { return gather$LAYOUT; }
+    public static final AddressLayout gather$layout() {
+        return gather$LAYOUT;
+    }
 
     private static final long gather$OFFSET = $LAYOUT.byteOffset(groupElement("gather"));
 
@@ -903,7 +1039,9 @@ public class fi_ops_collective {
      * ssize_t (*gather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long gather$offset() { return gather$OFFSET; }
+    public static final long gather$offset() {
+        return gather$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -911,7 +1049,9 @@ public class fi_ops_collective {
      * ssize_t (*gather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static MemorySegment gather(MemorySegment struct) { return struct.get(gather$LAYOUT, gather$OFFSET); }
+    public static MemorySegment gather(MemorySegment struct) {
+        return struct.get(gather$LAYOUT, gather$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -941,13 +1081,22 @@ public class fi_ops_collective {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(msg.Function.class, "apply", $DESC);
 
@@ -964,8 +1113,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3, long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -974,7 +1122,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
+    private static final AddressLayout msg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -982,7 +1130,9 @@ public class fi_ops_collective {
      * ssize_t (*msg)(struct fid_ep *, const struct fi_msg_collective *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout msg$layout() { return msg$LAYOUT; }
+    public static final AddressLayout msg$layout() {
+        return msg$LAYOUT;
+    }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -992,7 +1142,9 @@ public class fi_ops_collective {
      * ssize_t (*msg)(struct fid_ep *, const struct fi_msg_collective *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final long msg$offset() { return msg$OFFSET; }
+    public static final long msg$offset() {
+        return msg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1000,7 +1152,9 @@ public class fi_ops_collective {
      * ssize_t (*msg)(struct fid_ep *, const struct fi_msg_collective *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static MemorySegment msg(MemorySegment struct) { return struct.get(msg$LAYOUT, msg$OFFSET); }
+    public static MemorySegment msg(MemorySegment struct) {
+        return struct.get(msg$LAYOUT, msg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1030,13 +1184,20 @@ public class fi_ops_collective {
             long apply(MemorySegment _x0, long _x1, long _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(barrier2.Function.class, "apply", $DESC);
 
@@ -1053,7 +1214,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, long _x2, MemorySegment _x3) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, long _x2, MemorySegment _x3) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1062,7 +1223,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout barrier2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("barrier2"));
+    private static final AddressLayout barrier2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("barrier2"));
 
     /**
      * Layout for field:
@@ -1070,7 +1231,9 @@ public class fi_ops_collective {
      * ssize_t (*barrier2)(struct fid_ep *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout barrier2$layout() { return barrier2$LAYOUT; }
+    public static final AddressLayout barrier2$layout() {
+        return barrier2$LAYOUT;
+    }
 
     private static final long barrier2$OFFSET = $LAYOUT.byteOffset(groupElement("barrier2"));
 
@@ -1080,7 +1243,9 @@ public class fi_ops_collective {
      * ssize_t (*barrier2)(struct fid_ep *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long barrier2$offset() { return barrier2$OFFSET; }
+    public static final long barrier2$offset() {
+        return barrier2$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1118,7 +1283,9 @@ public class fi_ops_collective {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1140,8 +1307,8 @@ public class fi_ops_collective {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -32,19 +32,25 @@ public class fi_ops_cq {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
-                    fabric_h.C_POINTER.withName("readfrom"), fabric_h.C_POINTER.withName("readerr"),
-                    fabric_h.C_POINTER.withName("sread"), fabric_h.C_POINTER.withName("sreadfrom"),
-                    fabric_h.C_POINTER.withName("signal"), fabric_h.C_POINTER.withName("strerror"))
-            .withName("fi_ops_cq");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("read"),
+        fabric_h.C_POINTER.withName("readfrom"),
+        fabric_h.C_POINTER.withName("readerr"),
+        fabric_h.C_POINTER.withName("sread"),
+        fabric_h.C_POINTER.withName("sreadfrom"),
+        fabric_h.C_POINTER.withName("signal"),
+        fabric_h.C_POINTER.withName("strerror")
+    ).withName("fi_ops_cq");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class fi_ops_cq {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -62,7 +70,9 @@ public class fi_ops_cq {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +80,9 @@ public class fi_ops_cq {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -100,13 +112,19 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -123,7 +141,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -132,7 +150,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -140,7 +158,9 @@ public class fi_ops_cq {
      * ssize_t (*read)(struct fid_cq *, void *, size_t)
      * }
      */
-    public static final AddressLayout read$layout() { return read$LAYOUT; }
+    public static final AddressLayout read$layout() {
+        return read$LAYOUT;
+    }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -150,7 +170,9 @@ public class fi_ops_cq {
      * ssize_t (*read)(struct fid_cq *, void *, size_t)
      * }
      */
-    public static final long read$offset() { return read$OFFSET; }
+    public static final long read$offset() {
+        return read$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -158,7 +180,9 @@ public class fi_ops_cq {
      * ssize_t (*read)(struct fid_cq *, void *, size_t)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
+    public static MemorySegment read(MemorySegment struct) {
+        return struct.get(read$LAYOUT, read$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -188,13 +212,20 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readfrom.Function.class, "apply", $DESC);
 
@@ -211,8 +242,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -221,7 +251,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout readfrom$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readfrom"));
+    private static final AddressLayout readfrom$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readfrom"));
 
     /**
      * Layout for field:
@@ -229,7 +259,9 @@ public class fi_ops_cq {
      * ssize_t (*readfrom)(struct fid_cq *, void *, size_t, fi_addr_t *)
      * }
      */
-    public static final AddressLayout readfrom$layout() { return readfrom$LAYOUT; }
+    public static final AddressLayout readfrom$layout() {
+        return readfrom$LAYOUT;
+    }
 
     private static final long readfrom$OFFSET = $LAYOUT.byteOffset(groupElement("readfrom"));
 
@@ -239,7 +271,9 @@ public class fi_ops_cq {
      * ssize_t (*readfrom)(struct fid_cq *, void *, size_t, fi_addr_t *)
      * }
      */
-    public static final long readfrom$offset() { return readfrom$OFFSET; }
+    public static final long readfrom$offset() {
+        return readfrom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -279,13 +313,19 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readerr.Function.class, "apply", $DESC);
 
@@ -302,7 +342,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -311,7 +351,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout readerr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readerr"));
+    private static final AddressLayout readerr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readerr"));
 
     /**
      * Layout for field:
@@ -319,7 +359,9 @@ public class fi_ops_cq {
      * ssize_t (*readerr)(struct fid_cq *, struct fi_cq_err_entry *, uint64_t)
      * }
      */
-    public static final AddressLayout readerr$layout() { return readerr$LAYOUT; }
+    public static final AddressLayout readerr$layout() {
+        return readerr$LAYOUT;
+    }
 
     private static final long readerr$OFFSET = $LAYOUT.byteOffset(groupElement("readerr"));
 
@@ -329,7 +371,9 @@ public class fi_ops_cq {
      * ssize_t (*readerr)(struct fid_cq *, struct fi_cq_err_entry *, uint64_t)
      * }
      */
-    public static final long readerr$offset() { return readerr$OFFSET; }
+    public static final long readerr$offset() {
+        return readerr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -337,7 +381,9 @@ public class fi_ops_cq {
      * ssize_t (*readerr)(struct fid_cq *, struct fi_cq_err_entry *, uint64_t)
      * }
      */
-    public static MemorySegment readerr(MemorySegment struct) { return struct.get(readerr$LAYOUT, readerr$OFFSET); }
+    public static MemorySegment readerr(MemorySegment struct) {
+        return struct.get(readerr$LAYOUT, readerr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -367,13 +413,21 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, int _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sread.Function.class, "apply", $DESC);
 
@@ -390,8 +444,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, int _x4) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, int _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -400,7 +453,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout sread$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sread"));
+    private static final AddressLayout sread$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sread"));
 
     /**
      * Layout for field:
@@ -408,7 +461,9 @@ public class fi_ops_cq {
      * ssize_t (*sread)(struct fid_cq *, void *, size_t, const void *, int)
      * }
      */
-    public static final AddressLayout sread$layout() { return sread$LAYOUT; }
+    public static final AddressLayout sread$layout() {
+        return sread$LAYOUT;
+    }
 
     private static final long sread$OFFSET = $LAYOUT.byteOffset(groupElement("sread"));
 
@@ -418,7 +473,9 @@ public class fi_ops_cq {
      * ssize_t (*sread)(struct fid_cq *, void *, size_t, const void *, int)
      * }
      */
-    public static final long sread$offset() { return sread$OFFSET; }
+    public static final long sread$offset() {
+        return sread$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -426,7 +483,9 @@ public class fi_ops_cq {
      * ssize_t (*sread)(struct fid_cq *, void *, size_t, const void *, int)
      * }
      */
-    public static MemorySegment sread(MemorySegment struct) { return struct.get(sread$LAYOUT, sread$OFFSET); }
+    public static MemorySegment sread(MemorySegment struct) {
+        return struct.get(sread$LAYOUT, sread$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -456,13 +515,22 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, int _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sreadfrom.Function.class, "apply", $DESC);
 
@@ -479,8 +547,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, MemorySegment _x4, int _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, int _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -489,7 +556,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout sreadfrom$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sreadfrom"));
+    private static final AddressLayout sreadfrom$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sreadfrom"));
 
     /**
      * Layout for field:
@@ -497,7 +564,9 @@ public class fi_ops_cq {
      * ssize_t (*sreadfrom)(struct fid_cq *, void *, size_t, fi_addr_t *, const void *, int)
      * }
      */
-    public static final AddressLayout sreadfrom$layout() { return sreadfrom$LAYOUT; }
+    public static final AddressLayout sreadfrom$layout() {
+        return sreadfrom$LAYOUT;
+    }
 
     private static final long sreadfrom$OFFSET = $LAYOUT.byteOffset(groupElement("sreadfrom"));
 
@@ -507,7 +576,9 @@ public class fi_ops_cq {
      * ssize_t (*sreadfrom)(struct fid_cq *, void *, size_t, fi_addr_t *, const void *, int)
      * }
      */
-    public static final long sreadfrom$offset() { return sreadfrom$OFFSET; }
+    public static final long sreadfrom$offset() {
+        return sreadfrom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -547,12 +618,17 @@ public class fi_ops_cq {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(signal.Function.class, "apply", $DESC);
 
@@ -569,7 +645,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -578,7 +654,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout signal$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("signal"));
+    private static final AddressLayout signal$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("signal"));
 
     /**
      * Layout for field:
@@ -586,7 +662,9 @@ public class fi_ops_cq {
      * int (*signal)(struct fid_cq *)
      * }
      */
-    public static final AddressLayout signal$layout() { return signal$LAYOUT; }
+    public static final AddressLayout signal$layout() {
+        return signal$LAYOUT;
+    }
 
     private static final long signal$OFFSET = $LAYOUT.byteOffset(groupElement("signal"));
 
@@ -596,7 +674,9 @@ public class fi_ops_cq {
      * int (*signal)(struct fid_cq *)
      * }
      */
-    public static final long signal$offset() { return signal$OFFSET; }
+    public static final long signal$offset() {
+        return signal$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -604,7 +684,9 @@ public class fi_ops_cq {
      * int (*signal)(struct fid_cq *)
      * }
      */
-    public static MemorySegment signal(MemorySegment struct) { return struct.get(signal$LAYOUT, signal$OFFSET); }
+    public static MemorySegment signal(MemorySegment struct) {
+        return struct.get(signal$LAYOUT, signal$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -634,13 +716,21 @@ public class fi_ops_cq {
             MemorySegment apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(strerror.Function.class, "apply", $DESC);
 
@@ -657,8 +747,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
-                MemorySegment _x3, long _x4) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -667,7 +756,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout strerror$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("strerror"));
+    private static final AddressLayout strerror$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("strerror"));
 
     /**
      * Layout for field:
@@ -675,7 +764,9 @@ public class fi_ops_cq {
      * const char *(*strerror)(struct fid_cq *, int, const void *, char *, size_t)
      * }
      */
-    public static final AddressLayout strerror$layout() { return strerror$LAYOUT; }
+    public static final AddressLayout strerror$layout() {
+        return strerror$LAYOUT;
+    }
 
     private static final long strerror$OFFSET = $LAYOUT.byteOffset(groupElement("strerror"));
 
@@ -685,7 +776,9 @@ public class fi_ops_cq {
      * const char *(*strerror)(struct fid_cq *, int, const void *, char *, size_t)
      * }
      */
-    public static final long strerror$offset() { return strerror$OFFSET; }
+    public static final long strerror$offset() {
+        return strerror$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -723,7 +816,9 @@ public class fi_ops_cq {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -745,8 +840,8 @@ public class fi_ops_cq {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -36,21 +36,29 @@ public class fi_ops_domain {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("av_open"),
-                    fabric_h.C_POINTER.withName("cq_open"), fabric_h.C_POINTER.withName("endpoint"),
-                    fabric_h.C_POINTER.withName("scalable_ep"), fabric_h.C_POINTER.withName("cntr_open"),
-                    fabric_h.C_POINTER.withName("poll_open"), fabric_h.C_POINTER.withName("stx_ctx"),
-                    fabric_h.C_POINTER.withName("srx_ctx"), fabric_h.C_POINTER.withName("query_atomic"),
-                    fabric_h.C_POINTER.withName("query_collective"), fabric_h.C_POINTER.withName("endpoint2"))
-            .withName("fi_ops_domain");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("av_open"),
+        fabric_h.C_POINTER.withName("cq_open"),
+        fabric_h.C_POINTER.withName("endpoint"),
+        fabric_h.C_POINTER.withName("scalable_ep"),
+        fabric_h.C_POINTER.withName("cntr_open"),
+        fabric_h.C_POINTER.withName("poll_open"),
+        fabric_h.C_POINTER.withName("stx_ctx"),
+        fabric_h.C_POINTER.withName("srx_ctx"),
+        fabric_h.C_POINTER.withName("query_atomic"),
+        fabric_h.C_POINTER.withName("query_collective"),
+        fabric_h.C_POINTER.withName("endpoint2")
+    ).withName("fi_ops_domain");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -58,7 +66,9 @@ public class fi_ops_domain {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -68,7 +78,9 @@ public class fi_ops_domain {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +88,9 @@ public class fi_ops_domain {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -106,13 +120,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(av_open.Function.class, "apply", $DESC);
 
@@ -129,8 +150,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -139,7 +159,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout av_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av_open"));
+    private static final AddressLayout av_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("av_open"));
 
     /**
      * Layout for field:
@@ -147,7 +167,9 @@ public class fi_ops_domain {
      * int (*av_open)(struct fid_domain *, struct fi_av_attr *, struct fid_av **, void *)
      * }
      */
-    public static final AddressLayout av_open$layout() { return av_open$LAYOUT; }
+    public static final AddressLayout av_open$layout() {
+        return av_open$LAYOUT;
+    }
 
     private static final long av_open$OFFSET = $LAYOUT.byteOffset(groupElement("av_open"));
 
@@ -157,7 +179,9 @@ public class fi_ops_domain {
      * int (*av_open)(struct fid_domain *, struct fi_av_attr *, struct fid_av **, void *)
      * }
      */
-    public static final long av_open$offset() { return av_open$OFFSET; }
+    public static final long av_open$offset() {
+        return av_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -165,7 +189,9 @@ public class fi_ops_domain {
      * int (*av_open)(struct fid_domain *, struct fi_av_attr *, struct fid_av **, void *)
      * }
      */
-    public static MemorySegment av_open(MemorySegment struct) { return struct.get(av_open$LAYOUT, av_open$OFFSET); }
+    public static MemorySegment av_open(MemorySegment struct) {
+        return struct.get(av_open$LAYOUT, av_open$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -195,13 +221,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cq_open.Function.class, "apply", $DESC);
 
@@ -218,8 +251,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -228,7 +260,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout cq_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cq_open"));
+    private static final AddressLayout cq_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cq_open"));
 
     /**
      * Layout for field:
@@ -236,7 +268,9 @@ public class fi_ops_domain {
      * int (*cq_open)(struct fid_domain *, struct fi_cq_attr *, struct fid_cq **, void *)
      * }
      */
-    public static final AddressLayout cq_open$layout() { return cq_open$LAYOUT; }
+    public static final AddressLayout cq_open$layout() {
+        return cq_open$LAYOUT;
+    }
 
     private static final long cq_open$OFFSET = $LAYOUT.byteOffset(groupElement("cq_open"));
 
@@ -246,7 +280,9 @@ public class fi_ops_domain {
      * int (*cq_open)(struct fid_domain *, struct fi_cq_attr *, struct fid_cq **, void *)
      * }
      */
-    public static final long cq_open$offset() { return cq_open$OFFSET; }
+    public static final long cq_open$offset() {
+        return cq_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -254,7 +290,9 @@ public class fi_ops_domain {
      * int (*cq_open)(struct fid_domain *, struct fi_cq_attr *, struct fid_cq **, void *)
      * }
      */
-    public static MemorySegment cq_open(MemorySegment struct) { return struct.get(cq_open$LAYOUT, cq_open$OFFSET); }
+    public static MemorySegment cq_open(MemorySegment struct) {
+        return struct.get(cq_open$LAYOUT, cq_open$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -284,13 +322,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(endpoint.Function.class, "apply", $DESC);
 
@@ -307,8 +352,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -317,7 +361,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout endpoint$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("endpoint"));
+    private static final AddressLayout endpoint$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("endpoint"));
 
     /**
      * Layout for field:
@@ -325,7 +369,9 @@ public class fi_ops_domain {
      * int (*endpoint)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout endpoint$layout() { return endpoint$LAYOUT; }
+    public static final AddressLayout endpoint$layout() {
+        return endpoint$LAYOUT;
+    }
 
     private static final long endpoint$OFFSET = $LAYOUT.byteOffset(groupElement("endpoint"));
 
@@ -335,7 +381,9 @@ public class fi_ops_domain {
      * int (*endpoint)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final long endpoint$offset() { return endpoint$OFFSET; }
+    public static final long endpoint$offset() {
+        return endpoint$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -375,13 +423,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(scalable_ep.Function.class, "apply", $DESC);
 
@@ -398,8 +453,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -408,7 +462,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout scalable_ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("scalable_ep"));
+    private static final AddressLayout scalable_ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("scalable_ep"));
 
     /**
      * Layout for field:
@@ -416,7 +470,9 @@ public class fi_ops_domain {
      * int (*scalable_ep)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout scalable_ep$layout() { return scalable_ep$LAYOUT; }
+    public static final AddressLayout scalable_ep$layout() {
+        return scalable_ep$LAYOUT;
+    }
 
     private static final long scalable_ep$OFFSET = $LAYOUT.byteOffset(groupElement("scalable_ep"));
 
@@ -426,7 +482,9 @@ public class fi_ops_domain {
      * int (*scalable_ep)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final long scalable_ep$offset() { return scalable_ep$OFFSET; }
+    public static final long scalable_ep$offset() {
+        return scalable_ep$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -466,13 +524,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cntr_open.Function.class, "apply", $DESC);
 
@@ -489,8 +554,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -499,7 +563,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout cntr_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr_open"));
+    private static final AddressLayout cntr_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr_open"));
 
     /**
      * Layout for field:
@@ -507,7 +571,9 @@ public class fi_ops_domain {
      * int (*cntr_open)(struct fid_domain *, struct fi_cntr_attr *, struct fid_cntr **, void *)
      * }
      */
-    public static final AddressLayout cntr_open$layout() { return cntr_open$LAYOUT; }
+    public static final AddressLayout cntr_open$layout() {
+        return cntr_open$LAYOUT;
+    }
 
     private static final long cntr_open$OFFSET = $LAYOUT.byteOffset(groupElement("cntr_open"));
 
@@ -517,7 +583,9 @@ public class fi_ops_domain {
      * int (*cntr_open)(struct fid_domain *, struct fi_cntr_attr *, struct fid_cntr **, void *)
      * }
      */
-    public static final long cntr_open$offset() { return cntr_open$OFFSET; }
+    public static final long cntr_open$offset() {
+        return cntr_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -557,13 +625,19 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll_open.Function.class, "apply", $DESC);
 
@@ -580,7 +654,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -589,7 +663,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout poll_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_open"));
+    private static final AddressLayout poll_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_open"));
 
     /**
      * Layout for field:
@@ -597,7 +671,9 @@ public class fi_ops_domain {
      * int (*poll_open)(struct fid_domain *, struct fi_poll_attr *, struct fid_poll **)
      * }
      */
-    public static final AddressLayout poll_open$layout() { return poll_open$LAYOUT; }
+    public static final AddressLayout poll_open$layout() {
+        return poll_open$LAYOUT;
+    }
 
     private static final long poll_open$OFFSET = $LAYOUT.byteOffset(groupElement("poll_open"));
 
@@ -607,7 +683,9 @@ public class fi_ops_domain {
      * int (*poll_open)(struct fid_domain *, struct fi_poll_attr *, struct fid_poll **)
      * }
      */
-    public static final long poll_open$offset() { return poll_open$OFFSET; }
+    public static final long poll_open$offset() {
+        return poll_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -647,13 +725,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(stx_ctx.Function.class, "apply", $DESC);
 
@@ -670,8 +755,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -680,7 +764,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout stx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("stx_ctx"));
+    private static final AddressLayout stx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("stx_ctx"));
 
     /**
      * Layout for field:
@@ -688,7 +772,9 @@ public class fi_ops_domain {
      * int (*stx_ctx)(struct fid_domain *, struct fi_tx_attr *, struct fid_stx **, void *)
      * }
      */
-    public static final AddressLayout stx_ctx$layout() { return stx_ctx$LAYOUT; }
+    public static final AddressLayout stx_ctx$layout() {
+        return stx_ctx$LAYOUT;
+    }
 
     private static final long stx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("stx_ctx"));
 
@@ -698,7 +784,9 @@ public class fi_ops_domain {
      * int (*stx_ctx)(struct fid_domain *, struct fi_tx_attr *, struct fid_stx **, void *)
      * }
      */
-    public static final long stx_ctx$offset() { return stx_ctx$OFFSET; }
+    public static final long stx_ctx$offset() {
+        return stx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -706,7 +794,9 @@ public class fi_ops_domain {
      * int (*stx_ctx)(struct fid_domain *, struct fi_tx_attr *, struct fid_stx **, void *)
      * }
      */
-    public static MemorySegment stx_ctx(MemorySegment struct) { return struct.get(stx_ctx$LAYOUT, stx_ctx$OFFSET); }
+    public static MemorySegment stx_ctx(MemorySegment struct) {
+        return struct.get(stx_ctx$LAYOUT, stx_ctx$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -736,13 +826,20 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(srx_ctx.Function.class, "apply", $DESC);
 
@@ -759,8 +856,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -769,7 +865,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout srx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srx_ctx"));
+    private static final AddressLayout srx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srx_ctx"));
 
     /**
      * Layout for field:
@@ -777,7 +873,9 @@ public class fi_ops_domain {
      * int (*srx_ctx)(struct fid_domain *, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout srx_ctx$layout() { return srx_ctx$LAYOUT; }
+    public static final AddressLayout srx_ctx$layout() {
+        return srx_ctx$LAYOUT;
+    }
 
     private static final long srx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("srx_ctx"));
 
@@ -787,7 +885,9 @@ public class fi_ops_domain {
      * int (*srx_ctx)(struct fid_domain *, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final long srx_ctx$offset() { return srx_ctx$OFFSET; }
+    public static final long srx_ctx$offset() {
+        return srx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -795,7 +895,9 @@ public class fi_ops_domain {
      * int (*srx_ctx)(struct fid_domain *, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static MemorySegment srx_ctx(MemorySegment struct) { return struct.get(srx_ctx$LAYOUT, srx_ctx$OFFSET); }
+    public static MemorySegment srx_ctx(MemorySegment struct) {
+        return struct.get(srx_ctx$LAYOUT, srx_ctx$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -825,13 +927,21 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_atomic.Function.class, "apply", $DESC);
 
@@ -848,8 +958,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
-                long _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -858,8 +967,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout query_atomic$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("query_atomic"));
+    private static final AddressLayout query_atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_atomic"));
 
     /**
      * Layout for field:
@@ -867,7 +975,9 @@ public class fi_ops_domain {
      * int (*query_atomic)(struct fid_domain *, enum fi_datatype, enum fi_op, struct fi_atomic_attr *, uint64_t)
      * }
      */
-    public static final AddressLayout query_atomic$layout() { return query_atomic$LAYOUT; }
+    public static final AddressLayout query_atomic$layout() {
+        return query_atomic$LAYOUT;
+    }
 
     private static final long query_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("query_atomic"));
 
@@ -877,7 +987,9 @@ public class fi_ops_domain {
      * int (*query_atomic)(struct fid_domain *, enum fi_datatype, enum fi_op, struct fi_atomic_attr *, uint64_t)
      * }
      */
-    public static final long query_atomic$offset() { return query_atomic$OFFSET; }
+    public static final long query_atomic$offset() {
+        return query_atomic$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -917,16 +1029,22 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_collective.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_collective.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -941,7 +1059,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -950,8 +1068,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout query_collective$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("query_collective"));
+    private static final AddressLayout query_collective$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_collective"));
 
     /**
      * Layout for field:
@@ -959,7 +1076,9 @@ public class fi_ops_domain {
      * int (*query_collective)(struct fid_domain *, enum fi_collective_op, struct fi_collective_attr *, uint64_t)
      * }
      */
-    public static final AddressLayout query_collective$layout() { return query_collective$LAYOUT; }
+    public static final AddressLayout query_collective$layout() {
+        return query_collective$LAYOUT;
+    }
 
     private static final long query_collective$OFFSET = $LAYOUT.byteOffset(groupElement("query_collective"));
 
@@ -969,7 +1088,9 @@ public class fi_ops_domain {
      * int (*query_collective)(struct fid_domain *, enum fi_collective_op, struct fi_collective_attr *, uint64_t)
      * }
      */
-    public static final long query_collective$offset() { return query_collective$OFFSET; }
+    public static final long query_collective$offset() {
+        return query_collective$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1009,13 +1130,21 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(endpoint2.Function.class, "apply", $DESC);
 
@@ -1032,8 +1161,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -1042,7 +1170,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout endpoint2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("endpoint2"));
+    private static final AddressLayout endpoint2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("endpoint2"));
 
     /**
      * Layout for field:
@@ -1050,7 +1178,9 @@ public class fi_ops_domain {
      * int (*endpoint2)(struct fid_domain *, struct fi_info *, struct fid_ep **, uint64_t, void *)
      * }
      */
-    public static final AddressLayout endpoint2$layout() { return endpoint2$LAYOUT; }
+    public static final AddressLayout endpoint2$layout() {
+        return endpoint2$LAYOUT;
+    }
 
     private static final long endpoint2$OFFSET = $LAYOUT.byteOffset(groupElement("endpoint2"));
 
@@ -1060,7 +1190,9 @@ public class fi_ops_domain {
      * int (*endpoint2)(struct fid_domain *, struct fi_info *, struct fid_ep **, uint64_t, void *)
      * }
      */
-    public static final long endpoint2$offset() { return endpoint2$OFFSET; }
+    public static final long endpoint2$offset() {
+        return endpoint2$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1098,7 +1230,9 @@ public class fi_ops_domain {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1120,8 +1254,8 @@ public class fi_ops_domain {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

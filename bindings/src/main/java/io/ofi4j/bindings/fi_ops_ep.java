@@ -32,19 +32,25 @@ public class fi_ops_ep {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("cancel"),
-                    fabric_h.C_POINTER.withName("getopt"), fabric_h.C_POINTER.withName("setopt"),
-                    fabric_h.C_POINTER.withName("tx_ctx"), fabric_h.C_POINTER.withName("rx_ctx"),
-                    fabric_h.C_POINTER.withName("rx_size_left"), fabric_h.C_POINTER.withName("tx_size_left"))
-            .withName("fi_ops_ep");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("cancel"),
+        fabric_h.C_POINTER.withName("getopt"),
+        fabric_h.C_POINTER.withName("setopt"),
+        fabric_h.C_POINTER.withName("tx_ctx"),
+        fabric_h.C_POINTER.withName("rx_ctx"),
+        fabric_h.C_POINTER.withName("rx_size_left"),
+        fabric_h.C_POINTER.withName("tx_size_left")
+    ).withName("fi_ops_ep");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class fi_ops_ep {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -62,7 +70,9 @@ public class fi_ops_ep {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +80,9 @@ public class fi_ops_ep {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -100,13 +112,18 @@ public class fi_ops_ep {
             long apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cancel.Function.class, "apply", $DESC);
 
@@ -123,7 +140,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -132,7 +149,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout cancel$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cancel"));
+    private static final AddressLayout cancel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cancel"));
 
     /**
      * Layout for field:
@@ -140,7 +157,9 @@ public class fi_ops_ep {
      * ssize_t (*cancel)(fid_t, void *)
      * }
      */
-    public static final AddressLayout cancel$layout() { return cancel$LAYOUT; }
+    public static final AddressLayout cancel$layout() {
+        return cancel$LAYOUT;
+    }
 
     private static final long cancel$OFFSET = $LAYOUT.byteOffset(groupElement("cancel"));
 
@@ -150,7 +169,9 @@ public class fi_ops_ep {
      * ssize_t (*cancel)(fid_t, void *)
      * }
      */
-    public static final long cancel$offset() { return cancel$OFFSET; }
+    public static final long cancel$offset() {
+        return cancel$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -158,7 +179,9 @@ public class fi_ops_ep {
      * ssize_t (*cancel)(fid_t, void *)
      * }
      */
-    public static MemorySegment cancel(MemorySegment struct) { return struct.get(cancel$LAYOUT, cancel$OFFSET); }
+    public static MemorySegment cancel(MemorySegment struct) {
+        return struct.get(cancel$LAYOUT, cancel$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -188,13 +211,21 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getopt.Function.class, "apply", $DESC);
 
@@ -211,8 +242,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
-                MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -221,7 +251,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout getopt$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getopt"));
+    private static final AddressLayout getopt$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getopt"));
 
     /**
      * Layout for field:
@@ -229,7 +259,9 @@ public class fi_ops_ep {
      * int (*getopt)(fid_t, int, int, void *, size_t *)
      * }
      */
-    public static final AddressLayout getopt$layout() { return getopt$LAYOUT; }
+    public static final AddressLayout getopt$layout() {
+        return getopt$LAYOUT;
+    }
 
     private static final long getopt$OFFSET = $LAYOUT.byteOffset(groupElement("getopt"));
 
@@ -239,7 +271,9 @@ public class fi_ops_ep {
      * int (*getopt)(fid_t, int, int, void *, size_t *)
      * }
      */
-    public static final long getopt$offset() { return getopt$OFFSET; }
+    public static final long getopt$offset() {
+        return getopt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -247,7 +281,9 @@ public class fi_ops_ep {
      * int (*getopt)(fid_t, int, int, void *, size_t *)
      * }
      */
-    public static MemorySegment getopt(MemorySegment struct) { return struct.get(getopt$LAYOUT, getopt$OFFSET); }
+    public static MemorySegment getopt(MemorySegment struct) {
+        return struct.get(getopt$LAYOUT, getopt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -277,13 +313,21 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(setopt.Function.class, "apply", $DESC);
 
@@ -300,8 +344,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
-                long _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -310,7 +353,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout setopt$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("setopt"));
+    private static final AddressLayout setopt$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("setopt"));
 
     /**
      * Layout for field:
@@ -318,7 +361,9 @@ public class fi_ops_ep {
      * int (*setopt)(fid_t, int, int, const void *, size_t)
      * }
      */
-    public static final AddressLayout setopt$layout() { return setopt$LAYOUT; }
+    public static final AddressLayout setopt$layout() {
+        return setopt$LAYOUT;
+    }
 
     private static final long setopt$OFFSET = $LAYOUT.byteOffset(groupElement("setopt"));
 
@@ -328,7 +373,9 @@ public class fi_ops_ep {
      * int (*setopt)(fid_t, int, int, const void *, size_t)
      * }
      */
-    public static final long setopt$offset() { return setopt$OFFSET; }
+    public static final long setopt$offset() {
+        return setopt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -336,7 +383,9 @@ public class fi_ops_ep {
      * int (*setopt)(fid_t, int, int, const void *, size_t)
      * }
      */
-    public static MemorySegment setopt(MemorySegment struct) { return struct.get(setopt$LAYOUT, setopt$OFFSET); }
+    public static MemorySegment setopt(MemorySegment struct) {
+        return struct.get(setopt$LAYOUT, setopt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -366,13 +415,21 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(tx_ctx.Function.class, "apply", $DESC);
 
@@ -389,8 +446,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
-                MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -399,7 +455,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout tx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tx_ctx"));
+    private static final AddressLayout tx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tx_ctx"));
 
     /**
      * Layout for field:
@@ -407,7 +463,9 @@ public class fi_ops_ep {
      * int (*tx_ctx)(struct fid_ep *, int, struct fi_tx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout tx_ctx$layout() { return tx_ctx$LAYOUT; }
+    public static final AddressLayout tx_ctx$layout() {
+        return tx_ctx$LAYOUT;
+    }
 
     private static final long tx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("tx_ctx"));
 
@@ -417,7 +475,9 @@ public class fi_ops_ep {
      * int (*tx_ctx)(struct fid_ep *, int, struct fi_tx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final long tx_ctx$offset() { return tx_ctx$OFFSET; }
+    public static final long tx_ctx$offset() {
+        return tx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -425,7 +485,9 @@ public class fi_ops_ep {
      * int (*tx_ctx)(struct fid_ep *, int, struct fi_tx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static MemorySegment tx_ctx(MemorySegment struct) { return struct.get(tx_ctx$LAYOUT, tx_ctx$OFFSET); }
+    public static MemorySegment tx_ctx(MemorySegment struct) {
+        return struct.get(tx_ctx$LAYOUT, tx_ctx$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -455,13 +517,21 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(rx_ctx.Function.class, "apply", $DESC);
 
@@ -478,8 +548,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
-                MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -488,7 +557,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout rx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rx_ctx"));
+    private static final AddressLayout rx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_ctx"));
 
     /**
      * Layout for field:
@@ -496,7 +565,9 @@ public class fi_ops_ep {
      * int (*rx_ctx)(struct fid_ep *, int, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout rx_ctx$layout() { return rx_ctx$LAYOUT; }
+    public static final AddressLayout rx_ctx$layout() {
+        return rx_ctx$LAYOUT;
+    }
 
     private static final long rx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx"));
 
@@ -506,7 +577,9 @@ public class fi_ops_ep {
      * int (*rx_ctx)(struct fid_ep *, int, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final long rx_ctx$offset() { return rx_ctx$OFFSET; }
+    public static final long rx_ctx$offset() {
+        return rx_ctx$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -514,7 +587,9 @@ public class fi_ops_ep {
      * int (*rx_ctx)(struct fid_ep *, int, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static MemorySegment rx_ctx(MemorySegment struct) { return struct.get(rx_ctx$LAYOUT, rx_ctx$OFFSET); }
+    public static MemorySegment rx_ctx(MemorySegment struct) {
+        return struct.get(rx_ctx$LAYOUT, rx_ctx$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -544,12 +619,17 @@ public class fi_ops_ep {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(rx_size_left.Function.class, "apply", $DESC);
 
@@ -566,7 +646,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -575,8 +655,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout rx_size_left$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("rx_size_left"));
+    private static final AddressLayout rx_size_left$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_size_left"));
 
     /**
      * Layout for field:
@@ -584,7 +663,9 @@ public class fi_ops_ep {
      * ssize_t (*rx_size_left)(struct fid_ep *)
      * }
      */
-    public static final AddressLayout rx_size_left$layout() { return rx_size_left$LAYOUT; }
+    public static final AddressLayout rx_size_left$layout() {
+        return rx_size_left$LAYOUT;
+    }
 
     private static final long rx_size_left$OFFSET = $LAYOUT.byteOffset(groupElement("rx_size_left"));
 
@@ -594,7 +675,9 @@ public class fi_ops_ep {
      * ssize_t (*rx_size_left)(struct fid_ep *)
      * }
      */
-    public static final long rx_size_left$offset() { return rx_size_left$OFFSET; }
+    public static final long rx_size_left$offset() {
+        return rx_size_left$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -634,12 +717,17 @@ public class fi_ops_ep {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(tx_size_left.Function.class, "apply", $DESC);
 
@@ -656,7 +744,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -665,8 +753,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout tx_size_left$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("tx_size_left"));
+    private static final AddressLayout tx_size_left$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tx_size_left"));
 
     /**
      * Layout for field:
@@ -674,7 +761,9 @@ public class fi_ops_ep {
      * ssize_t (*tx_size_left)(struct fid_ep *)
      * }
      */
-    public static final AddressLayout tx_size_left$layout() { return tx_size_left$LAYOUT; }
+    public static final AddressLayout tx_size_left$layout() {
+        return tx_size_left$LAYOUT;
+    }
 
     private static final long tx_size_left$OFFSET = $LAYOUT.byteOffset(groupElement("tx_size_left"));
 
@@ -684,7 +773,9 @@ public class fi_ops_ep {
      * ssize_t (*tx_size_left)(struct fid_ep *)
      * }
      */
-    public static final long tx_size_left$offset() { return tx_size_left$OFFSET; }
+    public static final long tx_size_left$offset() {
+        return tx_size_left$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -722,7 +813,9 @@ public class fi_ops_ep {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -744,8 +837,8 @@ public class fi_ops_ep {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

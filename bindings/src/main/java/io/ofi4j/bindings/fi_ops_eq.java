@@ -30,18 +30,23 @@ public class fi_ops_eq {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
-                    fabric_h.C_POINTER.withName("readerr"), fabric_h.C_POINTER.withName("write"),
-                    fabric_h.C_POINTER.withName("sread"), fabric_h.C_POINTER.withName("strerror"))
-            .withName("fi_ops_eq");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("read"),
+        fabric_h.C_POINTER.withName("readerr"),
+        fabric_h.C_POINTER.withName("write"),
+        fabric_h.C_POINTER.withName("sread"),
+        fabric_h.C_POINTER.withName("strerror")
+    ).withName("fi_ops_eq");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -49,7 +54,9 @@ public class fi_ops_eq {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -59,7 +66,9 @@ public class fi_ops_eq {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +76,9 @@ public class fi_ops_eq {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -97,13 +108,21 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -120,8 +139,7 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -130,7 +148,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -138,7 +156,9 @@ public class fi_ops_eq {
      * ssize_t (*read)(struct fid_eq *, uint32_t *, void *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout read$layout() { return read$LAYOUT; }
+    public static final AddressLayout read$layout() {
+        return read$LAYOUT;
+    }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -148,7 +168,9 @@ public class fi_ops_eq {
      * ssize_t (*read)(struct fid_eq *, uint32_t *, void *, size_t, uint64_t)
      * }
      */
-    public static final long read$offset() { return read$OFFSET; }
+    public static final long read$offset() {
+        return read$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -156,7 +178,9 @@ public class fi_ops_eq {
      * ssize_t (*read)(struct fid_eq *, uint32_t *, void *, size_t, uint64_t)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
+    public static MemorySegment read(MemorySegment struct) {
+        return struct.get(read$LAYOUT, read$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -186,13 +210,19 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readerr.Function.class, "apply", $DESC);
 
@@ -209,7 +239,7 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -218,7 +248,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout readerr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readerr"));
+    private static final AddressLayout readerr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readerr"));
 
     /**
      * Layout for field:
@@ -226,7 +256,9 @@ public class fi_ops_eq {
      * ssize_t (*readerr)(struct fid_eq *, struct fi_eq_err_entry *, uint64_t)
      * }
      */
-    public static final AddressLayout readerr$layout() { return readerr$LAYOUT; }
+    public static final AddressLayout readerr$layout() {
+        return readerr$LAYOUT;
+    }
 
     private static final long readerr$OFFSET = $LAYOUT.byteOffset(groupElement("readerr"));
 
@@ -236,7 +268,9 @@ public class fi_ops_eq {
      * ssize_t (*readerr)(struct fid_eq *, struct fi_eq_err_entry *, uint64_t)
      * }
      */
-    public static final long readerr$offset() { return readerr$OFFSET; }
+    public static final long readerr$offset() {
+        return readerr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -244,7 +278,9 @@ public class fi_ops_eq {
      * ssize_t (*readerr)(struct fid_eq *, struct fi_eq_err_entry *, uint64_t)
      * }
      */
-    public static MemorySegment readerr(MemorySegment struct) { return struct.get(readerr$LAYOUT, readerr$OFFSET); }
+    public static MemorySegment readerr(MemorySegment struct) {
+        return struct.get(readerr$LAYOUT, readerr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -274,13 +310,21 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, int _x1, MemorySegment _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(write.Function.class, "apply", $DESC);
 
@@ -297,8 +341,7 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2, long _x3,
-                long _x4) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, long _x3, long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -307,7 +350,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout write$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("write"));
+    private static final AddressLayout write$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("write"));
 
     /**
      * Layout for field:
@@ -315,7 +358,9 @@ public class fi_ops_eq {
      * ssize_t (*write)(struct fid_eq *, uint32_t, const void *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout write$layout() { return write$LAYOUT; }
+    public static final AddressLayout write$layout() {
+        return write$LAYOUT;
+    }
 
     private static final long write$OFFSET = $LAYOUT.byteOffset(groupElement("write"));
 
@@ -325,7 +370,9 @@ public class fi_ops_eq {
      * ssize_t (*write)(struct fid_eq *, uint32_t, const void *, size_t, uint64_t)
      * }
      */
-    public static final long write$offset() { return write$OFFSET; }
+    public static final long write$offset() {
+        return write$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -333,7 +380,9 @@ public class fi_ops_eq {
      * ssize_t (*write)(struct fid_eq *, uint32_t, const void *, size_t, uint64_t)
      * }
      */
-    public static MemorySegment write(MemorySegment struct) { return struct.get(write$LAYOUT, write$OFFSET); }
+    public static MemorySegment write(MemorySegment struct) {
+        return struct.get(write$LAYOUT, write$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -363,13 +412,22 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, int _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_INT,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sread.Function.class, "apply", $DESC);
 
@@ -386,8 +444,7 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, int _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, int _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -396,7 +453,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout sread$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sread"));
+    private static final AddressLayout sread$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sread"));
 
     /**
      * Layout for field:
@@ -404,7 +461,9 @@ public class fi_ops_eq {
      * ssize_t (*sread)(struct fid_eq *, uint32_t *, void *, size_t, int, uint64_t)
      * }
      */
-    public static final AddressLayout sread$layout() { return sread$LAYOUT; }
+    public static final AddressLayout sread$layout() {
+        return sread$LAYOUT;
+    }
 
     private static final long sread$OFFSET = $LAYOUT.byteOffset(groupElement("sread"));
 
@@ -414,7 +473,9 @@ public class fi_ops_eq {
      * ssize_t (*sread)(struct fid_eq *, uint32_t *, void *, size_t, int, uint64_t)
      * }
      */
-    public static final long sread$offset() { return sread$OFFSET; }
+    public static final long sread$offset() {
+        return sread$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -422,7 +483,9 @@ public class fi_ops_eq {
      * ssize_t (*sread)(struct fid_eq *, uint32_t *, void *, size_t, int, uint64_t)
      * }
      */
-    public static MemorySegment sread(MemorySegment struct) { return struct.get(sread$LAYOUT, sread$OFFSET); }
+    public static MemorySegment sread(MemorySegment struct) {
+        return struct.get(sread$LAYOUT, sread$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -452,13 +515,21 @@ public class fi_ops_eq {
             MemorySegment apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(strerror.Function.class, "apply", $DESC);
 
@@ -475,8 +546,7 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
-                MemorySegment _x3, long _x4) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -485,7 +555,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout strerror$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("strerror"));
+    private static final AddressLayout strerror$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("strerror"));
 
     /**
      * Layout for field:
@@ -493,7 +563,9 @@ public class fi_ops_eq {
      * const char *(*strerror)(struct fid_eq *, int, const void *, char *, size_t)
      * }
      */
-    public static final AddressLayout strerror$layout() { return strerror$LAYOUT; }
+    public static final AddressLayout strerror$layout() {
+        return strerror$LAYOUT;
+    }
 
     private static final long strerror$OFFSET = $LAYOUT.byteOffset(groupElement("strerror"));
 
@@ -503,7 +575,9 @@ public class fi_ops_eq {
      * const char *(*strerror)(struct fid_eq *, int, const void *, char *, size_t)
      * }
      */
-    public static final long strerror$offset() { return strerror$OFFSET; }
+    public static final long strerror$offset() {
+        return strerror$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -541,7 +615,9 @@ public class fi_ops_eq {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -563,8 +639,8 @@ public class fi_ops_eq {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -31,17 +31,24 @@ public class fi_ops_fabric {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
-            fabric_h.C_POINTER.withName("domain"), fabric_h.C_POINTER.withName("passive_ep"),
-            fabric_h.C_POINTER.withName("eq_open"), fabric_h.C_POINTER.withName("wait_open"),
-            fabric_h.C_POINTER.withName("trywait"), fabric_h.C_POINTER.withName("domain2")).withName("fi_ops_fabric");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("domain"),
+        fabric_h.C_POINTER.withName("passive_ep"),
+        fabric_h.C_POINTER.withName("eq_open"),
+        fabric_h.C_POINTER.withName("wait_open"),
+        fabric_h.C_POINTER.withName("trywait"),
+        fabric_h.C_POINTER.withName("domain2")
+    ).withName("fi_ops_fabric");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_ops_fabric {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -59,7 +68,9 @@ public class fi_ops_fabric {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_ops_fabric {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -97,13 +110,20 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(domain.Function.class, "apply", $DESC);
 
@@ -120,8 +140,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -130,7 +149,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout domain$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain"));
+    private static final AddressLayout domain$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain"));
 
     /**
      * Layout for field:
@@ -138,7 +157,9 @@ public class fi_ops_fabric {
      * int (*domain)(struct fid_fabric *, struct fi_info *, struct fid_domain **, void *)
      * }
      */
-    public static final AddressLayout domain$layout() { return domain$LAYOUT; }
+    public static final AddressLayout domain$layout() {
+        return domain$LAYOUT;
+    }
 
     private static final long domain$OFFSET = $LAYOUT.byteOffset(groupElement("domain"));
 
@@ -148,7 +169,9 @@ public class fi_ops_fabric {
      * int (*domain)(struct fid_fabric *, struct fi_info *, struct fid_domain **, void *)
      * }
      */
-    public static final long domain$offset() { return domain$OFFSET; }
+    public static final long domain$offset() {
+        return domain$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -156,7 +179,9 @@ public class fi_ops_fabric {
      * int (*domain)(struct fid_fabric *, struct fi_info *, struct fid_domain **, void *)
      * }
      */
-    public static MemorySegment domain(MemorySegment struct) { return struct.get(domain$LAYOUT, domain$OFFSET); }
+    public static MemorySegment domain(MemorySegment struct) {
+        return struct.get(domain$LAYOUT, domain$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -186,13 +211,20 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(passive_ep.Function.class, "apply", $DESC);
 
@@ -209,8 +241,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -219,7 +250,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout passive_ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("passive_ep"));
+    private static final AddressLayout passive_ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("passive_ep"));
 
     /**
      * Layout for field:
@@ -227,7 +258,9 @@ public class fi_ops_fabric {
      * int (*passive_ep)(struct fid_fabric *, struct fi_info *, struct fid_pep **, void *)
      * }
      */
-    public static final AddressLayout passive_ep$layout() { return passive_ep$LAYOUT; }
+    public static final AddressLayout passive_ep$layout() {
+        return passive_ep$LAYOUT;
+    }
 
     private static final long passive_ep$OFFSET = $LAYOUT.byteOffset(groupElement("passive_ep"));
 
@@ -237,7 +270,9 @@ public class fi_ops_fabric {
      * int (*passive_ep)(struct fid_fabric *, struct fi_info *, struct fid_pep **, void *)
      * }
      */
-    public static final long passive_ep$offset() { return passive_ep$OFFSET; }
+    public static final long passive_ep$offset() {
+        return passive_ep$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -277,13 +312,20 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(eq_open.Function.class, "apply", $DESC);
 
@@ -300,8 +342,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -310,7 +351,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout eq_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("eq_open"));
+    private static final AddressLayout eq_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("eq_open"));
 
     /**
      * Layout for field:
@@ -318,7 +359,9 @@ public class fi_ops_fabric {
      * int (*eq_open)(struct fid_fabric *, struct fi_eq_attr *, struct fid_eq **, void *)
      * }
      */
-    public static final AddressLayout eq_open$layout() { return eq_open$LAYOUT; }
+    public static final AddressLayout eq_open$layout() {
+        return eq_open$LAYOUT;
+    }
 
     private static final long eq_open$OFFSET = $LAYOUT.byteOffset(groupElement("eq_open"));
 
@@ -328,7 +371,9 @@ public class fi_ops_fabric {
      * int (*eq_open)(struct fid_fabric *, struct fi_eq_attr *, struct fid_eq **, void *)
      * }
      */
-    public static final long eq_open$offset() { return eq_open$OFFSET; }
+    public static final long eq_open$offset() {
+        return eq_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -336,7 +381,9 @@ public class fi_ops_fabric {
      * int (*eq_open)(struct fid_fabric *, struct fi_eq_attr *, struct fid_eq **, void *)
      * }
      */
-    public static MemorySegment eq_open(MemorySegment struct) { return struct.get(eq_open$LAYOUT, eq_open$OFFSET); }
+    public static MemorySegment eq_open(MemorySegment struct) {
+        return struct.get(eq_open$LAYOUT, eq_open$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -366,13 +413,19 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(wait_open.Function.class, "apply", $DESC);
 
@@ -389,7 +442,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -398,7 +451,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout wait_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_open"));
+    private static final AddressLayout wait_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_open"));
 
     /**
      * Layout for field:
@@ -406,7 +459,9 @@ public class fi_ops_fabric {
      * int (*wait_open)(struct fid_fabric *, struct fi_wait_attr *, struct fid_wait **)
      * }
      */
-    public static final AddressLayout wait_open$layout() { return wait_open$LAYOUT; }
+    public static final AddressLayout wait_open$layout() {
+        return wait_open$LAYOUT;
+    }
 
     private static final long wait_open$OFFSET = $LAYOUT.byteOffset(groupElement("wait_open"));
 
@@ -416,7 +471,9 @@ public class fi_ops_fabric {
      * int (*wait_open)(struct fid_fabric *, struct fi_wait_attr *, struct fid_wait **)
      * }
      */
-    public static final long wait_open$offset() { return wait_open$OFFSET; }
+    public static final long wait_open$offset() {
+        return wait_open$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -456,13 +513,19 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, int _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(trywait.Function.class, "apply", $DESC);
 
@@ -479,7 +542,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, int _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, int _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -488,7 +551,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout trywait$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("trywait"));
+    private static final AddressLayout trywait$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("trywait"));
 
     /**
      * Layout for field:
@@ -496,7 +559,9 @@ public class fi_ops_fabric {
      * int (*trywait)(struct fid_fabric *, struct fid **, int)
      * }
      */
-    public static final AddressLayout trywait$layout() { return trywait$LAYOUT; }
+    public static final AddressLayout trywait$layout() {
+        return trywait$LAYOUT;
+    }
 
     private static final long trywait$OFFSET = $LAYOUT.byteOffset(groupElement("trywait"));
 
@@ -506,7 +571,9 @@ public class fi_ops_fabric {
      * int (*trywait)(struct fid_fabric *, struct fid **, int)
      * }
      */
-    public static final long trywait$offset() { return trywait$OFFSET; }
+    public static final long trywait$offset() {
+        return trywait$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -514,7 +581,9 @@ public class fi_ops_fabric {
      * int (*trywait)(struct fid_fabric *, struct fid **, int)
      * }
      */
-    public static MemorySegment trywait(MemorySegment struct) { return struct.get(trywait$LAYOUT, trywait$OFFSET); }
+    public static MemorySegment trywait(MemorySegment struct) {
+        return struct.get(trywait$LAYOUT, trywait$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -544,13 +613,21 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(domain2.Function.class, "apply", $DESC);
 
@@ -567,8 +644,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -577,7 +653,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout domain2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain2"));
+    private static final AddressLayout domain2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain2"));
 
     /**
      * Layout for field:
@@ -585,7 +661,9 @@ public class fi_ops_fabric {
      * int (*domain2)(struct fid_fabric *, struct fi_info *, struct fid_domain **, uint64_t, void *)
      * }
      */
-    public static final AddressLayout domain2$layout() { return domain2$LAYOUT; }
+    public static final AddressLayout domain2$layout() {
+        return domain2$LAYOUT;
+    }
 
     private static final long domain2$OFFSET = $LAYOUT.byteOffset(groupElement("domain2"));
 
@@ -595,7 +673,9 @@ public class fi_ops_fabric {
      * int (*domain2)(struct fid_fabric *, struct fi_info *, struct fid_domain **, uint64_t, void *)
      * }
      */
-    public static final long domain2$offset() { return domain2$OFFSET; }
+    public static final long domain2$offset() {
+        return domain2$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -603,7 +683,9 @@ public class fi_ops_fabric {
      * int (*domain2)(struct fid_fabric *, struct fi_info *, struct fid_domain **, uint64_t, void *)
      * }
      */
-    public static MemorySegment domain2(MemorySegment struct) { return struct.get(domain2$LAYOUT, domain2$OFFSET); }
+    public static MemorySegment domain2(MemorySegment struct) {
+        return struct.get(domain2$LAYOUT, domain2$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -631,7 +713,9 @@ public class fi_ops_fabric {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -653,8 +737,8 @@ public class fi_ops_fabric {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,17 +28,21 @@ public class fi_ops_log {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("enabled"),
-                    fabric_h.C_POINTER.withName("ready"), fabric_h.C_POINTER.withName("log"))
-            .withName("fi_ops_log");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("enabled"),
+        fabric_h.C_POINTER.withName("ready"),
+        fabric_h.C_POINTER.withName("log")
+    ).withName("fi_ops_log");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_ops_log {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -56,7 +62,9 @@ public class fi_ops_log {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +72,9 @@ public class fi_ops_log {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -94,13 +104,20 @@ public class fi_ops_log {
             int apply(MemorySegment _x0, int _x1, int _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(enabled.Function.class, "apply", $DESC);
 
@@ -117,7 +134,7 @@ public class fi_ops_log {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -126,7 +143,7 @@ public class fi_ops_log {
         }
     }
 
-    private static final AddressLayout enabled$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("enabled"));
+    private static final AddressLayout enabled$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("enabled"));
 
     /**
      * Layout for field:
@@ -134,7 +151,9 @@ public class fi_ops_log {
      * int (*enabled)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t)
      * }
      */
-    public static final AddressLayout enabled$layout() { return enabled$LAYOUT; }
+    public static final AddressLayout enabled$layout() {
+        return enabled$LAYOUT;
+    }
 
     private static final long enabled$OFFSET = $LAYOUT.byteOffset(groupElement("enabled"));
 
@@ -144,7 +163,9 @@ public class fi_ops_log {
      * int (*enabled)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t)
      * }
      */
-    public static final long enabled$offset() { return enabled$OFFSET; }
+    public static final long enabled$offset() {
+        return enabled$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -152,7 +173,9 @@ public class fi_ops_log {
      * int (*enabled)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t)
      * }
      */
-    public static MemorySegment enabled(MemorySegment struct) { return struct.get(enabled$LAYOUT, enabled$OFFSET); }
+    public static MemorySegment enabled(MemorySegment struct) {
+        return struct.get(enabled$LAYOUT, enabled$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -182,13 +205,21 @@ public class fi_ops_log {
             int apply(MemorySegment _x0, int _x1, int _x2, long _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(ready.Function.class, "apply", $DESC);
 
@@ -205,8 +236,7 @@ public class fi_ops_log {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, long _x3,
-                MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, long _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -215,7 +245,7 @@ public class fi_ops_log {
         }
     }
 
-    private static final AddressLayout ready$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ready"));
+    private static final AddressLayout ready$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ready"));
 
     /**
      * Layout for field:
@@ -223,7 +253,9 @@ public class fi_ops_log {
      * int (*ready)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t, uint64_t *)
      * }
      */
-    public static final AddressLayout ready$layout() { return ready$LAYOUT; }
+    public static final AddressLayout ready$layout() {
+        return ready$LAYOUT;
+    }
 
     private static final long ready$OFFSET = $LAYOUT.byteOffset(groupElement("ready"));
 
@@ -233,7 +265,9 @@ public class fi_ops_log {
      * int (*ready)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t, uint64_t *)
      * }
      */
-    public static final long ready$offset() { return ready$OFFSET; }
+    public static final long ready$offset() {
+        return ready$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -241,7 +275,9 @@ public class fi_ops_log {
      * int (*ready)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t, uint64_t *)
      * }
      */
-    public static MemorySegment ready(MemorySegment struct) { return struct.get(ready$LAYOUT, ready$OFFSET); }
+    public static MemorySegment ready(MemorySegment struct) {
+        return struct.get(ready$LAYOUT, ready$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -271,13 +307,21 @@ public class fi_ops_log {
             void apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, int _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER, fabric_h.C_INT,
-                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(log.Function.class, "apply", $DESC);
 
@@ -294,17 +338,16 @@ public class fi_ops_log {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
-                int _x4, MemorySegment _x5) {
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, int _x4, MemorySegment _x5) {
             try {
-                DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
+                 DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout log$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("log"));
+    private static final AddressLayout log$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("log"));
 
     /**
      * Layout for field:
@@ -312,7 +355,9 @@ public class fi_ops_log {
      * void (*log)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, const char *, int, const char *)
      * }
      */
-    public static final AddressLayout log$layout() { return log$LAYOUT; }
+    public static final AddressLayout log$layout() {
+        return log$LAYOUT;
+    }
 
     private static final long log$OFFSET = $LAYOUT.byteOffset(groupElement("log"));
 
@@ -322,7 +367,9 @@ public class fi_ops_log {
      * void (*log)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, const char *, int, const char *)
      * }
      */
-    public static final long log$offset() { return log$OFFSET; }
+    public static final long log$offset() {
+        return log$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -330,7 +377,9 @@ public class fi_ops_log {
      * void (*log)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, const char *, int, const char *)
      * }
      */
-    public static MemorySegment log(MemorySegment struct) { return struct.get(log$LAYOUT, log$OFFSET); }
+    public static MemorySegment log(MemorySegment struct) {
+        return struct.get(log$LAYOUT, log$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -358,7 +407,9 @@ public class fi_ops_log {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -380,8 +431,8 @@ public class fi_ops_log {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

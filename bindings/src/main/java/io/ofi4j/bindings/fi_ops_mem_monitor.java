@@ -30,18 +30,23 @@ public class fi_ops_mem_monitor {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("start"),
-                    fabric_h.C_POINTER.withName("stop"), fabric_h.C_POINTER.withName("subscribe"),
-                    fabric_h.C_POINTER.withName("unsubscribe"), fabric_h.C_POINTER.withName("valid"))
-            .withName("fi_ops_mem_monitor");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("start"),
+        fabric_h.C_POINTER.withName("stop"),
+        fabric_h.C_POINTER.withName("subscribe"),
+        fabric_h.C_POINTER.withName("unsubscribe"),
+        fabric_h.C_POINTER.withName("valid")
+    ).withName("fi_ops_mem_monitor");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -49,7 +54,9 @@ public class fi_ops_mem_monitor {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -59,7 +66,9 @@ public class fi_ops_mem_monitor {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +76,9 @@ public class fi_ops_mem_monitor {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -97,12 +108,17 @@ public class fi_ops_mem_monitor {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(start.Function.class, "apply", $DESC);
 
@@ -119,7 +135,7 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -128,7 +144,7 @@ public class fi_ops_mem_monitor {
         }
     }
 
-    private static final AddressLayout start$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("start"));
+    private static final AddressLayout start$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("start"));
 
     /**
      * Layout for field:
@@ -136,7 +152,9 @@ public class fi_ops_mem_monitor {
      * int (*start)(struct fid_mem_monitor *)
      * }
      */
-    public static final AddressLayout start$layout() { return start$LAYOUT; }
+    public static final AddressLayout start$layout() {
+        return start$LAYOUT;
+    }
 
     private static final long start$OFFSET = $LAYOUT.byteOffset(groupElement("start"));
 
@@ -146,7 +164,9 @@ public class fi_ops_mem_monitor {
      * int (*start)(struct fid_mem_monitor *)
      * }
      */
-    public static final long start$offset() { return start$OFFSET; }
+    public static final long start$offset() {
+        return start$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -154,7 +174,9 @@ public class fi_ops_mem_monitor {
      * int (*start)(struct fid_mem_monitor *)
      * }
      */
-    public static MemorySegment start(MemorySegment struct) { return struct.get(start$LAYOUT, start$OFFSET); }
+    public static MemorySegment start(MemorySegment struct) {
+        return struct.get(start$LAYOUT, start$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -184,12 +206,16 @@ public class fi_ops_mem_monitor {
             void apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(stop.Function.class, "apply", $DESC);
 
@@ -206,16 +232,16 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
-                DOWN$MH.invokeExact(funcPtr, _x0);
+                 DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout stop$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("stop"));
+    private static final AddressLayout stop$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("stop"));
 
     /**
      * Layout for field:
@@ -223,7 +249,9 @@ public class fi_ops_mem_monitor {
      * void (*stop)(struct fid_mem_monitor *)
      * }
      */
-    public static final AddressLayout stop$layout() { return stop$LAYOUT; }
+    public static final AddressLayout stop$layout() {
+        return stop$LAYOUT;
+    }
 
     private static final long stop$OFFSET = $LAYOUT.byteOffset(groupElement("stop"));
 
@@ -233,7 +261,9 @@ public class fi_ops_mem_monitor {
      * void (*stop)(struct fid_mem_monitor *)
      * }
      */
-    public static final long stop$offset() { return stop$OFFSET; }
+    public static final long stop$offset() {
+        return stop$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -241,7 +271,9 @@ public class fi_ops_mem_monitor {
      * void (*stop)(struct fid_mem_monitor *)
      * }
      */
-    public static MemorySegment stop(MemorySegment struct) { return struct.get(stop$LAYOUT, stop$OFFSET); }
+    public static MemorySegment stop(MemorySegment struct) {
+        return struct.get(stop$LAYOUT, stop$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -271,13 +303,19 @@ public class fi_ops_mem_monitor {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(subscribe.Function.class, "apply", $DESC);
 
@@ -294,7 +332,7 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -303,7 +341,7 @@ public class fi_ops_mem_monitor {
         }
     }
 
-    private static final AddressLayout subscribe$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("subscribe"));
+    private static final AddressLayout subscribe$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("subscribe"));
 
     /**
      * Layout for field:
@@ -311,7 +349,9 @@ public class fi_ops_mem_monitor {
      * int (*subscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout subscribe$layout() { return subscribe$LAYOUT; }
+    public static final AddressLayout subscribe$layout() {
+        return subscribe$LAYOUT;
+    }
 
     private static final long subscribe$OFFSET = $LAYOUT.byteOffset(groupElement("subscribe"));
 
@@ -321,7 +361,9 @@ public class fi_ops_mem_monitor {
      * int (*subscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long subscribe$offset() { return subscribe$OFFSET; }
+    public static final long subscribe$offset() {
+        return subscribe$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -361,13 +403,18 @@ public class fi_ops_mem_monitor {
             void apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(unsubscribe.Function.class, "apply", $DESC);
 
@@ -384,16 +431,16 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
-                DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
+                 DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout unsubscribe$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("unsubscribe"));
+    private static final AddressLayout unsubscribe$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("unsubscribe"));
 
     /**
      * Layout for field:
@@ -401,7 +448,9 @@ public class fi_ops_mem_monitor {
      * void (*unsubscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout unsubscribe$layout() { return unsubscribe$LAYOUT; }
+    public static final AddressLayout unsubscribe$layout() {
+        return unsubscribe$LAYOUT;
+    }
 
     private static final long unsubscribe$OFFSET = $LAYOUT.byteOffset(groupElement("unsubscribe"));
 
@@ -411,7 +460,9 @@ public class fi_ops_mem_monitor {
      * void (*unsubscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long unsubscribe$offset() { return unsubscribe$OFFSET; }
+    public static final long unsubscribe$offset() {
+        return unsubscribe$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -451,13 +502,19 @@ public class fi_ops_mem_monitor {
             boolean apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_BOOL, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_BOOL,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(valid.Function.class, "apply", $DESC);
 
@@ -474,7 +531,7 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static boolean invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static boolean invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (boolean) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -483,7 +540,7 @@ public class fi_ops_mem_monitor {
         }
     }
 
-    private static final AddressLayout valid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("valid"));
+    private static final AddressLayout valid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("valid"));
 
     /**
      * Layout for field:
@@ -491,7 +548,9 @@ public class fi_ops_mem_monitor {
      * _Bool (*valid)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout valid$layout() { return valid$LAYOUT; }
+    public static final AddressLayout valid$layout() {
+        return valid$LAYOUT;
+    }
 
     private static final long valid$OFFSET = $LAYOUT.byteOffset(groupElement("valid"));
 
@@ -501,7 +560,9 @@ public class fi_ops_mem_monitor {
      * _Bool (*valid)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long valid$offset() { return valid$OFFSET; }
+    public static final long valid$offset() {
+        return valid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -509,7 +570,9 @@ public class fi_ops_mem_monitor {
      * _Bool (*valid)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static MemorySegment valid(MemorySegment struct) { return struct.get(valid$LAYOUT, valid$OFFSET); }
+    public static MemorySegment valid(MemorySegment struct) {
+        return struct.get(valid$LAYOUT, valid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -537,7 +600,9 @@ public class fi_ops_mem_monitor {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -559,8 +624,8 @@ public class fi_ops_mem_monitor {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_ops_mem_notify {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("notify"))
-            .withName("fi_ops_mem_notify");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("notify")
+    ).withName("fi_ops_mem_notify");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_ops_mem_notify {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -53,7 +58,9 @@ public class fi_ops_mem_notify {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_ops_mem_notify {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -91,13 +100,18 @@ public class fi_ops_mem_notify {
             void apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(notify.Function.class, "apply", $DESC);
 
@@ -114,16 +128,16 @@ public class fi_ops_mem_notify {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
-                DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
+                 DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout notify$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("notify"));
+    private static final AddressLayout notify$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("notify"));
 
     /**
      * Layout for field:
@@ -131,7 +145,9 @@ public class fi_ops_mem_notify {
      * void (*notify)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout notify$layout() { return notify$LAYOUT; }
+    public static final AddressLayout notify$layout() {
+        return notify$LAYOUT;
+    }
 
     private static final long notify$OFFSET = $LAYOUT.byteOffset(groupElement("notify"));
 
@@ -141,7 +157,9 @@ public class fi_ops_mem_notify {
      * void (*notify)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long notify$offset() { return notify$OFFSET; }
+    public static final long notify$offset() {
+        return notify$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -149,7 +167,9 @@ public class fi_ops_mem_notify {
      * void (*notify)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static MemorySegment notify(MemorySegment struct) { return struct.get(notify$LAYOUT, notify$OFFSET); }
+    public static MemorySegment notify(MemorySegment struct) {
+        return struct.get(notify$LAYOUT, notify$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -177,7 +197,9 @@ public class fi_ops_mem_notify {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -199,8 +221,8 @@ public class fi_ops_mem_notify {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,17 +28,21 @@ public class fi_ops_mr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("reg"),
-                    fabric_h.C_POINTER.withName("regv"), fabric_h.C_POINTER.withName("regattr"))
-            .withName("fi_ops_mr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("reg"),
+        fabric_h.C_POINTER.withName("regv"),
+        fabric_h.C_POINTER.withName("regattr")
+    ).withName("fi_ops_mr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_ops_mr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -56,7 +62,9 @@ public class fi_ops_mr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +72,9 @@ public class fi_ops_mr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -91,18 +101,28 @@ public class fi_ops_mr {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7, MemorySegment _x8);
+            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reg.Function.class, "apply", $DESC);
 
@@ -119,8 +139,7 @@ public class fi_ops_mr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -129,7 +148,7 @@ public class fi_ops_mr {
         }
     }
 
-    private static final AddressLayout reg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reg"));
+    private static final AddressLayout reg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reg"));
 
     /**
      * Layout for field:
@@ -137,7 +156,9 @@ public class fi_ops_mr {
      * int (*reg)(struct fid *, const void *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final AddressLayout reg$layout() { return reg$LAYOUT; }
+    public static final AddressLayout reg$layout() {
+        return reg$LAYOUT;
+    }
 
     private static final long reg$OFFSET = $LAYOUT.byteOffset(groupElement("reg"));
 
@@ -147,7 +168,9 @@ public class fi_ops_mr {
      * int (*reg)(struct fid *, const void *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final long reg$offset() { return reg$OFFSET; }
+    public static final long reg$offset() {
+        return reg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -155,7 +178,9 @@ public class fi_ops_mr {
      * int (*reg)(struct fid *, const void *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static MemorySegment reg(MemorySegment struct) { return struct.get(reg$LAYOUT, reg$OFFSET); }
+    public static MemorySegment reg(MemorySegment struct) {
+        return struct.get(reg$LAYOUT, reg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -182,18 +207,28 @@ public class fi_ops_mr {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7, MemorySegment _x8);
+            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(regv.Function.class, "apply", $DESC);
 
@@ -210,8 +245,7 @@ public class fi_ops_mr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -220,7 +254,7 @@ public class fi_ops_mr {
         }
     }
 
-    private static final AddressLayout regv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("regv"));
+    private static final AddressLayout regv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("regv"));
 
     /**
      * Layout for field:
@@ -228,7 +262,9 @@ public class fi_ops_mr {
      * int (*regv)(struct fid *, const struct iovec *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final AddressLayout regv$layout() { return regv$LAYOUT; }
+    public static final AddressLayout regv$layout() {
+        return regv$LAYOUT;
+    }
 
     private static final long regv$OFFSET = $LAYOUT.byteOffset(groupElement("regv"));
 
@@ -238,7 +274,9 @@ public class fi_ops_mr {
      * int (*regv)(struct fid *, const struct iovec *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final long regv$offset() { return regv$OFFSET; }
+    public static final long regv$offset() {
+        return regv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -246,7 +284,9 @@ public class fi_ops_mr {
      * int (*regv)(struct fid *, const struct iovec *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static MemorySegment regv(MemorySegment struct) { return struct.get(regv$LAYOUT, regv$OFFSET); }
+    public static MemorySegment regv(MemorySegment struct) {
+        return struct.get(regv$LAYOUT, regv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -276,13 +316,20 @@ public class fi_ops_mr {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(regattr.Function.class, "apply", $DESC);
 
@@ -299,8 +346,7 @@ public class fi_ops_mr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -309,7 +355,7 @@ public class fi_ops_mr {
         }
     }
 
-    private static final AddressLayout regattr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("regattr"));
+    private static final AddressLayout regattr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("regattr"));
 
     /**
      * Layout for field:
@@ -317,7 +363,9 @@ public class fi_ops_mr {
      * int (*regattr)(struct fid *, const struct fi_mr_attr *, uint64_t, struct fid_mr **)
      * }
      */
-    public static final AddressLayout regattr$layout() { return regattr$LAYOUT; }
+    public static final AddressLayout regattr$layout() {
+        return regattr$LAYOUT;
+    }
 
     private static final long regattr$OFFSET = $LAYOUT.byteOffset(groupElement("regattr"));
 
@@ -327,7 +375,9 @@ public class fi_ops_mr {
      * int (*regattr)(struct fid *, const struct fi_mr_attr *, uint64_t, struct fid_mr **)
      * }
      */
-    public static final long regattr$offset() { return regattr$OFFSET; }
+    public static final long regattr$offset() {
+        return regattr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -335,7 +385,9 @@ public class fi_ops_mr {
      * int (*regattr)(struct fid *, const struct fi_mr_attr *, uint64_t, struct fid_mr **)
      * }
      */
-    public static MemorySegment regattr(MemorySegment struct) { return struct.get(regattr$LAYOUT, regattr$OFFSET); }
+    public static MemorySegment regattr(MemorySegment struct) {
+        return struct.get(regattr$LAYOUT, regattr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -363,7 +415,9 @@ public class fi_ops_mr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -385,8 +439,8 @@ public class fi_ops_mr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

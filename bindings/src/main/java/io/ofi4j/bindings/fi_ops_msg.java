@@ -34,20 +34,27 @@ public class fi_ops_msg {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("recv"),
-                    fabric_h.C_POINTER.withName("recvv"), fabric_h.C_POINTER.withName("recvmsg"),
-                    fabric_h.C_POINTER.withName("send"), fabric_h.C_POINTER.withName("sendv"),
-                    fabric_h.C_POINTER.withName("sendmsg"), fabric_h.C_POINTER.withName("inject"),
-                    fabric_h.C_POINTER.withName("senddata"), fabric_h.C_POINTER.withName("injectdata"))
-            .withName("fi_ops_msg");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("recv"),
+        fabric_h.C_POINTER.withName("recvv"),
+        fabric_h.C_POINTER.withName("recvmsg"),
+        fabric_h.C_POINTER.withName("send"),
+        fabric_h.C_POINTER.withName("sendv"),
+        fabric_h.C_POINTER.withName("sendmsg"),
+        fabric_h.C_POINTER.withName("inject"),
+        fabric_h.C_POINTER.withName("senddata"),
+        fabric_h.C_POINTER.withName("injectdata")
+    ).withName("fi_ops_msg");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -55,7 +62,9 @@ public class fi_ops_msg {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -65,7 +74,9 @@ public class fi_ops_msg {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -73,7 +84,9 @@ public class fi_ops_msg {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -103,13 +116,22 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recv.Function.class, "apply", $DESC);
 
@@ -126,8 +148,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -136,7 +157,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout recv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv"));
+    private static final AddressLayout recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv"));
 
     /**
      * Layout for field:
@@ -144,7 +165,9 @@ public class fi_ops_msg {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout recv$layout() { return recv$LAYOUT; }
+    public static final AddressLayout recv$layout() {
+        return recv$LAYOUT;
+    }
 
     private static final long recv$OFFSET = $LAYOUT.byteOffset(groupElement("recv"));
 
@@ -154,7 +177,9 @@ public class fi_ops_msg {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final long recv$offset() { return recv$OFFSET; }
+    public static final long recv$offset() {
+        return recv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -162,7 +187,9 @@ public class fi_ops_msg {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment recv(MemorySegment struct) { return struct.get(recv$LAYOUT, recv$OFFSET); }
+    public static MemorySegment recv(MemorySegment struct) {
+        return struct.get(recv$LAYOUT, recv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -192,13 +219,22 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvv.Function.class, "apply", $DESC);
 
@@ -215,8 +251,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -225,7 +260,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout recvv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvv"));
+    private static final AddressLayout recvv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvv"));
 
     /**
      * Layout for field:
@@ -233,7 +268,9 @@ public class fi_ops_msg {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout recvv$layout() { return recvv$LAYOUT; }
+    public static final AddressLayout recvv$layout() {
+        return recvv$LAYOUT;
+    }
 
     private static final long recvv$OFFSET = $LAYOUT.byteOffset(groupElement("recvv"));
 
@@ -243,7 +280,9 @@ public class fi_ops_msg {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final long recvv$offset() { return recvv$OFFSET; }
+    public static final long recvv$offset() {
+        return recvv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -251,7 +290,9 @@ public class fi_ops_msg {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment recvv(MemorySegment struct) { return struct.get(recvv$LAYOUT, recvv$OFFSET); }
+    public static MemorySegment recvv(MemorySegment struct) {
+        return struct.get(recvv$LAYOUT, recvv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -281,13 +322,19 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvmsg.Function.class, "apply", $DESC);
 
@@ -304,7 +351,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -313,7 +360,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvmsg"));
+    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvmsg"));
 
     /**
      * Layout for field:
@@ -321,7 +368,9 @@ public class fi_ops_msg {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final AddressLayout recvmsg$layout() { return recvmsg$LAYOUT; }
+    public static final AddressLayout recvmsg$layout() {
+        return recvmsg$LAYOUT;
+    }
 
     private static final long recvmsg$OFFSET = $LAYOUT.byteOffset(groupElement("recvmsg"));
 
@@ -331,7 +380,9 @@ public class fi_ops_msg {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final long recvmsg$offset() { return recvmsg$OFFSET; }
+    public static final long recvmsg$offset() {
+        return recvmsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -339,7 +390,9 @@ public class fi_ops_msg {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static MemorySegment recvmsg(MemorySegment struct) { return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET); }
+    public static MemorySegment recvmsg(MemorySegment struct) {
+        return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -369,13 +422,22 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(send.Function.class, "apply", $DESC);
 
@@ -392,8 +454,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -402,7 +463,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout send$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send"));
+    private static final AddressLayout send$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send"));
 
     /**
      * Layout for field:
@@ -410,7 +471,9 @@ public class fi_ops_msg {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout send$layout() { return send$LAYOUT; }
+    public static final AddressLayout send$layout() {
+        return send$LAYOUT;
+    }
 
     private static final long send$OFFSET = $LAYOUT.byteOffset(groupElement("send"));
 
@@ -420,7 +483,9 @@ public class fi_ops_msg {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final long send$offset() { return send$OFFSET; }
+    public static final long send$offset() {
+        return send$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -428,7 +493,9 @@ public class fi_ops_msg {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment send(MemorySegment struct) { return struct.get(send$LAYOUT, send$OFFSET); }
+    public static MemorySegment send(MemorySegment struct) {
+        return struct.get(send$LAYOUT, send$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -458,13 +525,22 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendv.Function.class, "apply", $DESC);
 
@@ -481,8 +557,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -491,7 +566,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout sendv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendv"));
+    private static final AddressLayout sendv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendv"));
 
     /**
      * Layout for field:
@@ -499,7 +574,9 @@ public class fi_ops_msg {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout sendv$layout() { return sendv$LAYOUT; }
+    public static final AddressLayout sendv$layout() {
+        return sendv$LAYOUT;
+    }
 
     private static final long sendv$OFFSET = $LAYOUT.byteOffset(groupElement("sendv"));
 
@@ -509,7 +586,9 @@ public class fi_ops_msg {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final long sendv$offset() { return sendv$OFFSET; }
+    public static final long sendv$offset() {
+        return sendv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -517,7 +596,9 @@ public class fi_ops_msg {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment sendv(MemorySegment struct) { return struct.get(sendv$LAYOUT, sendv$OFFSET); }
+    public static MemorySegment sendv(MemorySegment struct) {
+        return struct.get(sendv$LAYOUT, sendv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -547,13 +628,19 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendmsg.Function.class, "apply", $DESC);
 
@@ -570,7 +657,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -579,7 +666,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendmsg"));
+    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendmsg"));
 
     /**
      * Layout for field:
@@ -587,7 +674,9 @@ public class fi_ops_msg {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final AddressLayout sendmsg$layout() { return sendmsg$LAYOUT; }
+    public static final AddressLayout sendmsg$layout() {
+        return sendmsg$LAYOUT;
+    }
 
     private static final long sendmsg$OFFSET = $LAYOUT.byteOffset(groupElement("sendmsg"));
 
@@ -597,7 +686,9 @@ public class fi_ops_msg {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final long sendmsg$offset() { return sendmsg$OFFSET; }
+    public static final long sendmsg$offset() {
+        return sendmsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -605,7 +696,9 @@ public class fi_ops_msg {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static MemorySegment sendmsg(MemorySegment struct) { return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET); }
+    public static MemorySegment sendmsg(MemorySegment struct) {
+        return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -635,13 +728,20 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -658,7 +758,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -667,7 +767,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -675,7 +775,9 @@ public class fi_ops_msg {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t)
      * }
      */
-    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
+    public static final AddressLayout inject$layout() {
+        return inject$LAYOUT;
+    }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -685,7 +787,9 @@ public class fi_ops_msg {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t)
      * }
      */
-    public static final long inject$offset() { return inject$OFFSET; }
+    public static final long inject$offset() {
+        return inject$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -693,7 +797,9 @@ public class fi_ops_msg {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
+    public static MemorySegment inject(MemorySegment struct) {
+        return struct.get(inject$LAYOUT, inject$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -720,18 +826,26 @@ public class fi_ops_msg {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5,
-                    MemorySegment _x6);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(senddata.Function.class, "apply", $DESC);
 
@@ -748,8 +862,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -758,7 +871,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout senddata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("senddata"));
+    private static final AddressLayout senddata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("senddata"));
 
     /**
      * Layout for field:
@@ -766,7 +879,9 @@ public class fi_ops_msg {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout senddata$layout() { return senddata$LAYOUT; }
+    public static final AddressLayout senddata$layout() {
+        return senddata$LAYOUT;
+    }
 
     private static final long senddata$OFFSET = $LAYOUT.byteOffset(groupElement("senddata"));
 
@@ -776,7 +891,9 @@ public class fi_ops_msg {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, void *)
      * }
      */
-    public static final long senddata$offset() { return senddata$OFFSET; }
+    public static final long senddata$offset() {
+        return senddata$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -816,13 +933,21 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(injectdata.Function.class, "apply", $DESC);
 
@@ -839,8 +964,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -849,7 +973,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout injectdata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("injectdata"));
+    private static final AddressLayout injectdata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("injectdata"));
 
     /**
      * Layout for field:
@@ -857,7 +981,9 @@ public class fi_ops_msg {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t)
      * }
      */
-    public static final AddressLayout injectdata$layout() { return injectdata$LAYOUT; }
+    public static final AddressLayout injectdata$layout() {
+        return injectdata$LAYOUT;
+    }
 
     private static final long injectdata$OFFSET = $LAYOUT.byteOffset(groupElement("injectdata"));
 
@@ -867,7 +993,9 @@ public class fi_ops_msg {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t)
      * }
      */
-    public static final long injectdata$offset() { return injectdata$OFFSET; }
+    public static final long injectdata$offset() {
+        return injectdata$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -905,7 +1033,9 @@ public class fi_ops_msg {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -927,8 +1057,8 @@ public class fi_ops_msg {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

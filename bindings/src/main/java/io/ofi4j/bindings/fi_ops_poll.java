@@ -28,17 +28,21 @@ public class fi_ops_poll {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("poll"),
-                    fabric_h.C_POINTER.withName("poll_add"), fabric_h.C_POINTER.withName("poll_del"))
-            .withName("fi_ops_poll");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("poll"),
+        fabric_h.C_POINTER.withName("poll_add"),
+        fabric_h.C_POINTER.withName("poll_del")
+    ).withName("fi_ops_poll");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -46,7 +50,9 @@ public class fi_ops_poll {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -56,7 +62,9 @@ public class fi_ops_poll {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +72,9 @@ public class fi_ops_poll {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -94,13 +104,19 @@ public class fi_ops_poll {
             int apply(MemorySegment _x0, MemorySegment _x1, int _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll.Function.class, "apply", $DESC);
 
@@ -117,7 +133,7 @@ public class fi_ops_poll {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, int _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, int _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -126,7 +142,7 @@ public class fi_ops_poll {
         }
     }
 
-    private static final AddressLayout poll$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll"));
+    private static final AddressLayout poll$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll"));
 
     /**
      * Layout for field:
@@ -134,7 +150,9 @@ public class fi_ops_poll {
      * int (*poll)(struct fid_poll *, void **, int)
      * }
      */
-    public static final AddressLayout poll$layout() { return poll$LAYOUT; }
+    public static final AddressLayout poll$layout() {
+        return poll$LAYOUT;
+    }
 
     private static final long poll$OFFSET = $LAYOUT.byteOffset(groupElement("poll"));
 
@@ -144,7 +162,9 @@ public class fi_ops_poll {
      * int (*poll)(struct fid_poll *, void **, int)
      * }
      */
-    public static final long poll$offset() { return poll$OFFSET; }
+    public static final long poll$offset() {
+        return poll$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -152,7 +172,9 @@ public class fi_ops_poll {
      * int (*poll)(struct fid_poll *, void **, int)
      * }
      */
-    public static MemorySegment poll(MemorySegment struct) { return struct.get(poll$LAYOUT, poll$OFFSET); }
+    public static MemorySegment poll(MemorySegment struct) {
+        return struct.get(poll$LAYOUT, poll$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -182,13 +204,19 @@ public class fi_ops_poll {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll_add.Function.class, "apply", $DESC);
 
@@ -205,7 +233,7 @@ public class fi_ops_poll {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -214,7 +242,7 @@ public class fi_ops_poll {
         }
     }
 
-    private static final AddressLayout poll_add$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_add"));
+    private static final AddressLayout poll_add$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_add"));
 
     /**
      * Layout for field:
@@ -222,7 +250,9 @@ public class fi_ops_poll {
      * int (*poll_add)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final AddressLayout poll_add$layout() { return poll_add$LAYOUT; }
+    public static final AddressLayout poll_add$layout() {
+        return poll_add$LAYOUT;
+    }
 
     private static final long poll_add$OFFSET = $LAYOUT.byteOffset(groupElement("poll_add"));
 
@@ -232,7 +262,9 @@ public class fi_ops_poll {
      * int (*poll_add)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final long poll_add$offset() { return poll_add$OFFSET; }
+    public static final long poll_add$offset() {
+        return poll_add$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -272,13 +304,19 @@ public class fi_ops_poll {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll_del.Function.class, "apply", $DESC);
 
@@ -295,7 +333,7 @@ public class fi_ops_poll {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -304,7 +342,7 @@ public class fi_ops_poll {
         }
     }
 
-    private static final AddressLayout poll_del$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_del"));
+    private static final AddressLayout poll_del$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_del"));
 
     /**
      * Layout for field:
@@ -312,7 +350,9 @@ public class fi_ops_poll {
      * int (*poll_del)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final AddressLayout poll_del$layout() { return poll_del$LAYOUT; }
+    public static final AddressLayout poll_del$layout() {
+        return poll_del$LAYOUT;
+    }
 
     private static final long poll_del$OFFSET = $LAYOUT.byteOffset(groupElement("poll_del"));
 
@@ -322,7 +362,9 @@ public class fi_ops_poll {
      * int (*poll_del)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final long poll_del$offset() { return poll_del$OFFSET; }
+    public static final long poll_del$offset() {
+        return poll_del$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -360,7 +402,9 @@ public class fi_ops_poll {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -382,8 +426,8 @@ public class fi_ops_poll {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -34,20 +34,27 @@ public class fi_ops_rma {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
-                    fabric_h.C_POINTER.withName("readv"), fabric_h.C_POINTER.withName("readmsg"),
-                    fabric_h.C_POINTER.withName("write"), fabric_h.C_POINTER.withName("writev"),
-                    fabric_h.C_POINTER.withName("writemsg"), fabric_h.C_POINTER.withName("inject"),
-                    fabric_h.C_POINTER.withName("writedata"), fabric_h.C_POINTER.withName("injectdata"))
-            .withName("fi_ops_rma");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("read"),
+        fabric_h.C_POINTER.withName("readv"),
+        fabric_h.C_POINTER.withName("readmsg"),
+        fabric_h.C_POINTER.withName("write"),
+        fabric_h.C_POINTER.withName("writev"),
+        fabric_h.C_POINTER.withName("writemsg"),
+        fabric_h.C_POINTER.withName("inject"),
+        fabric_h.C_POINTER.withName("writedata"),
+        fabric_h.C_POINTER.withName("injectdata")
+    ).withName("fi_ops_rma");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -55,7 +62,9 @@ public class fi_ops_rma {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -65,7 +74,9 @@ public class fi_ops_rma {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -73,7 +84,9 @@ public class fi_ops_rma {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -100,18 +113,27 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -128,8 +150,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -138,7 +159,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -146,7 +167,9 @@ public class fi_ops_rma {
      * ssize_t (*read)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout read$layout() { return read$LAYOUT; }
+    public static final AddressLayout read$layout() {
+        return read$LAYOUT;
+    }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -156,7 +179,9 @@ public class fi_ops_rma {
      * ssize_t (*read)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long read$offset() { return read$OFFSET; }
+    public static final long read$offset() {
+        return read$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -164,7 +189,9 @@ public class fi_ops_rma {
      * ssize_t (*read)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
+    public static MemorySegment read(MemorySegment struct) {
+        return struct.get(read$LAYOUT, read$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -191,18 +218,27 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readv.Function.class, "apply", $DESC);
 
@@ -219,8 +255,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -229,7 +264,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout readv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readv"));
+    private static final AddressLayout readv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readv"));
 
     /**
      * Layout for field:
@@ -237,7 +272,9 @@ public class fi_ops_rma {
      * ssize_t (*readv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout readv$layout() { return readv$LAYOUT; }
+    public static final AddressLayout readv$layout() {
+        return readv$LAYOUT;
+    }
 
     private static final long readv$OFFSET = $LAYOUT.byteOffset(groupElement("readv"));
 
@@ -247,7 +284,9 @@ public class fi_ops_rma {
      * ssize_t (*readv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long readv$offset() { return readv$OFFSET; }
+    public static final long readv$offset() {
+        return readv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -255,7 +294,9 @@ public class fi_ops_rma {
      * ssize_t (*readv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment readv(MemorySegment struct) { return struct.get(readv$LAYOUT, readv$OFFSET); }
+    public static MemorySegment readv(MemorySegment struct) {
+        return struct.get(readv$LAYOUT, readv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -285,13 +326,19 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readmsg.Function.class, "apply", $DESC);
 
@@ -308,7 +355,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -317,7 +364,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout readmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readmsg"));
+    private static final AddressLayout readmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readmsg"));
 
     /**
      * Layout for field:
@@ -325,7 +372,9 @@ public class fi_ops_rma {
      * ssize_t (*readmsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final AddressLayout readmsg$layout() { return readmsg$LAYOUT; }
+    public static final AddressLayout readmsg$layout() {
+        return readmsg$LAYOUT;
+    }
 
     private static final long readmsg$OFFSET = $LAYOUT.byteOffset(groupElement("readmsg"));
 
@@ -335,7 +384,9 @@ public class fi_ops_rma {
      * ssize_t (*readmsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final long readmsg$offset() { return readmsg$OFFSET; }
+    public static final long readmsg$offset() {
+        return readmsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -343,7 +394,9 @@ public class fi_ops_rma {
      * ssize_t (*readmsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static MemorySegment readmsg(MemorySegment struct) { return struct.get(readmsg$LAYOUT, readmsg$OFFSET); }
+    public static MemorySegment readmsg(MemorySegment struct) {
+        return struct.get(readmsg$LAYOUT, readmsg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -370,18 +423,27 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(write.Function.class, "apply", $DESC);
 
@@ -398,8 +460,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -408,7 +469,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout write$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("write"));
+    private static final AddressLayout write$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("write"));
 
     /**
      * Layout for field:
@@ -416,7 +477,9 @@ public class fi_ops_rma {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout write$layout() { return write$LAYOUT; }
+    public static final AddressLayout write$layout() {
+        return write$LAYOUT;
+    }
 
     private static final long write$OFFSET = $LAYOUT.byteOffset(groupElement("write"));
 
@@ -426,7 +489,9 @@ public class fi_ops_rma {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long write$offset() { return write$OFFSET; }
+    public static final long write$offset() {
+        return write$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -434,7 +499,9 @@ public class fi_ops_rma {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment write(MemorySegment struct) { return struct.get(write$LAYOUT, write$OFFSET); }
+    public static MemorySegment write(MemorySegment struct) {
+        return struct.get(write$LAYOUT, write$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -461,18 +528,27 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writev.Function.class, "apply", $DESC);
 
@@ -489,8 +565,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -499,7 +574,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout writev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writev"));
+    private static final AddressLayout writev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writev"));
 
     /**
      * Layout for field:
@@ -507,7 +582,9 @@ public class fi_ops_rma {
      * ssize_t (*writev)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout writev$layout() { return writev$LAYOUT; }
+    public static final AddressLayout writev$layout() {
+        return writev$LAYOUT;
+    }
 
     private static final long writev$OFFSET = $LAYOUT.byteOffset(groupElement("writev"));
 
@@ -517,7 +594,9 @@ public class fi_ops_rma {
      * ssize_t (*writev)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long writev$offset() { return writev$OFFSET; }
+    public static final long writev$offset() {
+        return writev$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -525,7 +604,9 @@ public class fi_ops_rma {
      * ssize_t (*writev)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment writev(MemorySegment struct) { return struct.get(writev$LAYOUT, writev$OFFSET); }
+    public static MemorySegment writev(MemorySegment struct) {
+        return struct.get(writev$LAYOUT, writev$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -555,13 +636,19 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writemsg.Function.class, "apply", $DESC);
 
@@ -578,7 +665,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -587,7 +674,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout writemsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writemsg"));
+    private static final AddressLayout writemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writemsg"));
 
     /**
      * Layout for field:
@@ -595,7 +682,9 @@ public class fi_ops_rma {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final AddressLayout writemsg$layout() { return writemsg$LAYOUT; }
+    public static final AddressLayout writemsg$layout() {
+        return writemsg$LAYOUT;
+    }
 
     private static final long writemsg$OFFSET = $LAYOUT.byteOffset(groupElement("writemsg"));
 
@@ -605,7 +694,9 @@ public class fi_ops_rma {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final long writemsg$offset() { return writemsg$OFFSET; }
+    public static final long writemsg$offset() {
+        return writemsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -645,13 +736,22 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -668,8 +768,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -678,7 +777,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -686,7 +785,9 @@ public class fi_ops_rma {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
+    public static final AddressLayout inject$layout() {
+        return inject$LAYOUT;
+    }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -696,7 +797,9 @@ public class fi_ops_rma {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final long inject$offset() { return inject$OFFSET; }
+    public static final long inject$offset() {
+        return inject$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -704,7 +807,9 @@ public class fi_ops_rma {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
+    public static MemorySegment inject(MemorySegment struct) {
+        return struct.get(inject$LAYOUT, inject$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -731,18 +836,28 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
-                    long _x7, MemorySegment _x8);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, long _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writedata.Function.class, "apply", $DESC);
 
@@ -759,8 +874,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, long _x6, long _x7, MemorySegment _x8) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, long _x7, MemorySegment _x8) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -769,7 +883,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout writedata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writedata"));
+    private static final AddressLayout writedata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writedata"));
 
     /**
      * Layout for field:
@@ -777,7 +891,9 @@ public class fi_ops_rma {
      * ssize_t (*writedata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout writedata$layout() { return writedata$LAYOUT; }
+    public static final AddressLayout writedata$layout() {
+        return writedata$LAYOUT;
+    }
 
     private static final long writedata$OFFSET = $LAYOUT.byteOffset(groupElement("writedata"));
 
@@ -787,7 +903,9 @@ public class fi_ops_rma {
      * ssize_t (*writedata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long writedata$offset() { return writedata$OFFSET; }
+    public static final long writedata$offset() {
+        return writedata$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -827,14 +945,23 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(injectdata.Function.class, "apply", $DESC);
 
@@ -851,8 +978,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4, long _x5, long _x6) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -861,7 +987,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout injectdata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("injectdata"));
+    private static final AddressLayout injectdata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("injectdata"));
 
     /**
      * Layout for field:
@@ -869,7 +995,9 @@ public class fi_ops_rma {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final AddressLayout injectdata$layout() { return injectdata$LAYOUT; }
+    public static final AddressLayout injectdata$layout() {
+        return injectdata$LAYOUT;
+    }
 
     private static final long injectdata$OFFSET = $LAYOUT.byteOffset(groupElement("injectdata"));
 
@@ -879,7 +1007,9 @@ public class fi_ops_rma {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final long injectdata$offset() { return injectdata$OFFSET; }
+    public static final long injectdata$offset() {
+        return injectdata$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -917,7 +1047,9 @@ public class fi_ops_rma {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -939,8 +1071,8 @@ public class fi_ops_rma {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -34,20 +34,27 @@ public class fi_ops_tagged {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("recv"),
-                    fabric_h.C_POINTER.withName("recvv"), fabric_h.C_POINTER.withName("recvmsg"),
-                    fabric_h.C_POINTER.withName("send"), fabric_h.C_POINTER.withName("sendv"),
-                    fabric_h.C_POINTER.withName("sendmsg"), fabric_h.C_POINTER.withName("inject"),
-                    fabric_h.C_POINTER.withName("senddata"), fabric_h.C_POINTER.withName("injectdata"))
-            .withName("fi_ops_tagged");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("recv"),
+        fabric_h.C_POINTER.withName("recvv"),
+        fabric_h.C_POINTER.withName("recvmsg"),
+        fabric_h.C_POINTER.withName("send"),
+        fabric_h.C_POINTER.withName("sendv"),
+        fabric_h.C_POINTER.withName("sendmsg"),
+        fabric_h.C_POINTER.withName("inject"),
+        fabric_h.C_POINTER.withName("senddata"),
+        fabric_h.C_POINTER.withName("injectdata")
+    ).withName("fi_ops_tagged");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -55,7 +62,9 @@ public class fi_ops_tagged {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -65,7 +74,9 @@ public class fi_ops_tagged {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -73,7 +84,9 @@ public class fi_ops_tagged {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -100,18 +113,27 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recv.Function.class, "apply", $DESC);
 
@@ -128,8 +150,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -138,7 +159,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout recv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv"));
+    private static final AddressLayout recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv"));
 
     /**
      * Layout for field:
@@ -146,7 +167,9 @@ public class fi_ops_tagged {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout recv$layout() { return recv$LAYOUT; }
+    public static final AddressLayout recv$layout() {
+        return recv$LAYOUT;
+    }
 
     private static final long recv$OFFSET = $LAYOUT.byteOffset(groupElement("recv"));
 
@@ -156,7 +179,9 @@ public class fi_ops_tagged {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long recv$offset() { return recv$OFFSET; }
+    public static final long recv$offset() {
+        return recv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -164,7 +189,9 @@ public class fi_ops_tagged {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment recv(MemorySegment struct) { return struct.get(recv$LAYOUT, recv$OFFSET); }
+    public static MemorySegment recv(MemorySegment struct) {
+        return struct.get(recv$LAYOUT, recv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -191,18 +218,27 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvv.Function.class, "apply", $DESC);
 
@@ -219,8 +255,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -229,7 +264,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout recvv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvv"));
+    private static final AddressLayout recvv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvv"));
 
     /**
      * Layout for field:
@@ -237,7 +272,9 @@ public class fi_ops_tagged {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout recvv$layout() { return recvv$LAYOUT; }
+    public static final AddressLayout recvv$layout() {
+        return recvv$LAYOUT;
+    }
 
     private static final long recvv$OFFSET = $LAYOUT.byteOffset(groupElement("recvv"));
 
@@ -247,7 +284,9 @@ public class fi_ops_tagged {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long recvv$offset() { return recvv$OFFSET; }
+    public static final long recvv$offset() {
+        return recvv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -255,7 +294,9 @@ public class fi_ops_tagged {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment recvv(MemorySegment struct) { return struct.get(recvv$LAYOUT, recvv$OFFSET); }
+    public static MemorySegment recvv(MemorySegment struct) {
+        return struct.get(recvv$LAYOUT, recvv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -285,13 +326,19 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvmsg.Function.class, "apply", $DESC);
 
@@ -308,7 +355,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -317,7 +364,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvmsg"));
+    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvmsg"));
 
     /**
      * Layout for field:
@@ -325,7 +372,9 @@ public class fi_ops_tagged {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final AddressLayout recvmsg$layout() { return recvmsg$LAYOUT; }
+    public static final AddressLayout recvmsg$layout() {
+        return recvmsg$LAYOUT;
+    }
 
     private static final long recvmsg$OFFSET = $LAYOUT.byteOffset(groupElement("recvmsg"));
 
@@ -335,7 +384,9 @@ public class fi_ops_tagged {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final long recvmsg$offset() { return recvmsg$OFFSET; }
+    public static final long recvmsg$offset() {
+        return recvmsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -343,7 +394,9 @@ public class fi_ops_tagged {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static MemorySegment recvmsg(MemorySegment struct) { return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET); }
+    public static MemorySegment recvmsg(MemorySegment struct) {
+        return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -370,18 +423,26 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5,
-                    MemorySegment _x6);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(send.Function.class, "apply", $DESC);
 
@@ -398,8 +459,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -408,7 +468,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout send$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send"));
+    private static final AddressLayout send$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send"));
 
     /**
      * Layout for field:
@@ -416,7 +476,9 @@ public class fi_ops_tagged {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout send$layout() { return send$LAYOUT; }
+    public static final AddressLayout send$layout() {
+        return send$LAYOUT;
+    }
 
     private static final long send$OFFSET = $LAYOUT.byteOffset(groupElement("send"));
 
@@ -426,7 +488,9 @@ public class fi_ops_tagged {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long send$offset() { return send$OFFSET; }
+    public static final long send$offset() {
+        return send$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -434,7 +498,9 @@ public class fi_ops_tagged {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment send(MemorySegment struct) { return struct.get(send$LAYOUT, send$OFFSET); }
+    public static MemorySegment send(MemorySegment struct) {
+        return struct.get(send$LAYOUT, send$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -461,18 +527,26 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5,
-                    MemorySegment _x6);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, MemorySegment _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendv.Function.class, "apply", $DESC);
 
@@ -489,8 +563,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3, long _x4, long _x5, MemorySegment _x6) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, MemorySegment _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -499,7 +572,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout sendv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendv"));
+    private static final AddressLayout sendv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendv"));
 
     /**
      * Layout for field:
@@ -507,7 +580,9 @@ public class fi_ops_tagged {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout sendv$layout() { return sendv$LAYOUT; }
+    public static final AddressLayout sendv$layout() {
+        return sendv$LAYOUT;
+    }
 
     private static final long sendv$OFFSET = $LAYOUT.byteOffset(groupElement("sendv"));
 
@@ -517,7 +592,9 @@ public class fi_ops_tagged {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long sendv$offset() { return sendv$OFFSET; }
+    public static final long sendv$offset() {
+        return sendv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -525,7 +602,9 @@ public class fi_ops_tagged {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment sendv(MemorySegment struct) { return struct.get(sendv$LAYOUT, sendv$OFFSET); }
+    public static MemorySegment sendv(MemorySegment struct) {
+        return struct.get(sendv$LAYOUT, sendv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -555,13 +634,19 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendmsg.Function.class, "apply", $DESC);
 
@@ -578,7 +663,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -587,7 +672,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendmsg"));
+    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendmsg"));
 
     /**
      * Layout for field:
@@ -595,7 +680,9 @@ public class fi_ops_tagged {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final AddressLayout sendmsg$layout() { return sendmsg$LAYOUT; }
+    public static final AddressLayout sendmsg$layout() {
+        return sendmsg$LAYOUT;
+    }
 
     private static final long sendmsg$OFFSET = $LAYOUT.byteOffset(groupElement("sendmsg"));
 
@@ -605,7 +692,9 @@ public class fi_ops_tagged {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final long sendmsg$offset() { return sendmsg$OFFSET; }
+    public static final long sendmsg$offset() {
+        return sendmsg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -613,7 +702,9 @@ public class fi_ops_tagged {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static MemorySegment sendmsg(MemorySegment struct) { return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET); }
+    public static MemorySegment sendmsg(MemorySegment struct) {
+        return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -643,13 +734,21 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -666,8 +765,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -676,7 +774,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -684,7 +782,9 @@ public class fi_ops_tagged {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
+    public static final AddressLayout inject$layout() {
+        return inject$LAYOUT;
+    }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -694,7 +794,9 @@ public class fi_ops_tagged {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final long inject$offset() { return inject$OFFSET; }
+    public static final long inject$offset() {
+        return inject$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -702,7 +804,9 @@ public class fi_ops_tagged {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
+    public static MemorySegment inject(MemorySegment struct) {
+        return struct.get(inject$LAYOUT, inject$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -729,18 +833,27 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
-                    MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
-                fabric_h.C_LONG, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(senddata.Function.class, "apply", $DESC);
 
@@ -757,8 +870,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -767,7 +879,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout senddata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("senddata"));
+    private static final AddressLayout senddata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("senddata"));
 
     /**
      * Layout for field:
@@ -775,7 +887,9 @@ public class fi_ops_tagged {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout senddata$layout() { return senddata$LAYOUT; }
+    public static final AddressLayout senddata$layout() {
+        return senddata$LAYOUT;
+    }
 
     private static final long senddata$OFFSET = $LAYOUT.byteOffset(groupElement("senddata"));
 
@@ -785,7 +899,9 @@ public class fi_ops_tagged {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long senddata$offset() { return senddata$OFFSET; }
+    public static final long senddata$offset() {
+        return senddata$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -825,13 +941,22 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG,
+            fabric_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(injectdata.Function.class, "apply", $DESC);
 
@@ -848,8 +973,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
-                long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -858,7 +982,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout injectdata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("injectdata"));
+    private static final AddressLayout injectdata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("injectdata"));
 
     /**
      * Layout for field:
@@ -866,7 +990,9 @@ public class fi_ops_tagged {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final AddressLayout injectdata$layout() { return injectdata$LAYOUT; }
+    public static final AddressLayout injectdata$layout() {
+        return injectdata$LAYOUT;
+    }
 
     private static final long injectdata$OFFSET = $LAYOUT.byteOffset(groupElement("injectdata"));
 
@@ -876,7 +1002,9 @@ public class fi_ops_tagged {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final long injectdata$offset() { return injectdata$OFFSET; }
+    public static final long injectdata$offset() {
+        return injectdata$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -914,7 +1042,9 @@ public class fi_ops_tagged {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -936,8 +1066,8 @@ public class fi_ops_tagged {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_ops_wait {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("wait"))
-            .withName("fi_ops_wait");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_POINTER.withName("wait")
+    ).withName("fi_ops_wait");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_ops_wait {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -53,7 +58,9 @@ public class fi_ops_wait {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_ops_wait {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -91,13 +100,18 @@ public class fi_ops_wait {
             int apply(MemorySegment _x0, int _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(wait.Function.class, "apply", $DESC);
 
@@ -114,7 +128,7 @@ public class fi_ops_wait {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -123,7 +137,7 @@ public class fi_ops_wait {
         }
     }
 
-    private static final AddressLayout wait$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait"));
+    private static final AddressLayout wait$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait"));
 
     /**
      * Layout for field:
@@ -131,7 +145,9 @@ public class fi_ops_wait {
      * int (*wait)(struct fid_wait *, int)
      * }
      */
-    public static final AddressLayout wait$layout() { return wait$LAYOUT; }
+    public static final AddressLayout wait$layout() {
+        return wait$LAYOUT;
+    }
 
     private static final long wait$OFFSET = $LAYOUT.byteOffset(groupElement("wait"));
 
@@ -141,7 +157,9 @@ public class fi_ops_wait {
      * int (*wait)(struct fid_wait *, int)
      * }
      */
-    public static final long wait$offset() { return wait$OFFSET; }
+    public static final long wait$offset() {
+        return wait$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -149,7 +167,9 @@ public class fi_ops_wait {
      * int (*wait)(struct fid_wait *, int)
      * }
      */
-    public static MemorySegment wait(MemorySegment struct) { return struct.get(wait$LAYOUT, wait$OFFSET); }
+    public static MemorySegment wait(MemorySegment struct) {
+        return struct.get(wait$LAYOUT, wait$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -177,7 +197,9 @@ public class fi_ops_wait {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -199,8 +221,8 @@ public class fi_ops_wait {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

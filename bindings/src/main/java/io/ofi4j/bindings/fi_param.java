@@ -28,16 +28,22 @@ public class fi_param {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("name"),
-            fabric_h.C_INT.withName("type"), MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("help_string"),
-            fabric_h.C_POINTER.withName("value")).withName("fi_param");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("name"),
+        fabric_h.C_INT.withName("type"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_POINTER.withName("help_string"),
+        fabric_h.C_POINTER.withName("value")
+    ).withName("fi_param");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -45,7 +51,9 @@ public class fi_param {
      * const char *name
      * }
      */
-    public static final AddressLayout name$layout() { return name$LAYOUT; }
+    public static final AddressLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -55,7 +63,9 @@ public class fi_param {
      * const char *name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +73,9 @@ public class fi_param {
      * const char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static MemorySegment name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -75,7 +87,7 @@ public class fi_param {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -83,7 +95,9 @@ public class fi_param {
      * enum fi_param_type type
      * }
      */
-    public static final OfInt type$layout() { return type$LAYOUT; }
+    public static final OfInt type$layout() {
+        return type$LAYOUT;
+    }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -93,7 +107,9 @@ public class fi_param {
      * enum fi_param_type type
      * }
      */
-    public static final long type$offset() { return type$OFFSET; }
+    public static final long type$offset() {
+        return type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +117,9 @@ public class fi_param {
      * enum fi_param_type type
      * }
      */
-    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
+    public static int type(MemorySegment struct) {
+        return struct.get(type$LAYOUT, type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +131,7 @@ public class fi_param {
         struct.set(type$LAYOUT, type$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout help_string$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("help_string"));
+    private static final AddressLayout help_string$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("help_string"));
 
     /**
      * Layout for field:
@@ -121,7 +139,9 @@ public class fi_param {
      * const char *help_string
      * }
      */
-    public static final AddressLayout help_string$layout() { return help_string$LAYOUT; }
+    public static final AddressLayout help_string$layout() {
+        return help_string$LAYOUT;
+    }
 
     private static final long help_string$OFFSET = $LAYOUT.byteOffset(groupElement("help_string"));
 
@@ -131,7 +151,9 @@ public class fi_param {
      * const char *help_string
      * }
      */
-    public static final long help_string$offset() { return help_string$OFFSET; }
+    public static final long help_string$offset() {
+        return help_string$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -153,7 +175,7 @@ public class fi_param {
         struct.set(help_string$LAYOUT, help_string$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout value$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("value"));
+    private static final AddressLayout value$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("value"));
 
     /**
      * Layout for field:
@@ -161,7 +183,9 @@ public class fi_param {
      * const char *value
      * }
      */
-    public static final AddressLayout value$layout() { return value$LAYOUT; }
+    public static final AddressLayout value$layout() {
+        return value$LAYOUT;
+    }
 
     private static final long value$OFFSET = $LAYOUT.byteOffset(groupElement("value"));
 
@@ -171,7 +195,9 @@ public class fi_param {
      * const char *value
      * }
      */
-    public static final long value$offset() { return value$OFFSET; }
+    public static final long value$offset() {
+        return value$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -179,7 +205,9 @@ public class fi_param {
      * const char *value
      * }
      */
-    public static MemorySegment value(MemorySegment struct) { return struct.get(value$LAYOUT, value$OFFSET); }
+    public static MemorySegment value(MemorySegment struct) {
+        return struct.get(value$LAYOUT, value$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -207,7 +235,9 @@ public class fi_param {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -229,8 +259,8 @@ public class fi_param {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,16 +28,22 @@ public class fi_pci_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_SHORT.withName("domain_id"),
-            fabric_h.C_CHAR.withName("bus_id"), fabric_h.C_CHAR.withName("device_id"),
-            fabric_h.C_CHAR.withName("function_id"), MemoryLayout.paddingLayout(1)).withName("fi_pci_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_SHORT.withName("domain_id"),
+        fabric_h.C_CHAR.withName("bus_id"),
+        fabric_h.C_CHAR.withName("device_id"),
+        fabric_h.C_CHAR.withName("function_id"),
+        MemoryLayout.paddingLayout(1)
+    ).withName("fi_pci_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort domain_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("domain_id"));
+    private static final OfShort domain_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("domain_id"));
 
     /**
      * Layout for field:
@@ -45,7 +51,9 @@ public class fi_pci_attr {
      * uint16_t domain_id
      * }
      */
-    public static final OfShort domain_id$layout() { return domain_id$LAYOUT; }
+    public static final OfShort domain_id$layout() {
+        return domain_id$LAYOUT;
+    }
 
     private static final long domain_id$OFFSET = $LAYOUT.byteOffset(groupElement("domain_id"));
 
@@ -55,7 +63,9 @@ public class fi_pci_attr {
      * uint16_t domain_id
      * }
      */
-    public static final long domain_id$offset() { return domain_id$OFFSET; }
+    public static final long domain_id$offset() {
+        return domain_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +73,9 @@ public class fi_pci_attr {
      * uint16_t domain_id
      * }
      */
-    public static short domain_id(MemorySegment struct) { return struct.get(domain_id$LAYOUT, domain_id$OFFSET); }
+    public static short domain_id(MemorySegment struct) {
+        return struct.get(domain_id$LAYOUT, domain_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -75,7 +87,7 @@ public class fi_pci_attr {
         struct.set(domain_id$LAYOUT, domain_id$OFFSET, fieldValue);
     }
 
-    private static final OfByte bus_id$LAYOUT = (OfByte) $LAYOUT.select(groupElement("bus_id"));
+    private static final OfByte bus_id$LAYOUT = (OfByte)$LAYOUT.select(groupElement("bus_id"));
 
     /**
      * Layout for field:
@@ -83,7 +95,9 @@ public class fi_pci_attr {
      * uint8_t bus_id
      * }
      */
-    public static final OfByte bus_id$layout() { return bus_id$LAYOUT; }
+    public static final OfByte bus_id$layout() {
+        return bus_id$LAYOUT;
+    }
 
     private static final long bus_id$OFFSET = $LAYOUT.byteOffset(groupElement("bus_id"));
 
@@ -93,7 +107,9 @@ public class fi_pci_attr {
      * uint8_t bus_id
      * }
      */
-    public static final long bus_id$offset() { return bus_id$OFFSET; }
+    public static final long bus_id$offset() {
+        return bus_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +117,9 @@ public class fi_pci_attr {
      * uint8_t bus_id
      * }
      */
-    public static byte bus_id(MemorySegment struct) { return struct.get(bus_id$LAYOUT, bus_id$OFFSET); }
+    public static byte bus_id(MemorySegment struct) {
+        return struct.get(bus_id$LAYOUT, bus_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +131,7 @@ public class fi_pci_attr {
         struct.set(bus_id$LAYOUT, bus_id$OFFSET, fieldValue);
     }
 
-    private static final OfByte device_id$LAYOUT = (OfByte) $LAYOUT.select(groupElement("device_id"));
+    private static final OfByte device_id$LAYOUT = (OfByte)$LAYOUT.select(groupElement("device_id"));
 
     /**
      * Layout for field:
@@ -121,7 +139,9 @@ public class fi_pci_attr {
      * uint8_t device_id
      * }
      */
-    public static final OfByte device_id$layout() { return device_id$LAYOUT; }
+    public static final OfByte device_id$layout() {
+        return device_id$LAYOUT;
+    }
 
     private static final long device_id$OFFSET = $LAYOUT.byteOffset(groupElement("device_id"));
 
@@ -131,7 +151,9 @@ public class fi_pci_attr {
      * uint8_t device_id
      * }
      */
-    public static final long device_id$offset() { return device_id$OFFSET; }
+    public static final long device_id$offset() {
+        return device_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +161,9 @@ public class fi_pci_attr {
      * uint8_t device_id
      * }
      */
-    public static byte device_id(MemorySegment struct) { return struct.get(device_id$LAYOUT, device_id$OFFSET); }
+    public static byte device_id(MemorySegment struct) {
+        return struct.get(device_id$LAYOUT, device_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -151,7 +175,7 @@ public class fi_pci_attr {
         struct.set(device_id$LAYOUT, device_id$OFFSET, fieldValue);
     }
 
-    private static final OfByte function_id$LAYOUT = (OfByte) $LAYOUT.select(groupElement("function_id"));
+    private static final OfByte function_id$LAYOUT = (OfByte)$LAYOUT.select(groupElement("function_id"));
 
     /**
      * Layout for field:
@@ -159,7 +183,9 @@ public class fi_pci_attr {
      * uint8_t function_id
      * }
      */
-    public static final OfByte function_id$layout() { return function_id$LAYOUT; }
+    public static final OfByte function_id$layout() {
+        return function_id$LAYOUT;
+    }
 
     private static final long function_id$OFFSET = $LAYOUT.byteOffset(groupElement("function_id"));
 
@@ -169,7 +195,9 @@ public class fi_pci_attr {
      * uint8_t function_id
      * }
      */
-    public static final long function_id$offset() { return function_id$OFFSET; }
+    public static final long function_id$offset() {
+        return function_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -207,7 +235,9 @@ public class fi_pci_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -229,8 +259,8 @@ public class fi_pci_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

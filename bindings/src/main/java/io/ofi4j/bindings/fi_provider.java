@@ -31,17 +31,24 @@ public class fi_provider {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("version"),
-            fabric_h.C_INT.withName("fi_version"), fi_context.layout().withName("context"),
-            fabric_h.C_POINTER.withName("name"), fabric_h.C_POINTER.withName("getinfo"),
-            fabric_h.C_POINTER.withName("fabric"), fabric_h.C_POINTER.withName("cleanup")).withName("fi_provider");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("version"),
+        fabric_h.C_INT.withName("fi_version"),
+        fi_context.layout().withName("context"),
+        fabric_h.C_POINTER.withName("name"),
+        fabric_h.C_POINTER.withName("getinfo"),
+        fabric_h.C_POINTER.withName("fabric"),
+        fabric_h.C_POINTER.withName("cleanup")
+    ).withName("fi_provider");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("version"));
+    private static final OfInt version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("version"));
 
     /**
      * Layout for field:
@@ -49,7 +56,9 @@ public class fi_provider {
      * uint32_t version
      * }
      */
-    public static final OfInt version$layout() { return version$LAYOUT; }
+    public static final OfInt version$layout() {
+        return version$LAYOUT;
+    }
 
     private static final long version$OFFSET = $LAYOUT.byteOffset(groupElement("version"));
 
@@ -59,7 +68,9 @@ public class fi_provider {
      * uint32_t version
      * }
      */
-    public static final long version$offset() { return version$OFFSET; }
+    public static final long version$offset() {
+        return version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +78,9 @@ public class fi_provider {
      * uint32_t version
      * }
      */
-    public static int version(MemorySegment struct) { return struct.get(version$LAYOUT, version$OFFSET); }
+    public static int version(MemorySegment struct) {
+        return struct.get(version$LAYOUT, version$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +92,7 @@ public class fi_provider {
         struct.set(version$LAYOUT, version$OFFSET, fieldValue);
     }
 
-    private static final OfInt fi_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fi_version"));
+    private static final OfInt fi_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fi_version"));
 
     /**
      * Layout for field:
@@ -87,7 +100,9 @@ public class fi_provider {
      * uint32_t fi_version
      * }
      */
-    public static final OfInt fi_version$layout() { return fi_version$LAYOUT; }
+    public static final OfInt fi_version$layout() {
+        return fi_version$LAYOUT;
+    }
 
     private static final long fi_version$OFFSET = $LAYOUT.byteOffset(groupElement("fi_version"));
 
@@ -97,7 +112,9 @@ public class fi_provider {
      * uint32_t fi_version
      * }
      */
-    public static final long fi_version$offset() { return fi_version$OFFSET; }
+    public static final long fi_version$offset() {
+        return fi_version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -105,7 +122,9 @@ public class fi_provider {
      * uint32_t fi_version
      * }
      */
-    public static int fi_version(MemorySegment struct) { return struct.get(fi_version$LAYOUT, fi_version$OFFSET); }
+    public static int fi_version(MemorySegment struct) {
+        return struct.get(fi_version$LAYOUT, fi_version$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -117,7 +136,7 @@ public class fi_provider {
         struct.set(fi_version$LAYOUT, fi_version$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout context$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("context"));
+    private static final GroupLayout context$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -125,7 +144,9 @@ public class fi_provider {
      * struct fi_context context
      * }
      */
-    public static final GroupLayout context$layout() { return context$LAYOUT; }
+    public static final GroupLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -135,7 +156,9 @@ public class fi_provider {
      * struct fi_context context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -157,7 +180,7 @@ public class fi_provider {
         MemorySegment.copy(fieldValue, 0L, struct, context$OFFSET, context$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -165,7 +188,9 @@ public class fi_provider {
      * const char *name
      * }
      */
-    public static final AddressLayout name$layout() { return name$LAYOUT; }
+    public static final AddressLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -175,7 +200,9 @@ public class fi_provider {
      * const char *name
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -183,7 +210,9 @@ public class fi_provider {
      * const char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
+    public static MemorySegment name(MemorySegment struct) {
+        return struct.get(name$LAYOUT, name$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -213,13 +242,22 @@ public class fi_provider {
             int apply(int _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_INT,
-                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_LONG,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getinfo.Function.class, "apply", $DESC);
 
@@ -236,8 +274,7 @@ public class fi_provider {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, int _x0, MemorySegment _x1, MemorySegment _x2, long _x3,
-                MemorySegment _x4, MemorySegment _x5) {
+        public static int invoke(MemorySegment funcPtr,int _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -246,7 +283,7 @@ public class fi_provider {
         }
     }
 
-    private static final AddressLayout getinfo$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getinfo"));
+    private static final AddressLayout getinfo$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getinfo"));
 
     /**
      * Layout for field:
@@ -254,7 +291,9 @@ public class fi_provider {
      * int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)
      * }
      */
-    public static final AddressLayout getinfo$layout() { return getinfo$LAYOUT; }
+    public static final AddressLayout getinfo$layout() {
+        return getinfo$LAYOUT;
+    }
 
     private static final long getinfo$OFFSET = $LAYOUT.byteOffset(groupElement("getinfo"));
 
@@ -264,7 +303,9 @@ public class fi_provider {
      * int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)
      * }
      */
-    public static final long getinfo$offset() { return getinfo$OFFSET; }
+    public static final long getinfo$offset() {
+        return getinfo$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -272,7 +313,9 @@ public class fi_provider {
      * int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)
      * }
      */
-    public static MemorySegment getinfo(MemorySegment struct) { return struct.get(getinfo$LAYOUT, getinfo$OFFSET); }
+    public static MemorySegment getinfo(MemorySegment struct) {
+        return struct.get(getinfo$LAYOUT, getinfo$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -302,13 +345,19 @@ public class fi_provider {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
-                fabric_h.C_POINTER, fabric_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            fabric_h.C_INT,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER,
+            fabric_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(fabric.Function.class, "apply", $DESC);
 
@@ -325,7 +374,7 @@ public class fi_provider {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -334,7 +383,7 @@ public class fi_provider {
         }
     }
 
-    private static final AddressLayout fabric$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric"));
+    private static final AddressLayout fabric$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fabric"));
 
     /**
      * Layout for field:
@@ -342,7 +391,9 @@ public class fi_provider {
      * int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *)
      * }
      */
-    public static final AddressLayout fabric$layout() { return fabric$LAYOUT; }
+    public static final AddressLayout fabric$layout() {
+        return fabric$LAYOUT;
+    }
 
     private static final long fabric$OFFSET = $LAYOUT.byteOffset(groupElement("fabric"));
 
@@ -352,7 +403,9 @@ public class fi_provider {
      * int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *)
      * }
      */
-    public static final long fabric$offset() { return fabric$OFFSET; }
+    public static final long fabric$offset() {
+        return fabric$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -360,7 +413,9 @@ public class fi_provider {
      * int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *)
      * }
      */
-    public static MemorySegment fabric(MemorySegment struct) { return struct.get(fabric$LAYOUT, fabric$OFFSET); }
+    public static MemorySegment fabric(MemorySegment struct) {
+        return struct.get(fabric$LAYOUT, fabric$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -395,7 +450,9 @@ public class fi_provider {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cleanup.Function.class, "apply", $DESC);
 
@@ -414,14 +471,14 @@ public class fi_provider {
          */
         public static void invoke(MemorySegment funcPtr) {
             try {
-                DOWN$MH.invokeExact(funcPtr);
+                 DOWN$MH.invokeExact(funcPtr);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout cleanup$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cleanup"));
+    private static final AddressLayout cleanup$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cleanup"));
 
     /**
      * Layout for field:
@@ -429,7 +486,9 @@ public class fi_provider {
      * void (*cleanup)(void)
      * }
      */
-    public static final AddressLayout cleanup$layout() { return cleanup$LAYOUT; }
+    public static final AddressLayout cleanup$layout() {
+        return cleanup$LAYOUT;
+    }
 
     private static final long cleanup$OFFSET = $LAYOUT.byteOffset(groupElement("cleanup"));
 
@@ -439,7 +498,9 @@ public class fi_provider {
      * void (*cleanup)(void)
      * }
      */
-    public static final long cleanup$offset() { return cleanup$OFFSET; }
+    public static final long cleanup$offset() {
+        return cleanup$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -447,7 +508,9 @@ public class fi_provider {
      * void (*cleanup)(void)
      * }
      */
-    public static MemorySegment cleanup(MemorySegment struct) { return struct.get(cleanup$LAYOUT, cleanup$OFFSET); }
+    public static MemorySegment cleanup(MemorySegment struct) {
+        return struct.get(cleanup$LAYOUT, cleanup$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -475,7 +538,9 @@ public class fi_provider {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -497,8 +562,8 @@ public class fi_provider {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_recv_context {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("ep"), fabric_h.C_POINTER.withName("context"))
-            .withName("fi_recv_context");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("ep"),
+        fabric_h.C_POINTER.withName("context")
+    ).withName("fi_recv_context");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_recv_context {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
+    public static final AddressLayout ep$layout() {
+        return ep$LAYOUT;
+    }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -53,7 +58,9 @@ public class fi_recv_context {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() { return ep$OFFSET; }
+    public static final long ep$offset() {
+        return ep$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_recv_context {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
+    public static MemorySegment ep(MemorySegment struct) {
+        return struct.get(ep$LAYOUT, ep$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_recv_context {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_recv_context {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -91,7 +102,9 @@ public class fi_recv_context {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_recv_context {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_recv_context {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_recv_context {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

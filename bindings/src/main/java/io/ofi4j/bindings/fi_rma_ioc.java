@@ -27,15 +27,20 @@ public class fi_rma_ioc {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("addr"),
-            fabric_h.C_LONG.withName("count"), fabric_h.C_LONG.withName("key")).withName("fi_rma_ioc");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("addr"),
+        fabric_h.C_LONG.withName("count"),
+        fabric_h.C_LONG.withName("key")
+    ).withName("fi_rma_ioc");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fi_rma_ioc {
      * uint64_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -53,7 +60,9 @@ public class fi_rma_ioc {
      * uint64_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class fi_rma_ioc {
      * uint64_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class fi_rma_ioc {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class fi_rma_ioc {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() { return count$LAYOUT; }
+    public static final OfLong count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -91,7 +104,9 @@ public class fi_rma_ioc {
      * size_t count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class fi_rma_ioc {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static long count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -111,7 +128,7 @@ public class fi_rma_ioc {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key"));
+    private static final OfLong key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -119,7 +136,9 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static final OfLong key$layout() { return key$LAYOUT; }
+    public static final OfLong key$layout() {
+        return key$LAYOUT;
+    }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -129,7 +148,9 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static final long key$offset() { return key$OFFSET; }
+    public static final long key$offset() {
+        return key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -137,7 +158,9 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static long key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
+    public static long key(MemorySegment struct) {
+        return struct.get(key$LAYOUT, key$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -145,7 +168,9 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static void key(MemorySegment struct, long fieldValue) { struct.set(key$LAYOUT, key$OFFSET, fieldValue); }
+    public static void key(MemorySegment struct, long fieldValue) {
+        struct.set(key$LAYOUT, key$OFFSET, fieldValue);
+    }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -163,7 +188,9 @@ public class fi_rma_ioc {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -185,8 +212,8 @@ public class fi_rma_ioc {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,15 +27,20 @@ public class fi_rma_iov {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("addr"),
-            fabric_h.C_LONG.withName("len"), fabric_h.C_LONG.withName("key")).withName("fi_rma_iov");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("addr"),
+        fabric_h.C_LONG.withName("len"),
+        fabric_h.C_LONG.withName("key")
+    ).withName("fi_rma_iov");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fi_rma_iov {
      * uint64_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -53,7 +60,9 @@ public class fi_rma_iov {
      * uint64_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class fi_rma_iov {
      * uint64_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class fi_rma_iov {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() { return len$LAYOUT; }
+    public static final OfLong len$layout() {
+        return len$LAYOUT;
+    }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -91,7 +104,9 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static final long len$offset() { return len$OFFSET; }
+    public static final long len$offset() {
+        return len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
+    public static long len(MemorySegment struct) {
+        return struct.get(len$LAYOUT, len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -107,9 +124,11 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
+    public static void len(MemorySegment struct, long fieldValue) {
+        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
+    }
 
-    private static final OfLong key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key"));
+    private static final OfLong key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -117,7 +136,9 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static final OfLong key$layout() { return key$LAYOUT; }
+    public static final OfLong key$layout() {
+        return key$LAYOUT;
+    }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -127,7 +148,9 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static final long key$offset() { return key$OFFSET; }
+    public static final long key$offset() {
+        return key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -135,7 +158,9 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static long key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
+    public static long key(MemorySegment struct) {
+        return struct.get(key$LAYOUT, key$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -143,7 +168,9 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static void key(MemorySegment struct, long fieldValue) { struct.set(key$LAYOUT, key$OFFSET, fieldValue); }
+    public static void key(MemorySegment struct, long fieldValue) {
+        struct.set(key$LAYOUT, key$OFFSET, fieldValue);
+    }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -161,7 +188,9 @@ public class fi_rma_iov {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -183,8 +212,8 @@ public class fi_rma_iov {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

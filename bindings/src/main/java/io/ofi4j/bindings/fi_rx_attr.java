@@ -32,19 +32,25 @@ public class fi_rx_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_LONG.withName("caps"), fabric_h.C_LONG.withName("mode"),
-                    fabric_h.C_LONG.withName("op_flags"), fabric_h.C_LONG.withName("msg_order"),
-                    fabric_h.C_LONG.withName("comp_order"), fabric_h.C_LONG.withName("total_buffered_recv"),
-                    fabric_h.C_LONG.withName("size"), fabric_h.C_LONG.withName("iov_limit"))
-            .withName("fi_rx_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("caps"),
+        fabric_h.C_LONG.withName("mode"),
+        fabric_h.C_LONG.withName("op_flags"),
+        fabric_h.C_LONG.withName("msg_order"),
+        fabric_h.C_LONG.withName("comp_order"),
+        fabric_h.C_LONG.withName("total_buffered_recv"),
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_LONG.withName("iov_limit")
+    ).withName("fi_rx_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class fi_rx_attr {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() { return caps$LAYOUT; }
+    public static final OfLong caps$layout() {
+        return caps$LAYOUT;
+    }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -62,7 +70,9 @@ public class fi_rx_attr {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() { return caps$OFFSET; }
+    public static final long caps$offset() {
+        return caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +80,9 @@ public class fi_rx_attr {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
+    public static long caps(MemorySegment struct) {
+        return struct.get(caps$LAYOUT, caps$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -82,7 +94,7 @@ public class fi_rx_attr {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -90,7 +102,9 @@ public class fi_rx_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() { return mode$LAYOUT; }
+    public static final OfLong mode$layout() {
+        return mode$LAYOUT;
+    }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -100,7 +114,9 @@ public class fi_rx_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() { return mode$OFFSET; }
+    public static final long mode$offset() {
+        return mode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -108,7 +124,9 @@ public class fi_rx_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
+    public static long mode(MemorySegment struct) {
+        return struct.get(mode$LAYOUT, mode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -120,7 +138,7 @@ public class fi_rx_attr {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final OfLong op_flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("op_flags"));
+    private static final OfLong op_flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("op_flags"));
 
     /**
      * Layout for field:
@@ -128,7 +146,9 @@ public class fi_rx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final OfLong op_flags$layout() { return op_flags$LAYOUT; }
+    public static final OfLong op_flags$layout() {
+        return op_flags$LAYOUT;
+    }
 
     private static final long op_flags$OFFSET = $LAYOUT.byteOffset(groupElement("op_flags"));
 
@@ -138,7 +158,9 @@ public class fi_rx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final long op_flags$offset() { return op_flags$OFFSET; }
+    public static final long op_flags$offset() {
+        return op_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -146,7 +168,9 @@ public class fi_rx_attr {
      * uint64_t op_flags
      * }
      */
-    public static long op_flags(MemorySegment struct) { return struct.get(op_flags$LAYOUT, op_flags$OFFSET); }
+    public static long op_flags(MemorySegment struct) {
+        return struct.get(op_flags$LAYOUT, op_flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -158,7 +182,7 @@ public class fi_rx_attr {
         struct.set(op_flags$LAYOUT, op_flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong msg_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("msg_order"));
+    private static final OfLong msg_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("msg_order"));
 
     /**
      * Layout for field:
@@ -166,7 +190,9 @@ public class fi_rx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final OfLong msg_order$layout() { return msg_order$LAYOUT; }
+    public static final OfLong msg_order$layout() {
+        return msg_order$LAYOUT;
+    }
 
     private static final long msg_order$OFFSET = $LAYOUT.byteOffset(groupElement("msg_order"));
 
@@ -176,7 +202,9 @@ public class fi_rx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final long msg_order$offset() { return msg_order$OFFSET; }
+    public static final long msg_order$offset() {
+        return msg_order$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -184,7 +212,9 @@ public class fi_rx_attr {
      * uint64_t msg_order
      * }
      */
-    public static long msg_order(MemorySegment struct) { return struct.get(msg_order$LAYOUT, msg_order$OFFSET); }
+    public static long msg_order(MemorySegment struct) {
+        return struct.get(msg_order$LAYOUT, msg_order$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -196,7 +226,7 @@ public class fi_rx_attr {
         struct.set(msg_order$LAYOUT, msg_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong comp_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("comp_order"));
+    private static final OfLong comp_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("comp_order"));
 
     /**
      * Layout for field:
@@ -204,7 +234,9 @@ public class fi_rx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final OfLong comp_order$layout() { return comp_order$LAYOUT; }
+    public static final OfLong comp_order$layout() {
+        return comp_order$LAYOUT;
+    }
 
     private static final long comp_order$OFFSET = $LAYOUT.byteOffset(groupElement("comp_order"));
 
@@ -214,7 +246,9 @@ public class fi_rx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final long comp_order$offset() { return comp_order$OFFSET; }
+    public static final long comp_order$offset() {
+        return comp_order$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -222,7 +256,9 @@ public class fi_rx_attr {
      * uint64_t comp_order
      * }
      */
-    public static long comp_order(MemorySegment struct) { return struct.get(comp_order$LAYOUT, comp_order$OFFSET); }
+    public static long comp_order(MemorySegment struct) {
+        return struct.get(comp_order$LAYOUT, comp_order$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -234,8 +270,7 @@ public class fi_rx_attr {
         struct.set(comp_order$LAYOUT, comp_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong total_buffered_recv$LAYOUT = (OfLong) $LAYOUT
-            .select(groupElement("total_buffered_recv"));
+    private static final OfLong total_buffered_recv$LAYOUT = (OfLong)$LAYOUT.select(groupElement("total_buffered_recv"));
 
     /**
      * Layout for field:
@@ -243,7 +278,9 @@ public class fi_rx_attr {
      * size_t total_buffered_recv
      * }
      */
-    public static final OfLong total_buffered_recv$layout() { return total_buffered_recv$LAYOUT; }
+    public static final OfLong total_buffered_recv$layout() {
+        return total_buffered_recv$LAYOUT;
+    }
 
     private static final long total_buffered_recv$OFFSET = $LAYOUT.byteOffset(groupElement("total_buffered_recv"));
 
@@ -253,7 +290,9 @@ public class fi_rx_attr {
      * size_t total_buffered_recv
      * }
      */
-    public static final long total_buffered_recv$offset() { return total_buffered_recv$OFFSET; }
+    public static final long total_buffered_recv$offset() {
+        return total_buffered_recv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -275,7 +314,7 @@ public class fi_rx_attr {
         struct.set(total_buffered_recv$LAYOUT, total_buffered_recv$OFFSET, fieldValue);
     }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -283,7 +322,9 @@ public class fi_rx_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -293,7 +334,9 @@ public class fi_rx_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -301,7 +344,9 @@ public class fi_rx_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -313,7 +358,7 @@ public class fi_rx_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_limit"));
+    private static final OfLong iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_limit"));
 
     /**
      * Layout for field:
@@ -321,7 +366,9 @@ public class fi_rx_attr {
      * size_t iov_limit
      * }
      */
-    public static final OfLong iov_limit$layout() { return iov_limit$LAYOUT; }
+    public static final OfLong iov_limit$layout() {
+        return iov_limit$LAYOUT;
+    }
 
     private static final long iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("iov_limit"));
 
@@ -331,7 +378,9 @@ public class fi_rx_attr {
      * size_t iov_limit
      * }
      */
-    public static final long iov_limit$offset() { return iov_limit$OFFSET; }
+    public static final long iov_limit$offset() {
+        return iov_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -339,7 +388,9 @@ public class fi_rx_attr {
      * size_t iov_limit
      * }
      */
-    public static long iov_limit(MemorySegment struct) { return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET); }
+    public static long iov_limit(MemorySegment struct) {
+        return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -367,7 +418,9 @@ public class fi_rx_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -389,8 +442,8 @@ public class fi_rx_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class fi_trigger_threshold {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("cntr"), fabric_h.C_LONG.withName("threshold"))
-            .withName("fi_trigger_threshold");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("cntr"),
+        fabric_h.C_LONG.withName("threshold")
+    ).withName("fi_trigger_threshold");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
+    private static final AddressLayout cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class fi_trigger_threshold {
      * struct fid_cntr *cntr
      * }
      */
-    public static final AddressLayout cntr$layout() { return cntr$LAYOUT; }
+    public static final AddressLayout cntr$layout() {
+        return cntr$LAYOUT;
+    }
 
     private static final long cntr$OFFSET = $LAYOUT.byteOffset(groupElement("cntr"));
 
@@ -53,7 +58,9 @@ public class fi_trigger_threshold {
      * struct fid_cntr *cntr
      * }
      */
-    public static final long cntr$offset() { return cntr$OFFSET; }
+    public static final long cntr$offset() {
+        return cntr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class fi_trigger_threshold {
      * struct fid_cntr *cntr
      * }
      */
-    public static MemorySegment cntr(MemorySegment struct) { return struct.get(cntr$LAYOUT, cntr$OFFSET); }
+    public static MemorySegment cntr(MemorySegment struct) {
+        return struct.get(cntr$LAYOUT, cntr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class fi_trigger_threshold {
         struct.set(cntr$LAYOUT, cntr$OFFSET, fieldValue);
     }
 
-    private static final OfLong threshold$LAYOUT = (OfLong) $LAYOUT.select(groupElement("threshold"));
+    private static final OfLong threshold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("threshold"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class fi_trigger_threshold {
      * size_t threshold
      * }
      */
-    public static final OfLong threshold$layout() { return threshold$LAYOUT; }
+    public static final OfLong threshold$layout() {
+        return threshold$LAYOUT;
+    }
 
     private static final long threshold$OFFSET = $LAYOUT.byteOffset(groupElement("threshold"));
 
@@ -91,7 +102,9 @@ public class fi_trigger_threshold {
      * size_t threshold
      * }
      */
-    public static final long threshold$offset() { return threshold$OFFSET; }
+    public static final long threshold$offset() {
+        return threshold$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class fi_trigger_threshold {
      * size_t threshold
      * }
      */
-    public static long threshold(MemorySegment struct) { return struct.get(threshold$LAYOUT, threshold$OFFSET); }
+    public static long threshold(MemorySegment struct) {
+        return struct.get(threshold$LAYOUT, threshold$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class fi_trigger_threshold {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class fi_trigger_threshold {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

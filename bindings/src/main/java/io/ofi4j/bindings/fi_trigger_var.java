@@ -34,17 +34,21 @@ public class fi_trigger_var {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_INT.withName("datatype"), fabric_h.C_INT.withName("count"),
-                    fabric_h.C_POINTER.withName("addr"), fi_trigger_var.value.layout().withName("value"))
-            .withName("fi_trigger_var");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("datatype"),
+        fabric_h.C_INT.withName("count"),
+        fabric_h.C_POINTER.withName("addr"),
+        fi_trigger_var.value.layout().withName("value")
+    ).withName("fi_trigger_var");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -52,7 +56,9 @@ public class fi_trigger_var {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
+    public static final OfInt datatype$layout() {
+        return datatype$LAYOUT;
+    }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -62,7 +68,9 @@ public class fi_trigger_var {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() { return datatype$OFFSET; }
+    public static final long datatype$offset() {
+        return datatype$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +78,9 @@ public class fi_trigger_var {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
+    public static int datatype(MemorySegment struct) {
+        return struct.get(datatype$LAYOUT, datatype$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -82,7 +92,7 @@ public class fi_trigger_var {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final OfInt count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("count"));
+    private static final OfInt count$LAYOUT = (OfInt)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -90,7 +100,9 @@ public class fi_trigger_var {
      * int count
      * }
      */
-    public static final OfInt count$layout() { return count$LAYOUT; }
+    public static final OfInt count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -100,7 +112,9 @@ public class fi_trigger_var {
      * int count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -108,7 +122,9 @@ public class fi_trigger_var {
      * int count
      * }
      */
-    public static int count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static int count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -120,7 +136,7 @@ public class fi_trigger_var {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -128,7 +144,9 @@ public class fi_trigger_var {
      * void *addr
      * }
      */
-    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
+    public static final AddressLayout addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -138,7 +156,9 @@ public class fi_trigger_var {
      * void *addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -146,7 +166,9 @@ public class fi_trigger_var {
      * void *addr
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static MemorySegment addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -175,16 +197,22 @@ public class fi_trigger_var {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_CHAR.withName("val8"),
-                fabric_h.C_SHORT.withName("val16"), fabric_h.C_INT.withName("val32"), fabric_h.C_LONG.withName("val64"),
-                fabric_h.C_POINTER.withName("data")).withName("$anon$74:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            fabric_h.C_CHAR.withName("val8"),
+            fabric_h.C_SHORT.withName("val16"),
+            fabric_h.C_INT.withName("val32"),
+            fabric_h.C_LONG.withName("val64"),
+            fabric_h.C_POINTER.withName("data")
+        ).withName("$anon$74:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final OfByte val8$LAYOUT = (OfByte) $LAYOUT.select(groupElement("val8"));
+        private static final OfByte val8$LAYOUT = (OfByte)$LAYOUT.select(groupElement("val8"));
 
         /**
          * Layout for field:
@@ -192,7 +220,9 @@ public class fi_trigger_var {
          * uint8_t val8
          * }
          */
-        public static final OfByte val8$layout() { return val8$LAYOUT; }
+        public static final OfByte val8$layout() {
+            return val8$LAYOUT;
+        }
 
         private static final long val8$OFFSET = $LAYOUT.byteOffset(groupElement("val8"));
 
@@ -202,7 +232,9 @@ public class fi_trigger_var {
          * uint8_t val8
          * }
          */
-        public static final long val8$offset() { return val8$OFFSET; }
+        public static final long val8$offset() {
+            return val8$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -210,7 +242,9 @@ public class fi_trigger_var {
          * uint8_t val8
          * }
          */
-        public static byte val8(MemorySegment union) { return union.get(val8$LAYOUT, val8$OFFSET); }
+        public static byte val8(MemorySegment union) {
+            return union.get(val8$LAYOUT, val8$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -222,7 +256,7 @@ public class fi_trigger_var {
             union.set(val8$LAYOUT, val8$OFFSET, fieldValue);
         }
 
-        private static final OfShort val16$LAYOUT = (OfShort) $LAYOUT.select(groupElement("val16"));
+        private static final OfShort val16$LAYOUT = (OfShort)$LAYOUT.select(groupElement("val16"));
 
         /**
          * Layout for field:
@@ -230,7 +264,9 @@ public class fi_trigger_var {
          * uint16_t val16
          * }
          */
-        public static final OfShort val16$layout() { return val16$LAYOUT; }
+        public static final OfShort val16$layout() {
+            return val16$LAYOUT;
+        }
 
         private static final long val16$OFFSET = $LAYOUT.byteOffset(groupElement("val16"));
 
@@ -240,7 +276,9 @@ public class fi_trigger_var {
          * uint16_t val16
          * }
          */
-        public static final long val16$offset() { return val16$OFFSET; }
+        public static final long val16$offset() {
+            return val16$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -248,7 +286,9 @@ public class fi_trigger_var {
          * uint16_t val16
          * }
          */
-        public static short val16(MemorySegment union) { return union.get(val16$LAYOUT, val16$OFFSET); }
+        public static short val16(MemorySegment union) {
+            return union.get(val16$LAYOUT, val16$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -260,7 +300,7 @@ public class fi_trigger_var {
             union.set(val16$LAYOUT, val16$OFFSET, fieldValue);
         }
 
-        private static final OfInt val32$LAYOUT = (OfInt) $LAYOUT.select(groupElement("val32"));
+        private static final OfInt val32$LAYOUT = (OfInt)$LAYOUT.select(groupElement("val32"));
 
         /**
          * Layout for field:
@@ -268,7 +308,9 @@ public class fi_trigger_var {
          * uint32_t val32
          * }
          */
-        public static final OfInt val32$layout() { return val32$LAYOUT; }
+        public static final OfInt val32$layout() {
+            return val32$LAYOUT;
+        }
 
         private static final long val32$OFFSET = $LAYOUT.byteOffset(groupElement("val32"));
 
@@ -278,7 +320,9 @@ public class fi_trigger_var {
          * uint32_t val32
          * }
          */
-        public static final long val32$offset() { return val32$OFFSET; }
+        public static final long val32$offset() {
+            return val32$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -286,7 +330,9 @@ public class fi_trigger_var {
          * uint32_t val32
          * }
          */
-        public static int val32(MemorySegment union) { return union.get(val32$LAYOUT, val32$OFFSET); }
+        public static int val32(MemorySegment union) {
+            return union.get(val32$LAYOUT, val32$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -298,7 +344,7 @@ public class fi_trigger_var {
             union.set(val32$LAYOUT, val32$OFFSET, fieldValue);
         }
 
-        private static final OfLong val64$LAYOUT = (OfLong) $LAYOUT.select(groupElement("val64"));
+        private static final OfLong val64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("val64"));
 
         /**
          * Layout for field:
@@ -306,7 +352,9 @@ public class fi_trigger_var {
          * uint64_t val64
          * }
          */
-        public static final OfLong val64$layout() { return val64$LAYOUT; }
+        public static final OfLong val64$layout() {
+            return val64$LAYOUT;
+        }
 
         private static final long val64$OFFSET = $LAYOUT.byteOffset(groupElement("val64"));
 
@@ -316,7 +364,9 @@ public class fi_trigger_var {
          * uint64_t val64
          * }
          */
-        public static final long val64$offset() { return val64$OFFSET; }
+        public static final long val64$offset() {
+            return val64$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -324,7 +374,9 @@ public class fi_trigger_var {
          * uint64_t val64
          * }
          */
-        public static long val64(MemorySegment union) { return union.get(val64$LAYOUT, val64$OFFSET); }
+        public static long val64(MemorySegment union) {
+            return union.get(val64$LAYOUT, val64$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -336,7 +388,7 @@ public class fi_trigger_var {
             union.set(val64$LAYOUT, val64$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("data"));
+        private static final AddressLayout data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("data"));
 
         /**
          * Layout for field:
@@ -344,7 +396,9 @@ public class fi_trigger_var {
          * uint8_t *data
          * }
          */
-        public static final AddressLayout data$layout() { return data$LAYOUT; }
+        public static final AddressLayout data$layout() {
+            return data$LAYOUT;
+        }
 
         private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -354,7 +408,9 @@ public class fi_trigger_var {
          * uint8_t *data
          * }
          */
-        public static final long data$offset() { return data$OFFSET; }
+        public static final long data$offset() {
+            return data$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -362,7 +418,9 @@ public class fi_trigger_var {
          * uint8_t *data
          * }
          */
-        public static MemorySegment data(MemorySegment union) { return union.get(data$LAYOUT, data$OFFSET); }
+        public static MemorySegment data(MemorySegment union) {
+            return union.get(data$LAYOUT, data$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -390,7 +448,9 @@ public class fi_trigger_var {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -412,13 +472,12 @@ public class fi_trigger_var {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout value$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("value"));
+    private static final GroupLayout value$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("value"));
 
     /**
      * Layout for field:
@@ -432,7 +491,9 @@ public class fi_trigger_var {
      * } value
      * }
      */
-    public static final GroupLayout value$layout() { return value$LAYOUT; }
+    public static final GroupLayout value$layout() {
+        return value$LAYOUT;
+    }
 
     private static final long value$OFFSET = $LAYOUT.byteOffset(groupElement("value"));
 
@@ -448,7 +509,9 @@ public class fi_trigger_var {
      * } value
      * }
      */
-    public static final long value$offset() { return value$OFFSET; }
+    public static final long value$offset() {
+        return value$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -498,7 +561,9 @@ public class fi_trigger_var {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -520,8 +585,8 @@ public class fi_trigger_var {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -32,17 +32,21 @@ public class fi_trigger_xpu {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_INT.withName("count"), fabric_h.C_INT.withName("iface"),
-                    fi_trigger_xpu.device.layout().withName("device"), fabric_h.C_POINTER.withName("var"))
-            .withName("fi_trigger_xpu");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("count"),
+        fabric_h.C_INT.withName("iface"),
+        fi_trigger_xpu.device.layout().withName("device"),
+        fabric_h.C_POINTER.withName("var")
+    ).withName("fi_trigger_xpu");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("count"));
+    private static final OfInt count$LAYOUT = (OfInt)$LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -50,7 +54,9 @@ public class fi_trigger_xpu {
      * int count
      * }
      */
-    public static final OfInt count$layout() { return count$LAYOUT; }
+    public static final OfInt count$layout() {
+        return count$LAYOUT;
+    }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -60,7 +66,9 @@ public class fi_trigger_xpu {
      * int count
      * }
      */
-    public static final long count$offset() { return count$OFFSET; }
+    public static final long count$offset() {
+        return count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -68,7 +76,9 @@ public class fi_trigger_xpu {
      * int count
      * }
      */
-    public static int count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
+    public static int count(MemorySegment struct) {
+        return struct.get(count$LAYOUT, count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -80,7 +90,7 @@ public class fi_trigger_xpu {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfInt iface$LAYOUT = (OfInt) $LAYOUT.select(groupElement("iface"));
+    private static final OfInt iface$LAYOUT = (OfInt)$LAYOUT.select(groupElement("iface"));
 
     /**
      * Layout for field:
@@ -88,7 +98,9 @@ public class fi_trigger_xpu {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final OfInt iface$layout() { return iface$LAYOUT; }
+    public static final OfInt iface$layout() {
+        return iface$LAYOUT;
+    }
 
     private static final long iface$OFFSET = $LAYOUT.byteOffset(groupElement("iface"));
 
@@ -98,7 +110,9 @@ public class fi_trigger_xpu {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final long iface$offset() { return iface$OFFSET; }
+    public static final long iface$offset() {
+        return iface$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -106,7 +120,9 @@ public class fi_trigger_xpu {
      * enum fi_hmem_iface iface
      * }
      */
-    public static int iface(MemorySegment struct) { return struct.get(iface$LAYOUT, iface$OFFSET); }
+    public static int iface(MemorySegment struct) {
+        return struct.get(iface$LAYOUT, iface$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -133,15 +149,20 @@ public class fi_trigger_xpu {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_LONG.withName("reserved"),
-                fabric_h.C_INT.withName("cuda"), fabric_h.C_INT.withName("ze")).withName("$anon$86:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            fabric_h.C_LONG.withName("reserved"),
+            fabric_h.C_INT.withName("cuda"),
+            fabric_h.C_INT.withName("ze")
+        ).withName("$anon$86:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final OfLong reserved$LAYOUT = (OfLong) $LAYOUT.select(groupElement("reserved"));
+        private static final OfLong reserved$LAYOUT = (OfLong)$LAYOUT.select(groupElement("reserved"));
 
         /**
          * Layout for field:
@@ -149,7 +170,9 @@ public class fi_trigger_xpu {
          * uint64_t reserved
          * }
          */
-        public static final OfLong reserved$layout() { return reserved$LAYOUT; }
+        public static final OfLong reserved$layout() {
+            return reserved$LAYOUT;
+        }
 
         private static final long reserved$OFFSET = $LAYOUT.byteOffset(groupElement("reserved"));
 
@@ -159,7 +182,9 @@ public class fi_trigger_xpu {
          * uint64_t reserved
          * }
          */
-        public static final long reserved$offset() { return reserved$OFFSET; }
+        public static final long reserved$offset() {
+            return reserved$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -167,7 +192,9 @@ public class fi_trigger_xpu {
          * uint64_t reserved
          * }
          */
-        public static long reserved(MemorySegment union) { return union.get(reserved$LAYOUT, reserved$OFFSET); }
+        public static long reserved(MemorySegment union) {
+            return union.get(reserved$LAYOUT, reserved$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -179,7 +206,7 @@ public class fi_trigger_xpu {
             union.set(reserved$LAYOUT, reserved$OFFSET, fieldValue);
         }
 
-        private static final OfInt cuda$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cuda"));
+        private static final OfInt cuda$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cuda"));
 
         /**
          * Layout for field:
@@ -187,7 +214,9 @@ public class fi_trigger_xpu {
          * int cuda
          * }
          */
-        public static final OfInt cuda$layout() { return cuda$LAYOUT; }
+        public static final OfInt cuda$layout() {
+            return cuda$LAYOUT;
+        }
 
         private static final long cuda$OFFSET = $LAYOUT.byteOffset(groupElement("cuda"));
 
@@ -197,7 +226,9 @@ public class fi_trigger_xpu {
          * int cuda
          * }
          */
-        public static final long cuda$offset() { return cuda$OFFSET; }
+        public static final long cuda$offset() {
+            return cuda$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -205,7 +236,9 @@ public class fi_trigger_xpu {
          * int cuda
          * }
          */
-        public static int cuda(MemorySegment union) { return union.get(cuda$LAYOUT, cuda$OFFSET); }
+        public static int cuda(MemorySegment union) {
+            return union.get(cuda$LAYOUT, cuda$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -217,7 +250,7 @@ public class fi_trigger_xpu {
             union.set(cuda$LAYOUT, cuda$OFFSET, fieldValue);
         }
 
-        private static final OfInt ze$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ze"));
+        private static final OfInt ze$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ze"));
 
         /**
          * Layout for field:
@@ -225,7 +258,9 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static final OfInt ze$layout() { return ze$LAYOUT; }
+        public static final OfInt ze$layout() {
+            return ze$LAYOUT;
+        }
 
         private static final long ze$OFFSET = $LAYOUT.byteOffset(groupElement("ze"));
 
@@ -235,7 +270,9 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static final long ze$offset() { return ze$OFFSET; }
+        public static final long ze$offset() {
+            return ze$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -243,7 +280,9 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static int ze(MemorySegment union) { return union.get(ze$LAYOUT, ze$OFFSET); }
+        public static int ze(MemorySegment union) {
+            return union.get(ze$LAYOUT, ze$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -251,7 +290,9 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static void ze(MemorySegment union, int fieldValue) { union.set(ze$LAYOUT, ze$OFFSET, fieldValue); }
+        public static void ze(MemorySegment union, int fieldValue) {
+            union.set(ze$LAYOUT, ze$OFFSET, fieldValue);
+        }
 
         /**
          * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -269,7 +310,9 @@ public class fi_trigger_xpu {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -291,13 +334,12 @@ public class fi_trigger_xpu {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout device$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("device"));
+    private static final GroupLayout device$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("device"));
 
     /**
      * Layout for field:
@@ -309,7 +351,9 @@ public class fi_trigger_xpu {
      * } device
      * }
      */
-    public static final GroupLayout device$layout() { return device$LAYOUT; }
+    public static final GroupLayout device$layout() {
+        return device$LAYOUT;
+    }
 
     private static final long device$OFFSET = $LAYOUT.byteOffset(groupElement("device"));
 
@@ -323,7 +367,9 @@ public class fi_trigger_xpu {
      * } device
      * }
      */
-    public static final long device$offset() { return device$OFFSET; }
+    public static final long device$offset() {
+        return device$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -353,7 +399,7 @@ public class fi_trigger_xpu {
         MemorySegment.copy(fieldValue, 0L, struct, device$OFFSET, device$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout var_$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("var"));
+    private static final AddressLayout var_$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("var"));
 
     /**
      * Layout for field:
@@ -361,7 +407,9 @@ public class fi_trigger_xpu {
      * struct fi_trigger_var *var
      * }
      */
-    public static final AddressLayout var_$layout() { return var_$LAYOUT; }
+    public static final AddressLayout var_$layout() {
+        return var_$LAYOUT;
+    }
 
     private static final long var_$OFFSET = $LAYOUT.byteOffset(groupElement("var"));
 
@@ -371,7 +419,9 @@ public class fi_trigger_xpu {
      * struct fi_trigger_var *var
      * }
      */
-    public static final long var_$offset() { return var_$OFFSET; }
+    public static final long var_$offset() {
+        return var_$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -379,7 +429,9 @@ public class fi_trigger_xpu {
      * struct fi_trigger_var *var
      * }
      */
-    public static MemorySegment var_(MemorySegment struct) { return struct.get(var_$LAYOUT, var_$OFFSET); }
+    public static MemorySegment var_(MemorySegment struct) {
+        return struct.get(var_$LAYOUT, var_$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -407,7 +459,9 @@ public class fi_trigger_xpu {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -429,8 +483,8 @@ public class fi_trigger_xpu {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

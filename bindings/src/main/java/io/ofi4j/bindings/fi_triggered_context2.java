@@ -30,16 +30,20 @@ public class fi_triggered_context2 {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("event_type"),
-            MemoryLayout.paddingLayout(4), fi_triggered_context2.trigger.layout().withName("trigger"))
-            .withName("fi_triggered_context2");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("event_type"),
+        MemoryLayout.paddingLayout(4),
+        fi_triggered_context2.trigger.layout().withName("trigger")
+    ).withName("fi_triggered_context2");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt event_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("event_type"));
+    private static final OfInt event_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("event_type"));
 
     /**
      * Layout for field:
@@ -47,7 +51,9 @@ public class fi_triggered_context2 {
      * enum fi_trigger_event event_type
      * }
      */
-    public static final OfInt event_type$layout() { return event_type$LAYOUT; }
+    public static final OfInt event_type$layout() {
+        return event_type$LAYOUT;
+    }
 
     private static final long event_type$OFFSET = $LAYOUT.byteOffset(groupElement("event_type"));
 
@@ -57,7 +63,9 @@ public class fi_triggered_context2 {
      * enum fi_trigger_event event_type
      * }
      */
-    public static final long event_type$offset() { return event_type$OFFSET; }
+    public static final long event_type$offset() {
+        return event_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -65,7 +73,9 @@ public class fi_triggered_context2 {
      * enum fi_trigger_event event_type
      * }
      */
-    public static int event_type(MemorySegment struct) { return struct.get(event_type$LAYOUT, event_type$OFFSET); }
+    public static int event_type(MemorySegment struct) {
+        return struct.get(event_type$LAYOUT, event_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -92,18 +102,20 @@ public class fi_triggered_context2 {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .unionLayout(fi_trigger_threshold.layout().withName("threshold"),
-                        fi_trigger_xpu.layout().withName("xpu"),
-                        MemoryLayout.sequenceLayout(7, fabric_h.C_POINTER).withName("internal"))
-                .withName("$anon$157:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            fi_trigger_threshold.layout().withName("threshold"),
+            fi_trigger_xpu.layout().withName("xpu"),
+            MemoryLayout.sequenceLayout(7, fabric_h.C_POINTER).withName("internal")
+        ).withName("$anon$157:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final GroupLayout threshold$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("threshold"));
+        private static final GroupLayout threshold$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("threshold"));
 
         /**
          * Layout for field:
@@ -111,7 +123,9 @@ public class fi_triggered_context2 {
          * struct fi_trigger_threshold threshold
          * }
          */
-        public static final GroupLayout threshold$layout() { return threshold$LAYOUT; }
+        public static final GroupLayout threshold$layout() {
+            return threshold$LAYOUT;
+        }
 
         private static final long threshold$OFFSET = $LAYOUT.byteOffset(groupElement("threshold"));
 
@@ -121,7 +135,9 @@ public class fi_triggered_context2 {
          * struct fi_trigger_threshold threshold
          * }
          */
-        public static final long threshold$offset() { return threshold$OFFSET; }
+        public static final long threshold$offset() {
+            return threshold$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -143,7 +159,7 @@ public class fi_triggered_context2 {
             MemorySegment.copy(fieldValue, 0L, union, threshold$OFFSET, threshold$LAYOUT.byteSize());
         }
 
-        private static final GroupLayout xpu$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("xpu"));
+        private static final GroupLayout xpu$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("xpu"));
 
         /**
          * Layout for field:
@@ -151,7 +167,9 @@ public class fi_triggered_context2 {
          * struct fi_trigger_xpu xpu
          * }
          */
-        public static final GroupLayout xpu$layout() { return xpu$LAYOUT; }
+        public static final GroupLayout xpu$layout() {
+            return xpu$LAYOUT;
+        }
 
         private static final long xpu$OFFSET = $LAYOUT.byteOffset(groupElement("xpu"));
 
@@ -161,7 +179,9 @@ public class fi_triggered_context2 {
          * struct fi_trigger_xpu xpu
          * }
          */
-        public static final long xpu$offset() { return xpu$OFFSET; }
+        public static final long xpu$offset() {
+            return xpu$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -183,7 +203,7 @@ public class fi_triggered_context2 {
             MemorySegment.copy(fieldValue, 0L, union, xpu$OFFSET, xpu$LAYOUT.byteSize());
         }
 
-        private static final SequenceLayout internal$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("internal"));
+        private static final SequenceLayout internal$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("internal"));
 
         /**
          * Layout for field:
@@ -191,7 +211,9 @@ public class fi_triggered_context2 {
          * void *internal[7]
          * }
          */
-        public static final SequenceLayout internal$layout() { return internal$LAYOUT; }
+        public static final SequenceLayout internal$layout() {
+            return internal$LAYOUT;
+        }
 
         private static final long internal$OFFSET = $LAYOUT.byteOffset(groupElement("internal"));
 
@@ -201,7 +223,9 @@ public class fi_triggered_context2 {
          * void *internal[7]
          * }
          */
-        public static final long internal$offset() { return internal$OFFSET; }
+        public static final long internal$offset() {
+            return internal$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -223,7 +247,7 @@ public class fi_triggered_context2 {
             MemorySegment.copy(fieldValue, 0L, union, internal$OFFSET, internal$LAYOUT.byteSize());
         }
 
-        private static long[] internal$DIMS = {7};
+        private static long[] internal$DIMS = { 7 };
 
         /**
          * Dimensions for array field:
@@ -231,7 +255,9 @@ public class fi_triggered_context2 {
          * void *internal[7]
          * }
          */
-        public static long[] internal$dimensions() { return internal$DIMS; }
+        public static long[] internal$dimensions() {
+            return internal$DIMS;
+        }
         private static final VarHandle internal$ELEM_HANDLE = internal$LAYOUT.varHandle(sequenceElement());
 
         /**
@@ -241,7 +267,7 @@ public class fi_triggered_context2 {
          * }
          */
         public static MemorySegment internal(MemorySegment union, long index0) {
-            return (MemorySegment) internal$ELEM_HANDLE.get(union, 0L, index0);
+            return (MemorySegment)internal$ELEM_HANDLE.get(union, 0L, index0);
         }
 
         /**
@@ -270,7 +296,9 @@ public class fi_triggered_context2 {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -292,13 +320,12 @@ public class fi_triggered_context2 {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout trigger$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("trigger"));
+    private static final GroupLayout trigger$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("trigger"));
 
     /**
      * Layout for field:
@@ -310,7 +337,9 @@ public class fi_triggered_context2 {
      * } trigger
      * }
      */
-    public static final GroupLayout trigger$layout() { return trigger$LAYOUT; }
+    public static final GroupLayout trigger$layout() {
+        return trigger$LAYOUT;
+    }
 
     private static final long trigger$OFFSET = $LAYOUT.byteOffset(groupElement("trigger"));
 
@@ -324,7 +353,9 @@ public class fi_triggered_context2 {
      * } trigger
      * }
      */
-    public static final long trigger$offset() { return trigger$OFFSET; }
+    public static final long trigger$offset() {
+        return trigger$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -370,7 +401,9 @@ public class fi_triggered_context2 {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -392,8 +425,8 @@ public class fi_triggered_context2 {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

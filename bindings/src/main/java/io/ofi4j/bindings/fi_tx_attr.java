@@ -34,19 +34,28 @@ public class fi_tx_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("caps"),
-            fabric_h.C_LONG.withName("mode"), fabric_h.C_LONG.withName("op_flags"),
-            fabric_h.C_LONG.withName("msg_order"), fabric_h.C_LONG.withName("comp_order"),
-            fabric_h.C_LONG.withName("inject_size"), fabric_h.C_LONG.withName("size"),
-            fabric_h.C_LONG.withName("iov_limit"), fabric_h.C_LONG.withName("rma_iov_limit"),
-            fabric_h.C_INT.withName("tclass"), MemoryLayout.paddingLayout(4)).withName("fi_tx_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("caps"),
+        fabric_h.C_LONG.withName("mode"),
+        fabric_h.C_LONG.withName("op_flags"),
+        fabric_h.C_LONG.withName("msg_order"),
+        fabric_h.C_LONG.withName("comp_order"),
+        fabric_h.C_LONG.withName("inject_size"),
+        fabric_h.C_LONG.withName("size"),
+        fabric_h.C_LONG.withName("iov_limit"),
+        fabric_h.C_LONG.withName("rma_iov_limit"),
+        fabric_h.C_INT.withName("tclass"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("fi_tx_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -54,7 +63,9 @@ public class fi_tx_attr {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() { return caps$LAYOUT; }
+    public static final OfLong caps$layout() {
+        return caps$LAYOUT;
+    }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -64,7 +75,9 @@ public class fi_tx_attr {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() { return caps$OFFSET; }
+    public static final long caps$offset() {
+        return caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -72,7 +85,9 @@ public class fi_tx_attr {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
+    public static long caps(MemorySegment struct) {
+        return struct.get(caps$LAYOUT, caps$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -84,7 +99,7 @@ public class fi_tx_attr {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -92,7 +107,9 @@ public class fi_tx_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() { return mode$LAYOUT; }
+    public static final OfLong mode$layout() {
+        return mode$LAYOUT;
+    }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -102,7 +119,9 @@ public class fi_tx_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() { return mode$OFFSET; }
+    public static final long mode$offset() {
+        return mode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -110,7 +129,9 @@ public class fi_tx_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
+    public static long mode(MemorySegment struct) {
+        return struct.get(mode$LAYOUT, mode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -122,7 +143,7 @@ public class fi_tx_attr {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final OfLong op_flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("op_flags"));
+    private static final OfLong op_flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("op_flags"));
 
     /**
      * Layout for field:
@@ -130,7 +151,9 @@ public class fi_tx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final OfLong op_flags$layout() { return op_flags$LAYOUT; }
+    public static final OfLong op_flags$layout() {
+        return op_flags$LAYOUT;
+    }
 
     private static final long op_flags$OFFSET = $LAYOUT.byteOffset(groupElement("op_flags"));
 
@@ -140,7 +163,9 @@ public class fi_tx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final long op_flags$offset() { return op_flags$OFFSET; }
+    public static final long op_flags$offset() {
+        return op_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -148,7 +173,9 @@ public class fi_tx_attr {
      * uint64_t op_flags
      * }
      */
-    public static long op_flags(MemorySegment struct) { return struct.get(op_flags$LAYOUT, op_flags$OFFSET); }
+    public static long op_flags(MemorySegment struct) {
+        return struct.get(op_flags$LAYOUT, op_flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -160,7 +187,7 @@ public class fi_tx_attr {
         struct.set(op_flags$LAYOUT, op_flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong msg_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("msg_order"));
+    private static final OfLong msg_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("msg_order"));
 
     /**
      * Layout for field:
@@ -168,7 +195,9 @@ public class fi_tx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final OfLong msg_order$layout() { return msg_order$LAYOUT; }
+    public static final OfLong msg_order$layout() {
+        return msg_order$LAYOUT;
+    }
 
     private static final long msg_order$OFFSET = $LAYOUT.byteOffset(groupElement("msg_order"));
 
@@ -178,7 +207,9 @@ public class fi_tx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final long msg_order$offset() { return msg_order$OFFSET; }
+    public static final long msg_order$offset() {
+        return msg_order$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -186,7 +217,9 @@ public class fi_tx_attr {
      * uint64_t msg_order
      * }
      */
-    public static long msg_order(MemorySegment struct) { return struct.get(msg_order$LAYOUT, msg_order$OFFSET); }
+    public static long msg_order(MemorySegment struct) {
+        return struct.get(msg_order$LAYOUT, msg_order$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -198,7 +231,7 @@ public class fi_tx_attr {
         struct.set(msg_order$LAYOUT, msg_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong comp_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("comp_order"));
+    private static final OfLong comp_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("comp_order"));
 
     /**
      * Layout for field:
@@ -206,7 +239,9 @@ public class fi_tx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final OfLong comp_order$layout() { return comp_order$LAYOUT; }
+    public static final OfLong comp_order$layout() {
+        return comp_order$LAYOUT;
+    }
 
     private static final long comp_order$OFFSET = $LAYOUT.byteOffset(groupElement("comp_order"));
 
@@ -216,7 +251,9 @@ public class fi_tx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final long comp_order$offset() { return comp_order$OFFSET; }
+    public static final long comp_order$offset() {
+        return comp_order$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -224,7 +261,9 @@ public class fi_tx_attr {
      * uint64_t comp_order
      * }
      */
-    public static long comp_order(MemorySegment struct) { return struct.get(comp_order$LAYOUT, comp_order$OFFSET); }
+    public static long comp_order(MemorySegment struct) {
+        return struct.get(comp_order$LAYOUT, comp_order$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -236,7 +275,7 @@ public class fi_tx_attr {
         struct.set(comp_order$LAYOUT, comp_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong inject_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("inject_size"));
+    private static final OfLong inject_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("inject_size"));
 
     /**
      * Layout for field:
@@ -244,7 +283,9 @@ public class fi_tx_attr {
      * size_t inject_size
      * }
      */
-    public static final OfLong inject_size$layout() { return inject_size$LAYOUT; }
+    public static final OfLong inject_size$layout() {
+        return inject_size$LAYOUT;
+    }
 
     private static final long inject_size$OFFSET = $LAYOUT.byteOffset(groupElement("inject_size"));
 
@@ -254,7 +295,9 @@ public class fi_tx_attr {
      * size_t inject_size
      * }
      */
-    public static final long inject_size$offset() { return inject_size$OFFSET; }
+    public static final long inject_size$offset() {
+        return inject_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -276,7 +319,7 @@ public class fi_tx_attr {
         struct.set(inject_size$LAYOUT, inject_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -284,7 +327,9 @@ public class fi_tx_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() { return size$LAYOUT; }
+    public static final OfLong size$layout() {
+        return size$LAYOUT;
+    }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -294,7 +339,9 @@ public class fi_tx_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() { return size$OFFSET; }
+    public static final long size$offset() {
+        return size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -302,7 +349,9 @@ public class fi_tx_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
+    public static long size(MemorySegment struct) {
+        return struct.get(size$LAYOUT, size$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -314,7 +363,7 @@ public class fi_tx_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_limit"));
+    private static final OfLong iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_limit"));
 
     /**
      * Layout for field:
@@ -322,7 +371,9 @@ public class fi_tx_attr {
      * size_t iov_limit
      * }
      */
-    public static final OfLong iov_limit$layout() { return iov_limit$LAYOUT; }
+    public static final OfLong iov_limit$layout() {
+        return iov_limit$LAYOUT;
+    }
 
     private static final long iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("iov_limit"));
 
@@ -332,7 +383,9 @@ public class fi_tx_attr {
      * size_t iov_limit
      * }
      */
-    public static final long iov_limit$offset() { return iov_limit$OFFSET; }
+    public static final long iov_limit$offset() {
+        return iov_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -340,7 +393,9 @@ public class fi_tx_attr {
      * size_t iov_limit
      * }
      */
-    public static long iov_limit(MemorySegment struct) { return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET); }
+    public static long iov_limit(MemorySegment struct) {
+        return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -352,7 +407,7 @@ public class fi_tx_attr {
         struct.set(iov_limit$LAYOUT, iov_limit$OFFSET, fieldValue);
     }
 
-    private static final OfLong rma_iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rma_iov_limit"));
+    private static final OfLong rma_iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rma_iov_limit"));
 
     /**
      * Layout for field:
@@ -360,7 +415,9 @@ public class fi_tx_attr {
      * size_t rma_iov_limit
      * }
      */
-    public static final OfLong rma_iov_limit$layout() { return rma_iov_limit$LAYOUT; }
+    public static final OfLong rma_iov_limit$layout() {
+        return rma_iov_limit$LAYOUT;
+    }
 
     private static final long rma_iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov_limit"));
 
@@ -370,7 +427,9 @@ public class fi_tx_attr {
      * size_t rma_iov_limit
      * }
      */
-    public static final long rma_iov_limit$offset() { return rma_iov_limit$OFFSET; }
+    public static final long rma_iov_limit$offset() {
+        return rma_iov_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -392,7 +451,7 @@ public class fi_tx_attr {
         struct.set(rma_iov_limit$LAYOUT, rma_iov_limit$OFFSET, fieldValue);
     }
 
-    private static final OfInt tclass$LAYOUT = (OfInt) $LAYOUT.select(groupElement("tclass"));
+    private static final OfInt tclass$LAYOUT = (OfInt)$LAYOUT.select(groupElement("tclass"));
 
     /**
      * Layout for field:
@@ -400,7 +459,9 @@ public class fi_tx_attr {
      * uint32_t tclass
      * }
      */
-    public static final OfInt tclass$layout() { return tclass$LAYOUT; }
+    public static final OfInt tclass$layout() {
+        return tclass$LAYOUT;
+    }
 
     private static final long tclass$OFFSET = $LAYOUT.byteOffset(groupElement("tclass"));
 
@@ -410,7 +471,9 @@ public class fi_tx_attr {
      * uint32_t tclass
      * }
      */
-    public static final long tclass$offset() { return tclass$OFFSET; }
+    public static final long tclass$offset() {
+        return tclass$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -418,7 +481,9 @@ public class fi_tx_attr {
      * uint32_t tclass
      * }
      */
-    public static int tclass(MemorySegment struct) { return struct.get(tclass$LAYOUT, tclass$OFFSET); }
+    public static int tclass(MemorySegment struct) {
+        return struct.get(tclass$LAYOUT, tclass$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -446,7 +511,9 @@ public class fi_tx_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -468,8 +535,8 @@ public class fi_tx_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

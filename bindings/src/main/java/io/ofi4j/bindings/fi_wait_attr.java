@@ -26,15 +26,20 @@ public class fi_wait_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("wait_obj"),
-            MemoryLayout.paddingLayout(4), fabric_h.C_LONG.withName("flags")).withName("fi_wait_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_INT.withName("wait_obj"),
+        MemoryLayout.paddingLayout(4),
+        fabric_h.C_LONG.withName("flags")
+    ).withName("fi_wait_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -42,7 +47,9 @@ public class fi_wait_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
+    public static final OfInt wait_obj$layout() {
+        return wait_obj$LAYOUT;
+    }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -52,7 +59,9 @@ public class fi_wait_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
+    public static final long wait_obj$offset() {
+        return wait_obj$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -60,7 +69,9 @@ public class fi_wait_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
+    public static int wait_obj(MemorySegment struct) {
+        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -72,7 +83,7 @@ public class fi_wait_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -80,7 +91,9 @@ public class fi_wait_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() { return flags$LAYOUT; }
+    public static final OfLong flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -90,7 +103,9 @@ public class fi_wait_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -98,7 +113,9 @@ public class fi_wait_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static long flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -126,7 +143,9 @@ public class fi_wait_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -148,8 +167,8 @@ public class fi_wait_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

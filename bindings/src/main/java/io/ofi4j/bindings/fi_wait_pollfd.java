@@ -27,15 +27,20 @@ public class fi_wait_pollfd {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("change_index"),
-            fabric_h.C_LONG.withName("nfds"), fabric_h.C_POINTER.withName("fd")).withName("fi_wait_pollfd");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("change_index"),
+        fabric_h.C_LONG.withName("nfds"),
+        fabric_h.C_POINTER.withName("fd")
+    ).withName("fi_wait_pollfd");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong change_index$LAYOUT = (OfLong) $LAYOUT.select(groupElement("change_index"));
+    private static final OfLong change_index$LAYOUT = (OfLong)$LAYOUT.select(groupElement("change_index"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fi_wait_pollfd {
      * uint64_t change_index
      * }
      */
-    public static final OfLong change_index$layout() { return change_index$LAYOUT; }
+    public static final OfLong change_index$layout() {
+        return change_index$LAYOUT;
+    }
 
     private static final long change_index$OFFSET = $LAYOUT.byteOffset(groupElement("change_index"));
 
@@ -53,7 +60,9 @@ public class fi_wait_pollfd {
      * uint64_t change_index
      * }
      */
-    public static final long change_index$offset() { return change_index$OFFSET; }
+    public static final long change_index$offset() {
+        return change_index$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -75,7 +84,7 @@ public class fi_wait_pollfd {
         struct.set(change_index$LAYOUT, change_index$OFFSET, fieldValue);
     }
 
-    private static final OfLong nfds$LAYOUT = (OfLong) $LAYOUT.select(groupElement("nfds"));
+    private static final OfLong nfds$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nfds"));
 
     /**
      * Layout for field:
@@ -83,7 +92,9 @@ public class fi_wait_pollfd {
      * size_t nfds
      * }
      */
-    public static final OfLong nfds$layout() { return nfds$LAYOUT; }
+    public static final OfLong nfds$layout() {
+        return nfds$LAYOUT;
+    }
 
     private static final long nfds$OFFSET = $LAYOUT.byteOffset(groupElement("nfds"));
 
@@ -93,7 +104,9 @@ public class fi_wait_pollfd {
      * size_t nfds
      * }
      */
-    public static final long nfds$offset() { return nfds$OFFSET; }
+    public static final long nfds$offset() {
+        return nfds$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +114,9 @@ public class fi_wait_pollfd {
      * size_t nfds
      * }
      */
-    public static long nfds(MemorySegment struct) { return struct.get(nfds$LAYOUT, nfds$OFFSET); }
+    public static long nfds(MemorySegment struct) {
+        return struct.get(nfds$LAYOUT, nfds$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +128,7 @@ public class fi_wait_pollfd {
         struct.set(nfds$LAYOUT, nfds$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout fd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fd"));
+    private static final AddressLayout fd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -121,7 +136,9 @@ public class fi_wait_pollfd {
      * struct pollfd *fd
      * }
      */
-    public static final AddressLayout fd$layout() { return fd$LAYOUT; }
+    public static final AddressLayout fd$layout() {
+        return fd$LAYOUT;
+    }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -131,7 +148,9 @@ public class fi_wait_pollfd {
      * struct pollfd *fd
      * }
      */
-    public static final long fd$offset() { return fd$OFFSET; }
+    public static final long fd$offset() {
+        return fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +158,9 @@ public class fi_wait_pollfd {
      * struct pollfd *fd
      * }
      */
-    public static MemorySegment fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
+    public static MemorySegment fd(MemorySegment struct) {
+        return struct.get(fd$LAYOUT, fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -167,7 +188,9 @@ public class fi_wait_pollfd {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -189,8 +212,8 @@ public class fi_wait_pollfd {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,15 +27,20 @@ public class fid {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("fclass"),
-            fabric_h.C_POINTER.withName("context"), fabric_h.C_POINTER.withName("ops")).withName("fid");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_LONG.withName("fclass"),
+        fabric_h.C_POINTER.withName("context"),
+        fabric_h.C_POINTER.withName("ops")
+    ).withName("fid");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong fclass$LAYOUT = (OfLong) $LAYOUT.select(groupElement("fclass"));
+    private static final OfLong fclass$LAYOUT = (OfLong)$LAYOUT.select(groupElement("fclass"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fid {
      * size_t fclass
      * }
      */
-    public static final OfLong fclass$layout() { return fclass$LAYOUT; }
+    public static final OfLong fclass$layout() {
+        return fclass$LAYOUT;
+    }
 
     private static final long fclass$OFFSET = $LAYOUT.byteOffset(groupElement("fclass"));
 
@@ -53,7 +60,9 @@ public class fid {
      * size_t fclass
      * }
      */
-    public static final long fclass$offset() { return fclass$OFFSET; }
+    public static final long fclass$offset() {
+        return fclass$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class fid {
      * size_t fclass
      * }
      */
-    public static long fclass(MemorySegment struct) { return struct.get(fclass$LAYOUT, fclass$OFFSET); }
+    public static long fclass(MemorySegment struct) {
+        return struct.get(fclass$LAYOUT, fclass$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class fid {
         struct.set(fclass$LAYOUT, fclass$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class fid {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -91,7 +104,9 @@ public class fid {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class fid {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -111,7 +128,7 @@ public class fid {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -119,7 +136,9 @@ public class fid {
      * struct fi_ops *ops
      * }
      */
-    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
+    public static final AddressLayout ops$layout() {
+        return ops$LAYOUT;
+    }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -129,7 +148,9 @@ public class fid {
      * struct fi_ops *ops
      * }
      */
-    public static final long ops$offset() { return ops$OFFSET; }
+    public static final long ops$offset() {
+        return ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -137,7 +158,9 @@ public class fid {
      * struct fi_ops *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
+    public static MemorySegment ops(MemorySegment struct) {
+        return struct.get(ops$LAYOUT, ops$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -165,7 +188,9 @@ public class fid {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -187,8 +212,8 @@ public class fid {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -32,19 +32,25 @@ public class fid_ep {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fid.layout().withName("fid"), fabric_h.C_POINTER.withName("ops"),
-                    fabric_h.C_POINTER.withName("cm"), fabric_h.C_POINTER.withName("msg"),
-                    fabric_h.C_POINTER.withName("rma"), fabric_h.C_POINTER.withName("tagged"),
-                    fabric_h.C_POINTER.withName("atomic"), fabric_h.C_POINTER.withName("collective"))
-            .withName("fid_ep");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fid.layout().withName("fid"),
+        fabric_h.C_POINTER.withName("ops"),
+        fabric_h.C_POINTER.withName("cm"),
+        fabric_h.C_POINTER.withName("msg"),
+        fabric_h.C_POINTER.withName("rma"),
+        fabric_h.C_POINTER.withName("tagged"),
+        fabric_h.C_POINTER.withName("atomic"),
+        fabric_h.C_POINTER.withName("collective")
+    ).withName("fid_ep");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class fid_ep {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
+    public static final GroupLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -62,7 +70,9 @@ public class fid_ep {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -84,7 +94,7 @@ public class fid_ep {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -92,7 +102,9 @@ public class fid_ep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
+    public static final AddressLayout ops$layout() {
+        return ops$LAYOUT;
+    }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -102,7 +114,9 @@ public class fid_ep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final long ops$offset() { return ops$OFFSET; }
+    public static final long ops$offset() {
+        return ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -110,7 +124,9 @@ public class fid_ep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
+    public static MemorySegment ops(MemorySegment struct) {
+        return struct.get(ops$LAYOUT, ops$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -122,7 +138,7 @@ public class fid_ep {
         struct.set(ops$LAYOUT, ops$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout cm$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cm"));
+    private static final AddressLayout cm$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cm"));
 
     /**
      * Layout for field:
@@ -130,7 +146,9 @@ public class fid_ep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final AddressLayout cm$layout() { return cm$LAYOUT; }
+    public static final AddressLayout cm$layout() {
+        return cm$LAYOUT;
+    }
 
     private static final long cm$OFFSET = $LAYOUT.byteOffset(groupElement("cm"));
 
@@ -140,7 +158,9 @@ public class fid_ep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final long cm$offset() { return cm$OFFSET; }
+    public static final long cm$offset() {
+        return cm$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -148,7 +168,9 @@ public class fid_ep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static MemorySegment cm(MemorySegment struct) { return struct.get(cm$LAYOUT, cm$OFFSET); }
+    public static MemorySegment cm(MemorySegment struct) {
+        return struct.get(cm$LAYOUT, cm$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -160,7 +182,7 @@ public class fid_ep {
         struct.set(cm$LAYOUT, cm$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
+    private static final AddressLayout msg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -168,7 +190,9 @@ public class fid_ep {
      * struct fi_ops_msg *msg
      * }
      */
-    public static final AddressLayout msg$layout() { return msg$LAYOUT; }
+    public static final AddressLayout msg$layout() {
+        return msg$LAYOUT;
+    }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -178,7 +202,9 @@ public class fid_ep {
      * struct fi_ops_msg *msg
      * }
      */
-    public static final long msg$offset() { return msg$OFFSET; }
+    public static final long msg$offset() {
+        return msg$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -186,7 +212,9 @@ public class fid_ep {
      * struct fi_ops_msg *msg
      * }
      */
-    public static MemorySegment msg(MemorySegment struct) { return struct.get(msg$LAYOUT, msg$OFFSET); }
+    public static MemorySegment msg(MemorySegment struct) {
+        return struct.get(msg$LAYOUT, msg$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -198,7 +226,7 @@ public class fid_ep {
         struct.set(msg$LAYOUT, msg$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rma$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma"));
+    private static final AddressLayout rma$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma"));
 
     /**
      * Layout for field:
@@ -206,7 +234,9 @@ public class fid_ep {
      * struct fi_ops_rma *rma
      * }
      */
-    public static final AddressLayout rma$layout() { return rma$LAYOUT; }
+    public static final AddressLayout rma$layout() {
+        return rma$LAYOUT;
+    }
 
     private static final long rma$OFFSET = $LAYOUT.byteOffset(groupElement("rma"));
 
@@ -216,7 +246,9 @@ public class fid_ep {
      * struct fi_ops_rma *rma
      * }
      */
-    public static final long rma$offset() { return rma$OFFSET; }
+    public static final long rma$offset() {
+        return rma$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -224,7 +256,9 @@ public class fid_ep {
      * struct fi_ops_rma *rma
      * }
      */
-    public static MemorySegment rma(MemorySegment struct) { return struct.get(rma$LAYOUT, rma$OFFSET); }
+    public static MemorySegment rma(MemorySegment struct) {
+        return struct.get(rma$LAYOUT, rma$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -236,7 +270,7 @@ public class fid_ep {
         struct.set(rma$LAYOUT, rma$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout tagged$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tagged"));
+    private static final AddressLayout tagged$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tagged"));
 
     /**
      * Layout for field:
@@ -244,7 +278,9 @@ public class fid_ep {
      * struct fi_ops_tagged *tagged
      * }
      */
-    public static final AddressLayout tagged$layout() { return tagged$LAYOUT; }
+    public static final AddressLayout tagged$layout() {
+        return tagged$LAYOUT;
+    }
 
     private static final long tagged$OFFSET = $LAYOUT.byteOffset(groupElement("tagged"));
 
@@ -254,7 +290,9 @@ public class fid_ep {
      * struct fi_ops_tagged *tagged
      * }
      */
-    public static final long tagged$offset() { return tagged$OFFSET; }
+    public static final long tagged$offset() {
+        return tagged$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -262,7 +300,9 @@ public class fid_ep {
      * struct fi_ops_tagged *tagged
      * }
      */
-    public static MemorySegment tagged(MemorySegment struct) { return struct.get(tagged$LAYOUT, tagged$OFFSET); }
+    public static MemorySegment tagged(MemorySegment struct) {
+        return struct.get(tagged$LAYOUT, tagged$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -274,7 +314,7 @@ public class fid_ep {
         struct.set(tagged$LAYOUT, tagged$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout atomic$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("atomic"));
+    private static final AddressLayout atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("atomic"));
 
     /**
      * Layout for field:
@@ -282,7 +322,9 @@ public class fid_ep {
      * struct fi_ops_atomic *atomic
      * }
      */
-    public static final AddressLayout atomic$layout() { return atomic$LAYOUT; }
+    public static final AddressLayout atomic$layout() {
+        return atomic$LAYOUT;
+    }
 
     private static final long atomic$OFFSET = $LAYOUT.byteOffset(groupElement("atomic"));
 
@@ -292,7 +334,9 @@ public class fid_ep {
      * struct fi_ops_atomic *atomic
      * }
      */
-    public static final long atomic$offset() { return atomic$OFFSET; }
+    public static final long atomic$offset() {
+        return atomic$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -300,7 +344,9 @@ public class fid_ep {
      * struct fi_ops_atomic *atomic
      * }
      */
-    public static MemorySegment atomic(MemorySegment struct) { return struct.get(atomic$LAYOUT, atomic$OFFSET); }
+    public static MemorySegment atomic(MemorySegment struct) {
+        return struct.get(atomic$LAYOUT, atomic$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -312,7 +358,7 @@ public class fid_ep {
         struct.set(atomic$LAYOUT, atomic$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout collective$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("collective"));
+    private static final AddressLayout collective$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("collective"));
 
     /**
      * Layout for field:
@@ -320,7 +366,9 @@ public class fid_ep {
      * struct fi_ops_collective *collective
      * }
      */
-    public static final AddressLayout collective$layout() { return collective$LAYOUT; }
+    public static final AddressLayout collective$layout() {
+        return collective$LAYOUT;
+    }
 
     private static final long collective$OFFSET = $LAYOUT.byteOffset(groupElement("collective"));
 
@@ -330,7 +378,9 @@ public class fid_ep {
      * struct fi_ops_collective *collective
      * }
      */
-    public static final long collective$offset() { return collective$OFFSET; }
+    public static final long collective$offset() {
+        return collective$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -368,7 +418,9 @@ public class fid_ep {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -390,8 +442,8 @@ public class fid_ep {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

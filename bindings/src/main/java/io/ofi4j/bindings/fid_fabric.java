@@ -27,16 +27,21 @@ public class fid_fabric {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
-            fabric_h.C_POINTER.withName("ops"), fabric_h.C_INT.withName("api_version"), MemoryLayout.paddingLayout(4))
-            .withName("fid_fabric");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fid.layout().withName("fid"),
+        fabric_h.C_POINTER.withName("ops"),
+        fabric_h.C_INT.withName("api_version"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("fid_fabric");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -44,7 +49,9 @@ public class fid_fabric {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
+    public static final GroupLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -54,7 +61,9 @@ public class fid_fabric {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +85,7 @@ public class fid_fabric {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -84,7 +93,9 @@ public class fid_fabric {
      * struct fi_ops_fabric *ops
      * }
      */
-    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
+    public static final AddressLayout ops$layout() {
+        return ops$LAYOUT;
+    }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -94,7 +105,9 @@ public class fid_fabric {
      * struct fi_ops_fabric *ops
      * }
      */
-    public static final long ops$offset() { return ops$OFFSET; }
+    public static final long ops$offset() {
+        return ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -102,7 +115,9 @@ public class fid_fabric {
      * struct fi_ops_fabric *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
+    public static MemorySegment ops(MemorySegment struct) {
+        return struct.get(ops$LAYOUT, ops$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -114,7 +129,7 @@ public class fid_fabric {
         struct.set(ops$LAYOUT, ops$OFFSET, fieldValue);
     }
 
-    private static final OfInt api_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("api_version"));
+    private static final OfInt api_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("api_version"));
 
     /**
      * Layout for field:
@@ -122,7 +137,9 @@ public class fid_fabric {
      * uint32_t api_version
      * }
      */
-    public static final OfInt api_version$layout() { return api_version$LAYOUT; }
+    public static final OfInt api_version$layout() {
+        return api_version$LAYOUT;
+    }
 
     private static final long api_version$OFFSET = $LAYOUT.byteOffset(groupElement("api_version"));
 
@@ -132,7 +149,9 @@ public class fid_fabric {
      * uint32_t api_version
      * }
      */
-    public static final long api_version$offset() { return api_version$OFFSET; }
+    public static final long api_version$offset() {
+        return api_version$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -170,7 +189,9 @@ public class fid_fabric {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -192,8 +213,8 @@ public class fid_fabric {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

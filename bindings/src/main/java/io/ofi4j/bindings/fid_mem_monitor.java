@@ -27,16 +27,20 @@ public class fid_mem_monitor {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
-            fabric_h.C_POINTER.withName("export_ops"), fabric_h.C_POINTER.withName("import_ops"))
-            .withName("fid_mem_monitor");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fid.layout().withName("fid"),
+        fabric_h.C_POINTER.withName("export_ops"),
+        fabric_h.C_POINTER.withName("import_ops")
+    ).withName("fid_mem_monitor");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -44,7 +48,9 @@ public class fid_mem_monitor {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
+    public static final GroupLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -54,7 +60,9 @@ public class fid_mem_monitor {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +84,7 @@ public class fid_mem_monitor {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout export_ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("export_ops"));
+    private static final AddressLayout export_ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("export_ops"));
 
     /**
      * Layout for field:
@@ -84,7 +92,9 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_monitor *export_ops
      * }
      */
-    public static final AddressLayout export_ops$layout() { return export_ops$LAYOUT; }
+    public static final AddressLayout export_ops$layout() {
+        return export_ops$LAYOUT;
+    }
 
     private static final long export_ops$OFFSET = $LAYOUT.byteOffset(groupElement("export_ops"));
 
@@ -94,7 +104,9 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_monitor *export_ops
      * }
      */
-    public static final long export_ops$offset() { return export_ops$OFFSET; }
+    public static final long export_ops$offset() {
+        return export_ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +128,7 @@ public class fid_mem_monitor {
         struct.set(export_ops$LAYOUT, export_ops$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout import_ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("import_ops"));
+    private static final AddressLayout import_ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("import_ops"));
 
     /**
      * Layout for field:
@@ -124,7 +136,9 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_notify *import_ops
      * }
      */
-    public static final AddressLayout import_ops$layout() { return import_ops$LAYOUT; }
+    public static final AddressLayout import_ops$layout() {
+        return import_ops$LAYOUT;
+    }
 
     private static final long import_ops$OFFSET = $LAYOUT.byteOffset(groupElement("import_ops"));
 
@@ -134,7 +148,9 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_notify *import_ops
      * }
      */
-    public static final long import_ops$offset() { return import_ops$OFFSET; }
+    public static final long import_ops$offset() {
+        return import_ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -172,7 +188,9 @@ public class fid_mem_monitor {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -194,8 +212,8 @@ public class fid_mem_monitor {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,15 +27,20 @@ public class fid_mr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
-            fabric_h.C_POINTER.withName("mem_desc"), fabric_h.C_LONG.withName("key")).withName("fid_mr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fid.layout().withName("fid"),
+        fabric_h.C_POINTER.withName("mem_desc"),
+        fabric_h.C_LONG.withName("key")
+    ).withName("fid_mr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fid_mr {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
+    public static final GroupLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -53,7 +60,9 @@ public class fid_mr {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -75,7 +84,7 @@ public class fid_mr {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout mem_desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mem_desc"));
+    private static final AddressLayout mem_desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mem_desc"));
 
     /**
      * Layout for field:
@@ -83,7 +92,9 @@ public class fid_mr {
      * void *mem_desc
      * }
      */
-    public static final AddressLayout mem_desc$layout() { return mem_desc$LAYOUT; }
+    public static final AddressLayout mem_desc$layout() {
+        return mem_desc$LAYOUT;
+    }
 
     private static final long mem_desc$OFFSET = $LAYOUT.byteOffset(groupElement("mem_desc"));
 
@@ -93,7 +104,9 @@ public class fid_mr {
      * void *mem_desc
      * }
      */
-    public static final long mem_desc$offset() { return mem_desc$OFFSET; }
+    public static final long mem_desc$offset() {
+        return mem_desc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -115,7 +128,7 @@ public class fid_mr {
         struct.set(mem_desc$LAYOUT, mem_desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key"));
+    private static final OfLong key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -123,7 +136,9 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static final OfLong key$layout() { return key$LAYOUT; }
+    public static final OfLong key$layout() {
+        return key$LAYOUT;
+    }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -133,7 +148,9 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static final long key$offset() { return key$OFFSET; }
+    public static final long key$offset() {
+        return key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -141,7 +158,9 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static long key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
+    public static long key(MemorySegment struct) {
+        return struct.get(key$LAYOUT, key$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -149,7 +168,9 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static void key(MemorySegment struct, long fieldValue) { struct.set(key$LAYOUT, key$OFFSET, fieldValue); }
+    public static void key(MemorySegment struct, long fieldValue) {
+        struct.set(key$LAYOUT, key$OFFSET, fieldValue);
+    }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -167,7 +188,9 @@ public class fid_mr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -189,8 +212,8 @@ public class fid_mr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,16 +29,22 @@ public class fid_nic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
-            fabric_h.C_POINTER.withName("device_attr"), fabric_h.C_POINTER.withName("bus_attr"),
-            fabric_h.C_POINTER.withName("link_attr"), fabric_h.C_POINTER.withName("prov_attr")).withName("fid_nic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fid.layout().withName("fid"),
+        fabric_h.C_POINTER.withName("device_attr"),
+        fabric_h.C_POINTER.withName("bus_attr"),
+        fabric_h.C_POINTER.withName("link_attr"),
+        fabric_h.C_POINTER.withName("prov_attr")
+    ).withName("fid_nic");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class fid_nic {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
+    public static final GroupLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -56,7 +64,9 @@ public class fid_nic {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +88,7 @@ public class fid_nic {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout device_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("device_attr"));
+    private static final AddressLayout device_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device_attr"));
 
     /**
      * Layout for field:
@@ -86,7 +96,9 @@ public class fid_nic {
      * struct fi_device_attr *device_attr
      * }
      */
-    public static final AddressLayout device_attr$layout() { return device_attr$LAYOUT; }
+    public static final AddressLayout device_attr$layout() {
+        return device_attr$LAYOUT;
+    }
 
     private static final long device_attr$OFFSET = $LAYOUT.byteOffset(groupElement("device_attr"));
 
@@ -96,7 +108,9 @@ public class fid_nic {
      * struct fi_device_attr *device_attr
      * }
      */
-    public static final long device_attr$offset() { return device_attr$OFFSET; }
+    public static final long device_attr$offset() {
+        return device_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -118,7 +132,7 @@ public class fid_nic {
         struct.set(device_attr$LAYOUT, device_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout bus_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("bus_attr"));
+    private static final AddressLayout bus_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("bus_attr"));
 
     /**
      * Layout for field:
@@ -126,7 +140,9 @@ public class fid_nic {
      * struct fi_bus_attr *bus_attr
      * }
      */
-    public static final AddressLayout bus_attr$layout() { return bus_attr$LAYOUT; }
+    public static final AddressLayout bus_attr$layout() {
+        return bus_attr$LAYOUT;
+    }
 
     private static final long bus_attr$OFFSET = $LAYOUT.byteOffset(groupElement("bus_attr"));
 
@@ -136,7 +152,9 @@ public class fid_nic {
      * struct fi_bus_attr *bus_attr
      * }
      */
-    public static final long bus_attr$offset() { return bus_attr$OFFSET; }
+    public static final long bus_attr$offset() {
+        return bus_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -158,7 +176,7 @@ public class fid_nic {
         struct.set(bus_attr$LAYOUT, bus_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout link_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("link_attr"));
+    private static final AddressLayout link_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("link_attr"));
 
     /**
      * Layout for field:
@@ -166,7 +184,9 @@ public class fid_nic {
      * struct fi_link_attr *link_attr
      * }
      */
-    public static final AddressLayout link_attr$layout() { return link_attr$LAYOUT; }
+    public static final AddressLayout link_attr$layout() {
+        return link_attr$LAYOUT;
+    }
 
     private static final long link_attr$OFFSET = $LAYOUT.byteOffset(groupElement("link_attr"));
 
@@ -176,7 +196,9 @@ public class fid_nic {
      * struct fi_link_attr *link_attr
      * }
      */
-    public static final long link_attr$offset() { return link_attr$OFFSET; }
+    public static final long link_attr$offset() {
+        return link_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -198,7 +220,7 @@ public class fid_nic {
         struct.set(link_attr$LAYOUT, link_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout prov_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("prov_attr"));
+    private static final AddressLayout prov_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("prov_attr"));
 
     /**
      * Layout for field:
@@ -206,7 +228,9 @@ public class fid_nic {
      * void *prov_attr
      * }
      */
-    public static final AddressLayout prov_attr$layout() { return prov_attr$LAYOUT; }
+    public static final AddressLayout prov_attr$layout() {
+        return prov_attr$LAYOUT;
+    }
 
     private static final long prov_attr$OFFSET = $LAYOUT.byteOffset(groupElement("prov_attr"));
 
@@ -216,7 +240,9 @@ public class fid_nic {
      * void *prov_attr
      * }
      */
-    public static final long prov_attr$offset() { return prov_attr$OFFSET; }
+    public static final long prov_attr$offset() {
+        return prov_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -254,7 +280,9 @@ public class fid_nic {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -276,8 +304,8 @@ public class fid_nic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

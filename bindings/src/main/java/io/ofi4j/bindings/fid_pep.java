@@ -27,15 +27,20 @@ public class fid_pep {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
-            fabric_h.C_POINTER.withName("ops"), fabric_h.C_POINTER.withName("cm")).withName("fid_pep");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fid.layout().withName("fid"),
+        fabric_h.C_POINTER.withName("ops"),
+        fabric_h.C_POINTER.withName("cm")
+    ).withName("fid_pep");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class fid_pep {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
+    public static final GroupLayout fid$layout() {
+        return fid$LAYOUT;
+    }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -53,7 +60,9 @@ public class fid_pep {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() { return fid$OFFSET; }
+    public static final long fid$offset() {
+        return fid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -75,7 +84,7 @@ public class fid_pep {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -83,7 +92,9 @@ public class fid_pep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
+    public static final AddressLayout ops$layout() {
+        return ops$LAYOUT;
+    }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -93,7 +104,9 @@ public class fid_pep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final long ops$offset() { return ops$OFFSET; }
+    public static final long ops$offset() {
+        return ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +114,9 @@ public class fid_pep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
+    public static MemorySegment ops(MemorySegment struct) {
+        return struct.get(ops$LAYOUT, ops$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +128,7 @@ public class fid_pep {
         struct.set(ops$LAYOUT, ops$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout cm$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cm"));
+    private static final AddressLayout cm$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cm"));
 
     /**
      * Layout for field:
@@ -121,7 +136,9 @@ public class fid_pep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final AddressLayout cm$layout() { return cm$LAYOUT; }
+    public static final AddressLayout cm$layout() {
+        return cm$LAYOUT;
+    }
 
     private static final long cm$OFFSET = $LAYOUT.byteOffset(groupElement("cm"));
 
@@ -131,7 +148,9 @@ public class fid_pep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final long cm$offset() { return cm$OFFSET; }
+    public static final long cm$offset() {
+        return cm$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +158,9 @@ public class fid_pep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static MemorySegment cm(MemorySegment struct) { return struct.get(cm$LAYOUT, cm$OFFSET); }
+    public static MemorySegment cm(MemorySegment struct) {
+        return struct.get(cm$LAYOUT, cm$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -167,7 +188,9 @@ public class fid_pep {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -189,8 +212,8 @@ public class fid_pep {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class iovec {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(fabric_h.C_POINTER.withName("iov_base"), fabric_h.C_LONG.withName("iov_len"))
-            .withName("iovec");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        fabric_h.C_POINTER.withName("iov_base"),
+        fabric_h.C_LONG.withName("iov_len")
+    ).withName("iovec");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout iov_base$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("iov_base"));
+    private static final AddressLayout iov_base$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("iov_base"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class iovec {
      * void *iov_base
      * }
      */
-    public static final AddressLayout iov_base$layout() { return iov_base$LAYOUT; }
+    public static final AddressLayout iov_base$layout() {
+        return iov_base$LAYOUT;
+    }
 
     private static final long iov_base$OFFSET = $LAYOUT.byteOffset(groupElement("iov_base"));
 
@@ -53,7 +58,9 @@ public class iovec {
      * void *iov_base
      * }
      */
-    public static final long iov_base$offset() { return iov_base$OFFSET; }
+    public static final long iov_base$offset() {
+        return iov_base$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -75,7 +82,7 @@ public class iovec {
         struct.set(iov_base$LAYOUT, iov_base$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_len"));
+    private static final OfLong iov_len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_len"));
 
     /**
      * Layout for field:
@@ -83,7 +90,9 @@ public class iovec {
      * size_t iov_len
      * }
      */
-    public static final OfLong iov_len$layout() { return iov_len$LAYOUT; }
+    public static final OfLong iov_len$layout() {
+        return iov_len$LAYOUT;
+    }
 
     private static final long iov_len$OFFSET = $LAYOUT.byteOffset(groupElement("iov_len"));
 
@@ -93,7 +102,9 @@ public class iovec {
      * size_t iov_len
      * }
      */
-    public static final long iov_len$offset() { return iov_len$OFFSET; }
+    public static final long iov_len$offset() {
+        return iov_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +112,9 @@ public class iovec {
      * size_t iov_len
      * }
      */
-    public static long iov_len(MemorySegment struct) { return struct.get(iov_len$LAYOUT, iov_len$OFFSET); }
+    public static long iov_len(MemorySegment struct) {
+        return struct.get(iov_len$LAYOUT, iov_len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -129,7 +142,9 @@ public class iovec {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -151,8 +166,8 @@ public class iovec {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -296,7 +296,8 @@ public final class Endpoint implements AutoCloseable {
      * {@return the address at which peers reach this endpoint; fi_getname, fi_cm(3)} The address of a connected
      * endpoint is complete once its connection is established.
      *
-     * @throws IllegalStateException if the endpoint is not enabled
+     * @throws IllegalStateException if the endpoint is not enabled, or the provider gives it an address only when it
+     *         connects
      */
     public synchronized EndpointAddress address() {
         if (!wasEnabled()) { requireEnabled(); }

@@ -404,7 +404,10 @@ final class EndpointLifeCycle implements EndpointView {
     private EndpointAddress addressOfOriginal() {
         synchronized (endpoint) {
             if (bindings.isConnectionOriented() && state == State.ENABLED) { address = nativeAddress(); }
-            if (address == null) { requireNotLost(); }
+            if (address == null) {
+                requireNotLost();
+                throw hasNone();
+            }
             return address;
         }
     }
@@ -412,13 +415,19 @@ final class EndpointLifeCycle implements EndpointView {
     private EndpointAddress nativeAddress() {
         CmOps.Name name = CmOps.fi_getname(handle);
         Status.check(name.status(), "fi_getname", info.provider());
+        if (name.address().length == 0) { throw hasNone(); }
         return addressOf(name);
+    }
+
+    /** A provider may find its device, and the address with it, only while it connects. */
+    private IllegalStateException hasNone() {
+        return new IllegalStateException(endpoint + " has no address before it is connected");
     }
 
     private void rememberAddress() {
         if (original != this || !bindings.isConnectionOriented()) { return; }
         CmOps.Name name = CmOps.fi_getname(handle);
-        if (name.status() == 0) { address = addressOf(name); }
+        if (name.status() == 0 && name.address().length > 0) { address = addressOf(name); }
     }
 
     private EndpointAddress addressOf(CmOps.Name name) {

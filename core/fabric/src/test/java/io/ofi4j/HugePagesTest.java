@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -18,8 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory that a domain allocates comes in huge pages where it is large enough. */
 class HugePagesTest {
-    private static final long HUGE = 2 << 20;
-    private static final long LENGTH = 4 * HUGE + 5;
+    private static final long HUGE = NativeMemory.HUGE_PAGE;
+    private static final long LENGTH = 2 * HUGE + 5;
     private static final int TIMES = 3;
     private static final Path SETTING = Path.of("/sys/kernel/mm/transparent_hugepage/enabled");
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.internal.os.Machine;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -39,10 +40,10 @@ class RegionQuarantineTest {
     @Test
     void smallRegionsAreBoundedByTheirNumber() {
         requireShm();
-        int page = 4096;
+        long page = Machine.PAGE;
 
-        assertThat(more("shm", 60_000, 8).addressSpace).isLessThan((long) RegionQuarantine.MAX_REGIONS * page + MARGIN)
-                .isLessThan(60_000L * page);
+        assertThat(more("shm", 60_000, 8).addressSpace).isLessThan(RegionQuarantine.MAX_REGIONS * page + MARGIN)
+                .isLessThan(60_000 * page);
     }
 
     @Test

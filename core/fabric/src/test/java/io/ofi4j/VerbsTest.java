@@ -98,7 +98,7 @@ class VerbsTest {
         try (Pair pair = new Pair(provider)) {
             assumeTrue(isSoftRoce(pair), "another device has other sizes");
             assertThat(pair.rma().injectSize()).isEqualTo(provider.equals(CONNECTED) ? 256 : 192);
-            assertThat(pair.rma().maximumMessageSize()).isEqualTo(8 << 20);
+            assertThat(pair.rma().maximumMessageSize()).isIn(8L << 20, 2L << 30); // of Linux 6.1 and of 6.12
         }
     }
 

@@ -25,15 +25,18 @@ public class __sigset_t {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(MemoryLayout.sequenceLayout(16, libc_h.C_LONG).withName("__val")).withName("$anon$5:9");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        MemoryLayout.sequenceLayout(16, libc_h.C_LONG).withName("__val")
+    ).withName("$anon$5:9");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final SequenceLayout __val$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("__val"));
+    private static final SequenceLayout __val$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__val"));
 
     /**
      * Layout for field:
@@ -41,7 +44,9 @@ public class __sigset_t {
      * unsigned long __val[16]
      * }
      */
-    public static final SequenceLayout __val$layout() { return __val$LAYOUT; }
+    public static final SequenceLayout __val$layout() {
+        return __val$LAYOUT;
+    }
 
     private static final long __val$OFFSET = $LAYOUT.byteOffset(groupElement("__val"));
 
@@ -51,7 +56,9 @@ public class __sigset_t {
      * unsigned long __val[16]
      * }
      */
-    public static final long __val$offset() { return __val$OFFSET; }
+    public static final long __val$offset() {
+        return __val$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -73,7 +80,7 @@ public class __sigset_t {
         MemorySegment.copy(fieldValue, 0L, struct, __val$OFFSET, __val$LAYOUT.byteSize());
     }
 
-    private static long[] __val$DIMS = {16};
+    private static long[] __val$DIMS = { 16 };
 
     /**
      * Dimensions for array field:
@@ -81,7 +88,9 @@ public class __sigset_t {
      * unsigned long __val[16]
      * }
      */
-    public static long[] __val$dimensions() { return __val$DIMS; }
+    public static long[] __val$dimensions() {
+        return __val$DIMS;
+    }
     private static final VarHandle __val$ELEM_HANDLE = __val$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -91,7 +100,7 @@ public class __sigset_t {
      * }
      */
     public static long __val(MemorySegment struct, long index0) {
-        return (long) __val$ELEM_HANDLE.get(struct, 0L, index0);
+        return (long)__val$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -120,7 +129,9 @@ public class __sigset_t {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -142,8 +153,8 @@ public class __sigset_t {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

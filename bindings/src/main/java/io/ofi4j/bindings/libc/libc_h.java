@@ -22,12 +22,15 @@ public class libc_h {
     static final boolean TRACE_DOWNCALLS = Boolean.getBoolean("jextract.trace.downcalls");
 
     static void traceDowncall(String name, Object... args) {
-        String traceArgs = Arrays.stream(args).map(Object::toString).collect(Collectors.joining(", "));
-        System.out.printf("%s(%s)\n", name, traceArgs);
+         String traceArgs = Arrays.stream(args)
+                       .map(Object::toString)
+                       .collect(Collectors.joining(", "));
+         System.out.printf("%s(%s)\n", name, traceArgs);
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return SYMBOL_LOOKUP.find(symbol).orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
+        return SYMBOL_LOOKUP.find(symbol)
+            .orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {
@@ -43,17 +46,17 @@ public class libc_h {
             case PaddingLayout p -> p;
             case ValueLayout v -> v.withByteAlignment(align);
             case GroupLayout g -> {
-                MemoryLayout[] alignedMembers = g.memberLayouts().stream().map(m -> align(m, align))
-                        .toArray(MemoryLayout[]::new);
-                yield g instanceof StructLayout
-                        ? MemoryLayout.structLayout(alignedMembers)
-                        : MemoryLayout.unionLayout(alignedMembers);
+                MemoryLayout[] alignedMembers = g.memberLayouts().stream()
+                        .map(m -> align(m, align)).toArray(MemoryLayout[]::new);
+                yield g instanceof StructLayout ?
+                        MemoryLayout.structLayout(alignedMembers) : MemoryLayout.unionLayout(alignedMembers);
             }
             case SequenceLayout s -> MemoryLayout.sequenceLayout(s.elementCount(), align(s.elementLayout(), align));
         };
     }
 
-    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup().or(Linker.nativeLinker().defaultLookup());
+    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
+            .or(Linker.nativeLinker().defaultLookup());
 
     public static final ValueLayout.OfBoolean C_BOOL = ValueLayout.JAVA_BOOLEAN;
     public static final ValueLayout.OfByte C_CHAR = ValueLayout.JAVA_BYTE;
@@ -65,52 +68,68 @@ public class libc_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
-    private static final int SIGINT = (int) 2L;
+    private static final int SIGINT = (int)2L;
     /**
      * {@snippet lang=c :
      * #define SIGINT 2
      * }
      */
-    public static int SIGINT() { return SIGINT; }
-    private static final int SIGILL = (int) 4L;
+    public static int SIGINT() {
+        return SIGINT;
+    }
+    private static final int SIGILL = (int)4L;
     /**
      * {@snippet lang=c :
      * #define SIGILL 4
      * }
      */
-    public static int SIGILL() { return SIGILL; }
-    private static final int SIGABRT = (int) 6L;
+    public static int SIGILL() {
+        return SIGILL;
+    }
+    private static final int SIGABRT = (int)6L;
     /**
      * {@snippet lang=c :
      * #define SIGABRT 6
      * }
      */
-    public static int SIGABRT() { return SIGABRT; }
-    private static final int SIGSEGV = (int) 11L;
+    public static int SIGABRT() {
+        return SIGABRT;
+    }
+    private static final int SIGSEGV = (int)11L;
     /**
      * {@snippet lang=c :
      * #define SIGSEGV 11
      * }
      */
-    public static int SIGSEGV() { return SIGSEGV; }
-    private static final int SIGTERM = (int) 15L;
+    public static int SIGSEGV() {
+        return SIGSEGV;
+    }
+    private static final int SIGTERM = (int)15L;
     /**
      * {@snippet lang=c :
      * #define SIGTERM 15
      * }
      */
-    public static int SIGTERM() { return SIGTERM; }
-    private static final int SIGBUS = (int) 7L;
+    public static int SIGTERM() {
+        return SIGTERM;
+    }
+    private static final int SIGBUS = (int)7L;
     /**
      * {@snippet lang=c :
      * #define SIGBUS 7
      * }
      */
-    public static int SIGBUS() { return SIGBUS; }
+    public static int SIGBUS() {
+        return SIGBUS;
+    }
 
     private static class sigaction {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_INT, libc_h.C_INT,
-                libc_h.C_POINTER, libc_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            libc_h.C_INT,
+            libc_h.C_INT,
+            libc_h.C_POINTER,
+            libc_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("sigaction");
 
@@ -123,7 +142,9 @@ public class libc_h {
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
      * }
      */
-    public static FunctionDescriptor sigaction$descriptor() { return sigaction.DESC; }
+    public static FunctionDescriptor sigaction$descriptor() {
+        return sigaction.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -131,7 +152,9 @@ public class libc_h {
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
      * }
      */
-    public static MethodHandle sigaction$handle() { return sigaction.HANDLE; }
+    public static MethodHandle sigaction$handle() {
+        return sigaction.HANDLE;
+    }
 
     /**
      * Address for:
@@ -139,7 +162,9 @@ public class libc_h {
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
      * }
      */
-    public static MemorySegment sigaction$address() { return sigaction.ADDR; }
+    public static MemorySegment sigaction$address() {
+        return sigaction.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -149,15 +174,20 @@ public class libc_h {
     public static int sigaction(int __sig, MemorySegment __act, MemorySegment __oact) {
         var mh$ = sigaction.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("sigaction", __sig, __act, __oact); }
-            return (int) mh$.invokeExact(__sig, __act, __oact);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("sigaction", __sig, __act, __oact);
+            }
+            return (int)mh$.invokeExact(__sig, __act, __oact);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class malloc {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_POINTER, libc_h.C_LONG);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            libc_h.C_POINTER,
+            libc_h.C_LONG
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("malloc");
 
@@ -170,7 +200,9 @@ public class libc_h {
      * extern void *malloc(size_t __size)
      * }
      */
-    public static FunctionDescriptor malloc$descriptor() { return malloc.DESC; }
+    public static FunctionDescriptor malloc$descriptor() {
+        return malloc.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -178,7 +210,9 @@ public class libc_h {
      * extern void *malloc(size_t __size)
      * }
      */
-    public static MethodHandle malloc$handle() { return malloc.HANDLE; }
+    public static MethodHandle malloc$handle() {
+        return malloc.HANDLE;
+    }
 
     /**
      * Address for:
@@ -186,7 +220,9 @@ public class libc_h {
      * extern void *malloc(size_t __size)
      * }
      */
-    public static MemorySegment malloc$address() { return malloc.ADDR; }
+    public static MemorySegment malloc$address() {
+        return malloc.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -196,15 +232,19 @@ public class libc_h {
     public static MemorySegment malloc(long __size) {
         var mh$ = malloc.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("malloc", __size); }
-            return (MemorySegment) mh$.invokeExact(__size);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("malloc", __size);
+            }
+            return (MemorySegment)mh$.invokeExact(__size);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class free {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(libc_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            libc_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("free");
 
@@ -217,7 +257,9 @@ public class libc_h {
      * extern void free(void *__ptr)
      * }
      */
-    public static FunctionDescriptor free$descriptor() { return free.DESC; }
+    public static FunctionDescriptor free$descriptor() {
+        return free.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -225,7 +267,9 @@ public class libc_h {
      * extern void free(void *__ptr)
      * }
      */
-    public static MethodHandle free$handle() { return free.HANDLE; }
+    public static MethodHandle free$handle() {
+        return free.HANDLE;
+    }
 
     /**
      * Address for:
@@ -233,7 +277,9 @@ public class libc_h {
      * extern void free(void *__ptr)
      * }
      */
-    public static MemorySegment free$address() { return free.ADDR; }
+    public static MemorySegment free$address() {
+        return free.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -243,15 +289,20 @@ public class libc_h {
     public static void free(MemorySegment __ptr) {
         var mh$ = free.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("free", __ptr); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("free", __ptr);
+            }
             mh$.invokeExact(__ptr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class getenv {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_POINTER, libc_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            libc_h.C_POINTER,
+            libc_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("getenv");
 
@@ -264,7 +315,9 @@ public class libc_h {
      * extern char *getenv(const char *__name)
      * }
      */
-    public static FunctionDescriptor getenv$descriptor() { return getenv.DESC; }
+    public static FunctionDescriptor getenv$descriptor() {
+        return getenv.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -272,7 +325,9 @@ public class libc_h {
      * extern char *getenv(const char *__name)
      * }
      */
-    public static MethodHandle getenv$handle() { return getenv.HANDLE; }
+    public static MethodHandle getenv$handle() {
+        return getenv.HANDLE;
+    }
 
     /**
      * Address for:
@@ -280,7 +335,9 @@ public class libc_h {
      * extern char *getenv(const char *__name)
      * }
      */
-    public static MemorySegment getenv$address() { return getenv.ADDR; }
+    public static MemorySegment getenv$address() {
+        return getenv.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -290,16 +347,22 @@ public class libc_h {
     public static MemorySegment getenv(MemorySegment __name) {
         var mh$ = getenv.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("getenv", __name); }
-            return (MemorySegment) mh$.invokeExact(__name);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("getenv", __name);
+            }
+            return (MemorySegment)mh$.invokeExact(__name);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class setenv {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_INT, libc_h.C_POINTER,
-                libc_h.C_POINTER, libc_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            libc_h.C_INT,
+            libc_h.C_POINTER,
+            libc_h.C_POINTER,
+            libc_h.C_INT
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("setenv");
 
@@ -312,7 +375,9 @@ public class libc_h {
      * extern int setenv(const char *__name, const char *__value, int __replace)
      * }
      */
-    public static FunctionDescriptor setenv$descriptor() { return setenv.DESC; }
+    public static FunctionDescriptor setenv$descriptor() {
+        return setenv.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -320,7 +385,9 @@ public class libc_h {
      * extern int setenv(const char *__name, const char *__value, int __replace)
      * }
      */
-    public static MethodHandle setenv$handle() { return setenv.HANDLE; }
+    public static MethodHandle setenv$handle() {
+        return setenv.HANDLE;
+    }
 
     /**
      * Address for:
@@ -328,7 +395,9 @@ public class libc_h {
      * extern int setenv(const char *__name, const char *__value, int __replace)
      * }
      */
-    public static MemorySegment setenv$address() { return setenv.ADDR; }
+    public static MemorySegment setenv$address() {
+        return setenv.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -338,15 +407,20 @@ public class libc_h {
     public static int setenv(MemorySegment __name, MemorySegment __value, int __replace) {
         var mh$ = setenv.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("setenv", __name, __value, __replace); }
-            return (int) mh$.invokeExact(__name, __value, __replace);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("setenv", __name, __value, __replace);
+            }
+            return (int)mh$.invokeExact(__name, __value, __replace);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class strdup {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_POINTER, libc_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            libc_h.C_POINTER,
+            libc_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("strdup");
 
@@ -359,7 +433,9 @@ public class libc_h {
      * extern char *strdup(const char *__s)
      * }
      */
-    public static FunctionDescriptor strdup$descriptor() { return strdup.DESC; }
+    public static FunctionDescriptor strdup$descriptor() {
+        return strdup.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -367,7 +443,9 @@ public class libc_h {
      * extern char *strdup(const char *__s)
      * }
      */
-    public static MethodHandle strdup$handle() { return strdup.HANDLE; }
+    public static MethodHandle strdup$handle() {
+        return strdup.HANDLE;
+    }
 
     /**
      * Address for:
@@ -375,7 +453,9 @@ public class libc_h {
      * extern char *strdup(const char *__s)
      * }
      */
-    public static MemorySegment strdup$address() { return strdup.ADDR; }
+    public static MemorySegment strdup$address() {
+        return strdup.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -385,15 +465,20 @@ public class libc_h {
     public static MemorySegment strdup(MemorySegment __s) {
         var mh$ = strdup.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("strdup", __s); }
-            return (MemorySegment) mh$.invokeExact(__s);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("strdup", __s);
+            }
+            return (MemorySegment)mh$.invokeExact(__s);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class strlen {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_LONG, libc_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            libc_h.C_LONG,
+            libc_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("strlen");
 
@@ -406,7 +491,9 @@ public class libc_h {
      * extern unsigned long strlen(const char *__s)
      * }
      */
-    public static FunctionDescriptor strlen$descriptor() { return strlen.DESC; }
+    public static FunctionDescriptor strlen$descriptor() {
+        return strlen.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -414,7 +501,9 @@ public class libc_h {
      * extern unsigned long strlen(const char *__s)
      * }
      */
-    public static MethodHandle strlen$handle() { return strlen.HANDLE; }
+    public static MethodHandle strlen$handle() {
+        return strlen.HANDLE;
+    }
 
     /**
      * Address for:
@@ -422,7 +511,9 @@ public class libc_h {
      * extern unsigned long strlen(const char *__s)
      * }
      */
-    public static MemorySegment strlen$address() { return strlen.ADDR; }
+    public static MemorySegment strlen$address() {
+        return strlen.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -432,10 +523,13 @@ public class libc_h {
     public static long strlen(MemorySegment __s) {
         var mh$ = strlen.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("strlen", __s); }
-            return (long) mh$.invokeExact(__s);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("strlen", __s);
+            }
+            return (long)mh$.invokeExact(__s);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 }
+

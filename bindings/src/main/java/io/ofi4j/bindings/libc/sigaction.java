@@ -31,16 +31,20 @@ public class sigaction {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(sigaction.__sigaction_handler.layout().withName("__sigaction_handler"),
-                    __sigset_t.layout().withName("sa_mask"), libc_h.C_INT.withName("sa_flags"),
-                    MemoryLayout.paddingLayout(4), libc_h.C_POINTER.withName("sa_restorer"))
-            .withName("sigaction");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        sigaction.__sigaction_handler.layout().withName("__sigaction_handler"),
+        __sigset_t.layout().withName("sa_mask"),
+        libc_h.C_INT.withName("sa_flags"),
+        MemoryLayout.paddingLayout(4),
+        libc_h.C_POINTER.withName("sa_restorer")
+    ).withName("sigaction");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
     /**
      * {@snippet lang=c :
@@ -56,17 +60,19 @@ public class sigaction {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .unionLayout(libc_h.C_POINTER.withName("sa_handler"), libc_h.C_POINTER.withName("sa_sigaction"))
-                .withName("$anon$31:5");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            libc_h.C_POINTER.withName("sa_handler"),
+            libc_h.C_POINTER.withName("sa_sigaction")
+        ).withName("$anon$31:5");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final AddressLayout sa_handler$LAYOUT = (AddressLayout) $LAYOUT
-                .select(groupElement("sa_handler"));
+        private static final AddressLayout sa_handler$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sa_handler"));
 
         /**
          * Layout for field:
@@ -74,7 +80,9 @@ public class sigaction {
          * __sighandler_t sa_handler
          * }
          */
-        public static final AddressLayout sa_handler$layout() { return sa_handler$LAYOUT; }
+        public static final AddressLayout sa_handler$layout() {
+            return sa_handler$LAYOUT;
+        }
 
         private static final long sa_handler$OFFSET = $LAYOUT.byteOffset(groupElement("sa_handler"));
 
@@ -84,7 +92,9 @@ public class sigaction {
          * __sighandler_t sa_handler
          * }
          */
-        public static final long sa_handler$offset() { return sa_handler$OFFSET; }
+        public static final long sa_handler$offset() {
+            return sa_handler$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -124,13 +134,18 @@ public class sigaction {
                 void apply(int _x0, MemorySegment _x1, MemorySegment _x2);
             }
 
-            private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(libc_h.C_INT, libc_h.C_POINTER,
-                    libc_h.C_POINTER);
+            private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+                libc_h.C_INT,
+                libc_h.C_POINTER,
+                libc_h.C_POINTER
+            );
 
             /**
              * The descriptor of this function pointer
              */
-            public static FunctionDescriptor descriptor() { return $DESC; }
+            public static FunctionDescriptor descriptor() {
+                return $DESC;
+            }
 
             private static final MethodHandle UP$MH = libc_h.upcallHandle(sa_sigaction.Function.class, "apply", $DESC);
 
@@ -147,17 +162,16 @@ public class sigaction {
             /**
              * Invoke the upcall stub {@code funcPtr}, with given parameters
              */
-            public static void invoke(MemorySegment funcPtr, int _x0, MemorySegment _x1, MemorySegment _x2) {
+            public static void invoke(MemorySegment funcPtr,int _x0, MemorySegment _x1, MemorySegment _x2) {
                 try {
-                    DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
+                     DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
                 } catch (Throwable ex$) {
                     throw new AssertionError("should not reach here", ex$);
                 }
             }
         }
 
-        private static final AddressLayout sa_sigaction$LAYOUT = (AddressLayout) $LAYOUT
-                .select(groupElement("sa_sigaction"));
+        private static final AddressLayout sa_sigaction$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sa_sigaction"));
 
         /**
          * Layout for field:
@@ -165,7 +179,9 @@ public class sigaction {
          * void (*sa_sigaction)(int, siginfo_t *, void *)
          * }
          */
-        public static final AddressLayout sa_sigaction$layout() { return sa_sigaction$LAYOUT; }
+        public static final AddressLayout sa_sigaction$layout() {
+            return sa_sigaction$LAYOUT;
+        }
 
         private static final long sa_sigaction$OFFSET = $LAYOUT.byteOffset(groupElement("sa_sigaction"));
 
@@ -175,7 +191,9 @@ public class sigaction {
          * void (*sa_sigaction)(int, siginfo_t *, void *)
          * }
          */
-        public static final long sa_sigaction$offset() { return sa_sigaction$OFFSET; }
+        public static final long sa_sigaction$offset() {
+            return sa_sigaction$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -213,7 +231,9 @@ public class sigaction {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -235,14 +255,12 @@ public class sigaction {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout __sigaction_handler$LAYOUT = (GroupLayout) $LAYOUT
-            .select(groupElement("__sigaction_handler"));
+    private static final GroupLayout __sigaction_handler$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__sigaction_handler"));
 
     /**
      * Layout for field:
@@ -253,7 +271,9 @@ public class sigaction {
      * } __sigaction_handler
      * }
      */
-    public static final GroupLayout __sigaction_handler$layout() { return __sigaction_handler$LAYOUT; }
+    public static final GroupLayout __sigaction_handler$layout() {
+        return __sigaction_handler$LAYOUT;
+    }
 
     private static final long __sigaction_handler$OFFSET = $LAYOUT.byteOffset(groupElement("__sigaction_handler"));
 
@@ -266,7 +286,9 @@ public class sigaction {
      * } __sigaction_handler
      * }
      */
-    public static final long __sigaction_handler$offset() { return __sigaction_handler$OFFSET; }
+    public static final long __sigaction_handler$offset() {
+        return __sigaction_handler$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -294,7 +316,7 @@ public class sigaction {
         MemorySegment.copy(fieldValue, 0L, struct, __sigaction_handler$OFFSET, __sigaction_handler$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout sa_mask$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("sa_mask"));
+    private static final GroupLayout sa_mask$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sa_mask"));
 
     /**
      * Layout for field:
@@ -302,7 +324,9 @@ public class sigaction {
      * __sigset_t sa_mask
      * }
      */
-    public static final GroupLayout sa_mask$layout() { return sa_mask$LAYOUT; }
+    public static final GroupLayout sa_mask$layout() {
+        return sa_mask$LAYOUT;
+    }
 
     private static final long sa_mask$OFFSET = $LAYOUT.byteOffset(groupElement("sa_mask"));
 
@@ -312,7 +336,9 @@ public class sigaction {
      * __sigset_t sa_mask
      * }
      */
-    public static final long sa_mask$offset() { return sa_mask$OFFSET; }
+    public static final long sa_mask$offset() {
+        return sa_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -334,7 +360,7 @@ public class sigaction {
         MemorySegment.copy(fieldValue, 0L, struct, sa_mask$OFFSET, sa_mask$LAYOUT.byteSize());
     }
 
-    private static final OfInt sa_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sa_flags"));
+    private static final OfInt sa_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sa_flags"));
 
     /**
      * Layout for field:
@@ -342,7 +368,9 @@ public class sigaction {
      * int sa_flags
      * }
      */
-    public static final OfInt sa_flags$layout() { return sa_flags$LAYOUT; }
+    public static final OfInt sa_flags$layout() {
+        return sa_flags$LAYOUT;
+    }
 
     private static final long sa_flags$OFFSET = $LAYOUT.byteOffset(groupElement("sa_flags"));
 
@@ -352,7 +380,9 @@ public class sigaction {
      * int sa_flags
      * }
      */
-    public static final long sa_flags$offset() { return sa_flags$OFFSET; }
+    public static final long sa_flags$offset() {
+        return sa_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -360,7 +390,9 @@ public class sigaction {
      * int sa_flags
      * }
      */
-    public static int sa_flags(MemorySegment struct) { return struct.get(sa_flags$LAYOUT, sa_flags$OFFSET); }
+    public static int sa_flags(MemorySegment struct) {
+        return struct.get(sa_flags$LAYOUT, sa_flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -395,7 +427,9 @@ public class sigaction {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = libc_h.upcallHandle(sa_restorer.Function.class, "apply", $DESC);
 
@@ -414,14 +448,14 @@ public class sigaction {
          */
         public static void invoke(MemorySegment funcPtr) {
             try {
-                DOWN$MH.invokeExact(funcPtr);
+                 DOWN$MH.invokeExact(funcPtr);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout sa_restorer$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sa_restorer"));
+    private static final AddressLayout sa_restorer$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sa_restorer"));
 
     /**
      * Layout for field:
@@ -429,7 +463,9 @@ public class sigaction {
      * void (*sa_restorer)(void)
      * }
      */
-    public static final AddressLayout sa_restorer$layout() { return sa_restorer$LAYOUT; }
+    public static final AddressLayout sa_restorer$layout() {
+        return sa_restorer$LAYOUT;
+    }
 
     private static final long sa_restorer$OFFSET = $LAYOUT.byteOffset(groupElement("sa_restorer"));
 
@@ -439,7 +475,9 @@ public class sigaction {
      * void (*sa_restorer)(void)
      * }
      */
-    public static final long sa_restorer$offset() { return sa_restorer$OFFSET; }
+    public static final long sa_restorer$offset() {
+        return sa_restorer$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -477,7 +515,9 @@ public class sigaction {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -499,8 +539,8 @@ public class sigaction {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -23,3 +23,4 @@ public class sigset_t extends __sigset_t {
         // Should not be called directly
     }
 }
+

@@ -29,15 +29,19 @@ public class __atomic_wide_counter {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(verbs_h.C_LONG_LONG.withName("__value64"),
-            __atomic_wide_counter.__value32.layout().withName("__value32")).withName("$anon$25:9");
+    private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+        verbs_h.C_LONG_LONG.withName("__value64"),
+        __atomic_wide_counter.__value32.layout().withName("__value32")
+    ).withName("$anon$25:9");
 
     /**
      * The layout of this union
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong __value64$LAYOUT = (OfLong) $LAYOUT.select(groupElement("__value64"));
+    private static final OfLong __value64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("__value64"));
 
     /**
      * Layout for field:
@@ -45,7 +49,9 @@ public class __atomic_wide_counter {
      * unsigned long long __value64
      * }
      */
-    public static final OfLong __value64$layout() { return __value64$LAYOUT; }
+    public static final OfLong __value64$layout() {
+        return __value64$LAYOUT;
+    }
 
     private static final long __value64$OFFSET = $LAYOUT.byteOffset(groupElement("__value64"));
 
@@ -55,7 +61,9 @@ public class __atomic_wide_counter {
      * unsigned long long __value64
      * }
      */
-    public static final long __value64$offset() { return __value64$OFFSET; }
+    public static final long __value64$offset() {
+        return __value64$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +71,9 @@ public class __atomic_wide_counter {
      * unsigned long long __value64
      * }
      */
-    public static long __value64(MemorySegment union) { return union.get(__value64$LAYOUT, __value64$OFFSET); }
+    public static long __value64(MemorySegment union) {
+        return union.get(__value64$LAYOUT, __value64$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -89,15 +99,19 @@ public class __atomic_wide_counter {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .structLayout(verbs_h.C_INT.withName("__low"), verbs_h.C_INT.withName("__high")).withName("$anon$28:3");
+        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+            verbs_h.C_INT.withName("__low"),
+            verbs_h.C_INT.withName("__high")
+        ).withName("$anon$28:3");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final OfInt __low$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__low"));
+        private static final OfInt __low$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__low"));
 
         /**
          * Layout for field:
@@ -105,7 +119,9 @@ public class __atomic_wide_counter {
          * unsigned int __low
          * }
          */
-        public static final OfInt __low$layout() { return __low$LAYOUT; }
+        public static final OfInt __low$layout() {
+            return __low$LAYOUT;
+        }
 
         private static final long __low$OFFSET = $LAYOUT.byteOffset(groupElement("__low"));
 
@@ -115,7 +131,9 @@ public class __atomic_wide_counter {
          * unsigned int __low
          * }
          */
-        public static final long __low$offset() { return __low$OFFSET; }
+        public static final long __low$offset() {
+            return __low$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -123,7 +141,9 @@ public class __atomic_wide_counter {
          * unsigned int __low
          * }
          */
-        public static int __low(MemorySegment struct) { return struct.get(__low$LAYOUT, __low$OFFSET); }
+        public static int __low(MemorySegment struct) {
+            return struct.get(__low$LAYOUT, __low$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -135,7 +155,7 @@ public class __atomic_wide_counter {
             struct.set(__low$LAYOUT, __low$OFFSET, fieldValue);
         }
 
-        private static final OfInt __high$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__high"));
+        private static final OfInt __high$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__high"));
 
         /**
          * Layout for field:
@@ -143,7 +163,9 @@ public class __atomic_wide_counter {
          * unsigned int __high
          * }
          */
-        public static final OfInt __high$layout() { return __high$LAYOUT; }
+        public static final OfInt __high$layout() {
+            return __high$LAYOUT;
+        }
 
         private static final long __high$OFFSET = $LAYOUT.byteOffset(groupElement("__high"));
 
@@ -153,7 +175,9 @@ public class __atomic_wide_counter {
          * unsigned int __high
          * }
          */
-        public static final long __high$offset() { return __high$OFFSET; }
+        public static final long __high$offset() {
+            return __high$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -161,7 +185,9 @@ public class __atomic_wide_counter {
          * unsigned int __high
          * }
          */
-        public static int __high(MemorySegment struct) { return struct.get(__high$LAYOUT, __high$OFFSET); }
+        public static int __high(MemorySegment struct) {
+            return struct.get(__high$LAYOUT, __high$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -189,7 +215,9 @@ public class __atomic_wide_counter {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -211,13 +239,12 @@ public class __atomic_wide_counter {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout __value32$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__value32"));
+    private static final GroupLayout __value32$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__value32"));
 
     /**
      * Layout for field:
@@ -228,7 +255,9 @@ public class __atomic_wide_counter {
      * } __value32
      * }
      */
-    public static final GroupLayout __value32$layout() { return __value32$LAYOUT; }
+    public static final GroupLayout __value32$layout() {
+        return __value32$LAYOUT;
+    }
 
     private static final long __value32$OFFSET = $LAYOUT.byteOffset(groupElement("__value32"));
 
@@ -241,7 +270,9 @@ public class __atomic_wide_counter {
      * } __value32
      * }
      */
-    public static final long __value32$offset() { return __value32$OFFSET; }
+    public static final long __value32$offset() {
+        return __value32$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -285,7 +316,9 @@ public class __atomic_wide_counter {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -307,8 +340,8 @@ public class __atomic_wide_counter {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

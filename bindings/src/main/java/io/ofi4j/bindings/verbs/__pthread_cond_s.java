@@ -32,18 +32,23 @@ public class __pthread_cond_s {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-            __atomic_wide_counter.layout().withName("__wseq"), __atomic_wide_counter.layout().withName("__g1_start"),
-            MemoryLayout.sequenceLayout(2, verbs_h.C_INT).withName("__g_refs"),
-            MemoryLayout.sequenceLayout(2, verbs_h.C_INT).withName("__g_size"),
-            verbs_h.C_INT.withName("__g1_orig_size"), verbs_h.C_INT.withName("__wrefs"),
-            MemoryLayout.sequenceLayout(2, verbs_h.C_INT).withName("__g_signals")).withName("__pthread_cond_s");
+        __atomic_wide_counter.layout().withName("__wseq"),
+        __atomic_wide_counter.layout().withName("__g1_start"),
+        MemoryLayout.sequenceLayout(2, verbs_h.C_INT).withName("__g_refs"),
+        MemoryLayout.sequenceLayout(2, verbs_h.C_INT).withName("__g_size"),
+        verbs_h.C_INT.withName("__g1_orig_size"),
+        verbs_h.C_INT.withName("__wrefs"),
+        MemoryLayout.sequenceLayout(2, verbs_h.C_INT).withName("__g_signals")
+    ).withName("__pthread_cond_s");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout __wseq$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__wseq"));
+    private static final GroupLayout __wseq$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__wseq"));
 
     /**
      * Layout for field:
@@ -51,7 +56,9 @@ public class __pthread_cond_s {
      * __atomic_wide_counter __wseq
      * }
      */
-    public static final GroupLayout __wseq$layout() { return __wseq$LAYOUT; }
+    public static final GroupLayout __wseq$layout() {
+        return __wseq$LAYOUT;
+    }
 
     private static final long __wseq$OFFSET = $LAYOUT.byteOffset(groupElement("__wseq"));
 
@@ -61,7 +68,9 @@ public class __pthread_cond_s {
      * __atomic_wide_counter __wseq
      * }
      */
-    public static final long __wseq$offset() { return __wseq$OFFSET; }
+    public static final long __wseq$offset() {
+        return __wseq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -83,7 +92,7 @@ public class __pthread_cond_s {
         MemorySegment.copy(fieldValue, 0L, struct, __wseq$OFFSET, __wseq$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout __g1_start$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__g1_start"));
+    private static final GroupLayout __g1_start$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__g1_start"));
 
     /**
      * Layout for field:
@@ -91,7 +100,9 @@ public class __pthread_cond_s {
      * __atomic_wide_counter __g1_start
      * }
      */
-    public static final GroupLayout __g1_start$layout() { return __g1_start$LAYOUT; }
+    public static final GroupLayout __g1_start$layout() {
+        return __g1_start$LAYOUT;
+    }
 
     private static final long __g1_start$OFFSET = $LAYOUT.byteOffset(groupElement("__g1_start"));
 
@@ -101,7 +112,9 @@ public class __pthread_cond_s {
      * __atomic_wide_counter __g1_start
      * }
      */
-    public static final long __g1_start$offset() { return __g1_start$OFFSET; }
+    public static final long __g1_start$offset() {
+        return __g1_start$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -123,7 +136,7 @@ public class __pthread_cond_s {
         MemorySegment.copy(fieldValue, 0L, struct, __g1_start$OFFSET, __g1_start$LAYOUT.byteSize());
     }
 
-    private static final SequenceLayout __g_refs$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("__g_refs"));
+    private static final SequenceLayout __g_refs$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__g_refs"));
 
     /**
      * Layout for field:
@@ -131,7 +144,9 @@ public class __pthread_cond_s {
      * unsigned int __g_refs[2]
      * }
      */
-    public static final SequenceLayout __g_refs$layout() { return __g_refs$LAYOUT; }
+    public static final SequenceLayout __g_refs$layout() {
+        return __g_refs$LAYOUT;
+    }
 
     private static final long __g_refs$OFFSET = $LAYOUT.byteOffset(groupElement("__g_refs"));
 
@@ -141,7 +156,9 @@ public class __pthread_cond_s {
      * unsigned int __g_refs[2]
      * }
      */
-    public static final long __g_refs$offset() { return __g_refs$OFFSET; }
+    public static final long __g_refs$offset() {
+        return __g_refs$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -163,7 +180,7 @@ public class __pthread_cond_s {
         MemorySegment.copy(fieldValue, 0L, struct, __g_refs$OFFSET, __g_refs$LAYOUT.byteSize());
     }
 
-    private static long[] __g_refs$DIMS = {2};
+    private static long[] __g_refs$DIMS = { 2 };
 
     /**
      * Dimensions for array field:
@@ -171,7 +188,9 @@ public class __pthread_cond_s {
      * unsigned int __g_refs[2]
      * }
      */
-    public static long[] __g_refs$dimensions() { return __g_refs$DIMS; }
+    public static long[] __g_refs$dimensions() {
+        return __g_refs$DIMS;
+    }
     private static final VarHandle __g_refs$ELEM_HANDLE = __g_refs$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -181,7 +200,7 @@ public class __pthread_cond_s {
      * }
      */
     public static int __g_refs(MemorySegment struct, long index0) {
-        return (int) __g_refs$ELEM_HANDLE.get(struct, 0L, index0);
+        return (int)__g_refs$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -194,7 +213,7 @@ public class __pthread_cond_s {
         __g_refs$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final SequenceLayout __g_size$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("__g_size"));
+    private static final SequenceLayout __g_size$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__g_size"));
 
     /**
      * Layout for field:
@@ -202,7 +221,9 @@ public class __pthread_cond_s {
      * unsigned int __g_size[2]
      * }
      */
-    public static final SequenceLayout __g_size$layout() { return __g_size$LAYOUT; }
+    public static final SequenceLayout __g_size$layout() {
+        return __g_size$LAYOUT;
+    }
 
     private static final long __g_size$OFFSET = $LAYOUT.byteOffset(groupElement("__g_size"));
 
@@ -212,7 +233,9 @@ public class __pthread_cond_s {
      * unsigned int __g_size[2]
      * }
      */
-    public static final long __g_size$offset() { return __g_size$OFFSET; }
+    public static final long __g_size$offset() {
+        return __g_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -234,7 +257,7 @@ public class __pthread_cond_s {
         MemorySegment.copy(fieldValue, 0L, struct, __g_size$OFFSET, __g_size$LAYOUT.byteSize());
     }
 
-    private static long[] __g_size$DIMS = {2};
+    private static long[] __g_size$DIMS = { 2 };
 
     /**
      * Dimensions for array field:
@@ -242,7 +265,9 @@ public class __pthread_cond_s {
      * unsigned int __g_size[2]
      * }
      */
-    public static long[] __g_size$dimensions() { return __g_size$DIMS; }
+    public static long[] __g_size$dimensions() {
+        return __g_size$DIMS;
+    }
     private static final VarHandle __g_size$ELEM_HANDLE = __g_size$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -252,7 +277,7 @@ public class __pthread_cond_s {
      * }
      */
     public static int __g_size(MemorySegment struct, long index0) {
-        return (int) __g_size$ELEM_HANDLE.get(struct, 0L, index0);
+        return (int)__g_size$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -265,7 +290,7 @@ public class __pthread_cond_s {
         __g_size$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final OfInt __g1_orig_size$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__g1_orig_size"));
+    private static final OfInt __g1_orig_size$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__g1_orig_size"));
 
     /**
      * Layout for field:
@@ -273,7 +298,9 @@ public class __pthread_cond_s {
      * unsigned int __g1_orig_size
      * }
      */
-    public static final OfInt __g1_orig_size$layout() { return __g1_orig_size$LAYOUT; }
+    public static final OfInt __g1_orig_size$layout() {
+        return __g1_orig_size$LAYOUT;
+    }
 
     private static final long __g1_orig_size$OFFSET = $LAYOUT.byteOffset(groupElement("__g1_orig_size"));
 
@@ -283,7 +310,9 @@ public class __pthread_cond_s {
      * unsigned int __g1_orig_size
      * }
      */
-    public static final long __g1_orig_size$offset() { return __g1_orig_size$OFFSET; }
+    public static final long __g1_orig_size$offset() {
+        return __g1_orig_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -305,7 +334,7 @@ public class __pthread_cond_s {
         struct.set(__g1_orig_size$LAYOUT, __g1_orig_size$OFFSET, fieldValue);
     }
 
-    private static final OfInt __wrefs$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__wrefs"));
+    private static final OfInt __wrefs$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__wrefs"));
 
     /**
      * Layout for field:
@@ -313,7 +342,9 @@ public class __pthread_cond_s {
      * unsigned int __wrefs
      * }
      */
-    public static final OfInt __wrefs$layout() { return __wrefs$LAYOUT; }
+    public static final OfInt __wrefs$layout() {
+        return __wrefs$LAYOUT;
+    }
 
     private static final long __wrefs$OFFSET = $LAYOUT.byteOffset(groupElement("__wrefs"));
 
@@ -323,7 +354,9 @@ public class __pthread_cond_s {
      * unsigned int __wrefs
      * }
      */
-    public static final long __wrefs$offset() { return __wrefs$OFFSET; }
+    public static final long __wrefs$offset() {
+        return __wrefs$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -331,7 +364,9 @@ public class __pthread_cond_s {
      * unsigned int __wrefs
      * }
      */
-    public static int __wrefs(MemorySegment struct) { return struct.get(__wrefs$LAYOUT, __wrefs$OFFSET); }
+    public static int __wrefs(MemorySegment struct) {
+        return struct.get(__wrefs$LAYOUT, __wrefs$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -343,8 +378,7 @@ public class __pthread_cond_s {
         struct.set(__wrefs$LAYOUT, __wrefs$OFFSET, fieldValue);
     }
 
-    private static final SequenceLayout __g_signals$LAYOUT = (SequenceLayout) $LAYOUT
-            .select(groupElement("__g_signals"));
+    private static final SequenceLayout __g_signals$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__g_signals"));
 
     /**
      * Layout for field:
@@ -352,7 +386,9 @@ public class __pthread_cond_s {
      * unsigned int __g_signals[2]
      * }
      */
-    public static final SequenceLayout __g_signals$layout() { return __g_signals$LAYOUT; }
+    public static final SequenceLayout __g_signals$layout() {
+        return __g_signals$LAYOUT;
+    }
 
     private static final long __g_signals$OFFSET = $LAYOUT.byteOffset(groupElement("__g_signals"));
 
@@ -362,7 +398,9 @@ public class __pthread_cond_s {
      * unsigned int __g_signals[2]
      * }
      */
-    public static final long __g_signals$offset() { return __g_signals$OFFSET; }
+    public static final long __g_signals$offset() {
+        return __g_signals$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -384,7 +422,7 @@ public class __pthread_cond_s {
         MemorySegment.copy(fieldValue, 0L, struct, __g_signals$OFFSET, __g_signals$LAYOUT.byteSize());
     }
 
-    private static long[] __g_signals$DIMS = {2};
+    private static long[] __g_signals$DIMS = { 2 };
 
     /**
      * Dimensions for array field:
@@ -392,7 +430,9 @@ public class __pthread_cond_s {
      * unsigned int __g_signals[2]
      * }
      */
-    public static long[] __g_signals$dimensions() { return __g_signals$DIMS; }
+    public static long[] __g_signals$dimensions() {
+        return __g_signals$DIMS;
+    }
     private static final VarHandle __g_signals$ELEM_HANDLE = __g_signals$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -402,7 +442,7 @@ public class __pthread_cond_s {
      * }
      */
     public static int __g_signals(MemorySegment struct, long index0) {
-        return (int) __g_signals$ELEM_HANDLE.get(struct, 0L, index0);
+        return (int)__g_signals$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -431,7 +471,9 @@ public class __pthread_cond_s {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -453,8 +495,8 @@ public class __pthread_cond_s {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class __pthread_internal_list {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_POINTER.withName("__prev"), verbs_h.C_POINTER.withName("__next"))
-            .withName("__pthread_internal_list");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("__prev"),
+        verbs_h.C_POINTER.withName("__next")
+    ).withName("__pthread_internal_list");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout __prev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("__prev"));
+    private static final AddressLayout __prev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("__prev"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class __pthread_internal_list {
      * struct __pthread_internal_list *__prev
      * }
      */
-    public static final AddressLayout __prev$layout() { return __prev$LAYOUT; }
+    public static final AddressLayout __prev$layout() {
+        return __prev$LAYOUT;
+    }
 
     private static final long __prev$OFFSET = $LAYOUT.byteOffset(groupElement("__prev"));
 
@@ -53,7 +58,9 @@ public class __pthread_internal_list {
      * struct __pthread_internal_list *__prev
      * }
      */
-    public static final long __prev$offset() { return __prev$OFFSET; }
+    public static final long __prev$offset() {
+        return __prev$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class __pthread_internal_list {
      * struct __pthread_internal_list *__prev
      * }
      */
-    public static MemorySegment __prev(MemorySegment struct) { return struct.get(__prev$LAYOUT, __prev$OFFSET); }
+    public static MemorySegment __prev(MemorySegment struct) {
+        return struct.get(__prev$LAYOUT, __prev$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class __pthread_internal_list {
         struct.set(__prev$LAYOUT, __prev$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout __next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("__next"));
+    private static final AddressLayout __next$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("__next"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class __pthread_internal_list {
      * struct __pthread_internal_list *__next
      * }
      */
-    public static final AddressLayout __next$layout() { return __next$LAYOUT; }
+    public static final AddressLayout __next$layout() {
+        return __next$LAYOUT;
+    }
 
     private static final long __next$OFFSET = $LAYOUT.byteOffset(groupElement("__next"));
 
@@ -91,7 +102,9 @@ public class __pthread_internal_list {
      * struct __pthread_internal_list *__next
      * }
      */
-    public static final long __next$offset() { return __next$OFFSET; }
+    public static final long __next$offset() {
+        return __next$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +112,9 @@ public class __pthread_internal_list {
      * struct __pthread_internal_list *__next
      * }
      */
-    public static MemorySegment __next(MemorySegment struct) { return struct.get(__next$LAYOUT, __next$OFFSET); }
+    public static MemorySegment __next(MemorySegment struct) {
+        return struct.get(__next$LAYOUT, __next$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -127,7 +142,9 @@ public class __pthread_internal_list {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -149,8 +166,8 @@ public class __pthread_internal_list {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,3 +26,4 @@ public class __pthread_list_t extends __pthread_internal_list {
         // Should not be called directly
     }
 }
+

@@ -32,19 +32,25 @@ public class __pthread_mutex_s {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_INT.withName("__lock"), verbs_h.C_INT.withName("__count"),
-                    verbs_h.C_INT.withName("__owner"), verbs_h.C_INT.withName("__nusers"),
-                    verbs_h.C_INT.withName("__kind"), verbs_h.C_SHORT.withName("__spins"),
-                    verbs_h.C_SHORT.withName("__elision"), __pthread_internal_list.layout().withName("__list"))
-            .withName("__pthread_mutex_s");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("__lock"),
+        verbs_h.C_INT.withName("__count"),
+        verbs_h.C_INT.withName("__owner"),
+        verbs_h.C_INT.withName("__nusers"),
+        verbs_h.C_INT.withName("__kind"),
+        verbs_h.C_SHORT.withName("__spins"),
+        verbs_h.C_SHORT.withName("__elision"),
+        __pthread_internal_list.layout().withName("__list")
+    ).withName("__pthread_mutex_s");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt __lock$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__lock"));
+    private static final OfInt __lock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__lock"));
 
     /**
      * Layout for field:
@@ -52,7 +58,9 @@ public class __pthread_mutex_s {
      * int __lock
      * }
      */
-    public static final OfInt __lock$layout() { return __lock$LAYOUT; }
+    public static final OfInt __lock$layout() {
+        return __lock$LAYOUT;
+    }
 
     private static final long __lock$OFFSET = $LAYOUT.byteOffset(groupElement("__lock"));
 
@@ -62,7 +70,9 @@ public class __pthread_mutex_s {
      * int __lock
      * }
      */
-    public static final long __lock$offset() { return __lock$OFFSET; }
+    public static final long __lock$offset() {
+        return __lock$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +80,9 @@ public class __pthread_mutex_s {
      * int __lock
      * }
      */
-    public static int __lock(MemorySegment struct) { return struct.get(__lock$LAYOUT, __lock$OFFSET); }
+    public static int __lock(MemorySegment struct) {
+        return struct.get(__lock$LAYOUT, __lock$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -82,7 +94,7 @@ public class __pthread_mutex_s {
         struct.set(__lock$LAYOUT, __lock$OFFSET, fieldValue);
     }
 
-    private static final OfInt __count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__count"));
+    private static final OfInt __count$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__count"));
 
     /**
      * Layout for field:
@@ -90,7 +102,9 @@ public class __pthread_mutex_s {
      * unsigned int __count
      * }
      */
-    public static final OfInt __count$layout() { return __count$LAYOUT; }
+    public static final OfInt __count$layout() {
+        return __count$LAYOUT;
+    }
 
     private static final long __count$OFFSET = $LAYOUT.byteOffset(groupElement("__count"));
 
@@ -100,7 +114,9 @@ public class __pthread_mutex_s {
      * unsigned int __count
      * }
      */
-    public static final long __count$offset() { return __count$OFFSET; }
+    public static final long __count$offset() {
+        return __count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -108,7 +124,9 @@ public class __pthread_mutex_s {
      * unsigned int __count
      * }
      */
-    public static int __count(MemorySegment struct) { return struct.get(__count$LAYOUT, __count$OFFSET); }
+    public static int __count(MemorySegment struct) {
+        return struct.get(__count$LAYOUT, __count$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -120,7 +138,7 @@ public class __pthread_mutex_s {
         struct.set(__count$LAYOUT, __count$OFFSET, fieldValue);
     }
 
-    private static final OfInt __owner$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__owner"));
+    private static final OfInt __owner$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__owner"));
 
     /**
      * Layout for field:
@@ -128,7 +146,9 @@ public class __pthread_mutex_s {
      * int __owner
      * }
      */
-    public static final OfInt __owner$layout() { return __owner$LAYOUT; }
+    public static final OfInt __owner$layout() {
+        return __owner$LAYOUT;
+    }
 
     private static final long __owner$OFFSET = $LAYOUT.byteOffset(groupElement("__owner"));
 
@@ -138,7 +158,9 @@ public class __pthread_mutex_s {
      * int __owner
      * }
      */
-    public static final long __owner$offset() { return __owner$OFFSET; }
+    public static final long __owner$offset() {
+        return __owner$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -146,7 +168,9 @@ public class __pthread_mutex_s {
      * int __owner
      * }
      */
-    public static int __owner(MemorySegment struct) { return struct.get(__owner$LAYOUT, __owner$OFFSET); }
+    public static int __owner(MemorySegment struct) {
+        return struct.get(__owner$LAYOUT, __owner$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -158,7 +182,7 @@ public class __pthread_mutex_s {
         struct.set(__owner$LAYOUT, __owner$OFFSET, fieldValue);
     }
 
-    private static final OfInt __nusers$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__nusers"));
+    private static final OfInt __nusers$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__nusers"));
 
     /**
      * Layout for field:
@@ -166,7 +190,9 @@ public class __pthread_mutex_s {
      * unsigned int __nusers
      * }
      */
-    public static final OfInt __nusers$layout() { return __nusers$LAYOUT; }
+    public static final OfInt __nusers$layout() {
+        return __nusers$LAYOUT;
+    }
 
     private static final long __nusers$OFFSET = $LAYOUT.byteOffset(groupElement("__nusers"));
 
@@ -176,7 +202,9 @@ public class __pthread_mutex_s {
      * unsigned int __nusers
      * }
      */
-    public static final long __nusers$offset() { return __nusers$OFFSET; }
+    public static final long __nusers$offset() {
+        return __nusers$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -184,7 +212,9 @@ public class __pthread_mutex_s {
      * unsigned int __nusers
      * }
      */
-    public static int __nusers(MemorySegment struct) { return struct.get(__nusers$LAYOUT, __nusers$OFFSET); }
+    public static int __nusers(MemorySegment struct) {
+        return struct.get(__nusers$LAYOUT, __nusers$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -196,7 +226,7 @@ public class __pthread_mutex_s {
         struct.set(__nusers$LAYOUT, __nusers$OFFSET, fieldValue);
     }
 
-    private static final OfInt __kind$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__kind"));
+    private static final OfInt __kind$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__kind"));
 
     /**
      * Layout for field:
@@ -204,7 +234,9 @@ public class __pthread_mutex_s {
      * int __kind
      * }
      */
-    public static final OfInt __kind$layout() { return __kind$LAYOUT; }
+    public static final OfInt __kind$layout() {
+        return __kind$LAYOUT;
+    }
 
     private static final long __kind$OFFSET = $LAYOUT.byteOffset(groupElement("__kind"));
 
@@ -214,7 +246,9 @@ public class __pthread_mutex_s {
      * int __kind
      * }
      */
-    public static final long __kind$offset() { return __kind$OFFSET; }
+    public static final long __kind$offset() {
+        return __kind$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -222,7 +256,9 @@ public class __pthread_mutex_s {
      * int __kind
      * }
      */
-    public static int __kind(MemorySegment struct) { return struct.get(__kind$LAYOUT, __kind$OFFSET); }
+    public static int __kind(MemorySegment struct) {
+        return struct.get(__kind$LAYOUT, __kind$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -234,7 +270,7 @@ public class __pthread_mutex_s {
         struct.set(__kind$LAYOUT, __kind$OFFSET, fieldValue);
     }
 
-    private static final OfShort __spins$LAYOUT = (OfShort) $LAYOUT.select(groupElement("__spins"));
+    private static final OfShort __spins$LAYOUT = (OfShort)$LAYOUT.select(groupElement("__spins"));
 
     /**
      * Layout for field:
@@ -242,7 +278,9 @@ public class __pthread_mutex_s {
      * short __spins
      * }
      */
-    public static final OfShort __spins$layout() { return __spins$LAYOUT; }
+    public static final OfShort __spins$layout() {
+        return __spins$LAYOUT;
+    }
 
     private static final long __spins$OFFSET = $LAYOUT.byteOffset(groupElement("__spins"));
 
@@ -252,7 +290,9 @@ public class __pthread_mutex_s {
      * short __spins
      * }
      */
-    public static final long __spins$offset() { return __spins$OFFSET; }
+    public static final long __spins$offset() {
+        return __spins$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -260,7 +300,9 @@ public class __pthread_mutex_s {
      * short __spins
      * }
      */
-    public static short __spins(MemorySegment struct) { return struct.get(__spins$LAYOUT, __spins$OFFSET); }
+    public static short __spins(MemorySegment struct) {
+        return struct.get(__spins$LAYOUT, __spins$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -272,7 +314,7 @@ public class __pthread_mutex_s {
         struct.set(__spins$LAYOUT, __spins$OFFSET, fieldValue);
     }
 
-    private static final OfShort __elision$LAYOUT = (OfShort) $LAYOUT.select(groupElement("__elision"));
+    private static final OfShort __elision$LAYOUT = (OfShort)$LAYOUT.select(groupElement("__elision"));
 
     /**
      * Layout for field:
@@ -280,7 +322,9 @@ public class __pthread_mutex_s {
      * short __elision
      * }
      */
-    public static final OfShort __elision$layout() { return __elision$LAYOUT; }
+    public static final OfShort __elision$layout() {
+        return __elision$LAYOUT;
+    }
 
     private static final long __elision$OFFSET = $LAYOUT.byteOffset(groupElement("__elision"));
 
@@ -290,7 +334,9 @@ public class __pthread_mutex_s {
      * short __elision
      * }
      */
-    public static final long __elision$offset() { return __elision$OFFSET; }
+    public static final long __elision$offset() {
+        return __elision$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -298,7 +344,9 @@ public class __pthread_mutex_s {
      * short __elision
      * }
      */
-    public static short __elision(MemorySegment struct) { return struct.get(__elision$LAYOUT, __elision$OFFSET); }
+    public static short __elision(MemorySegment struct) {
+        return struct.get(__elision$LAYOUT, __elision$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -310,7 +358,7 @@ public class __pthread_mutex_s {
         struct.set(__elision$LAYOUT, __elision$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout __list$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__list"));
+    private static final GroupLayout __list$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__list"));
 
     /**
      * Layout for field:
@@ -318,7 +366,9 @@ public class __pthread_mutex_s {
      * __pthread_list_t __list
      * }
      */
-    public static final GroupLayout __list$layout() { return __list$LAYOUT; }
+    public static final GroupLayout __list$layout() {
+        return __list$LAYOUT;
+    }
 
     private static final long __list$OFFSET = $LAYOUT.byteOffset(groupElement("__list"));
 
@@ -328,7 +378,9 @@ public class __pthread_mutex_s {
      * __pthread_list_t __list
      * }
      */
-    public static final long __list$offset() { return __list$OFFSET; }
+    public static final long __list$offset() {
+        return __list$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -366,7 +418,9 @@ public class __pthread_mutex_s {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -388,8 +442,8 @@ public class __pthread_mutex_s {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,14 +26,17 @@ public class _ibv_device_ops {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_POINTER.withName("_dummy1"), verbs_h.C_POINTER.withName("_dummy2"))
-            .withName("_ibv_device_ops");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("_dummy1"),
+        verbs_h.C_POINTER.withName("_dummy2")
+    ).withName("_ibv_device_ops");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
     /**
      * {@snippet lang=c :
@@ -53,13 +56,18 @@ public class _ibv_device_ops {
             MemorySegment apply(MemorySegment _x0, int _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_dummy1.Function.class, "apply", $DESC);
 
@@ -76,7 +84,7 @@ public class _ibv_device_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -85,7 +93,7 @@ public class _ibv_device_ops {
         }
     }
 
-    private static final AddressLayout _dummy1$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("_dummy1"));
+    private static final AddressLayout _dummy1$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_dummy1"));
 
     /**
      * Layout for field:
@@ -93,7 +101,9 @@ public class _ibv_device_ops {
      * struct ibv_context *(*_dummy1)(struct ibv_device *, int)
      * }
      */
-    public static final AddressLayout _dummy1$layout() { return _dummy1$LAYOUT; }
+    public static final AddressLayout _dummy1$layout() {
+        return _dummy1$LAYOUT;
+    }
 
     private static final long _dummy1$OFFSET = $LAYOUT.byteOffset(groupElement("_dummy1"));
 
@@ -103,7 +113,9 @@ public class _ibv_device_ops {
      * struct ibv_context *(*_dummy1)(struct ibv_device *, int)
      * }
      */
-    public static final long _dummy1$offset() { return _dummy1$OFFSET; }
+    public static final long _dummy1$offset() {
+        return _dummy1$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -111,7 +123,9 @@ public class _ibv_device_ops {
      * struct ibv_context *(*_dummy1)(struct ibv_device *, int)
      * }
      */
-    public static MemorySegment _dummy1(MemorySegment struct) { return struct.get(_dummy1$LAYOUT, _dummy1$OFFSET); }
+    public static MemorySegment _dummy1(MemorySegment struct) {
+        return struct.get(_dummy1$LAYOUT, _dummy1$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -141,12 +155,16 @@ public class _ibv_device_ops {
             void apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_dummy2.Function.class, "apply", $DESC);
 
@@ -163,16 +181,16 @@ public class _ibv_device_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
-                DOWN$MH.invokeExact(funcPtr, _x0);
+                 DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout _dummy2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("_dummy2"));
+    private static final AddressLayout _dummy2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_dummy2"));
 
     /**
      * Layout for field:
@@ -180,7 +198,9 @@ public class _ibv_device_ops {
      * void (*_dummy2)(struct ibv_context *)
      * }
      */
-    public static final AddressLayout _dummy2$layout() { return _dummy2$LAYOUT; }
+    public static final AddressLayout _dummy2$layout() {
+        return _dummy2$LAYOUT;
+    }
 
     private static final long _dummy2$OFFSET = $LAYOUT.byteOffset(groupElement("_dummy2"));
 
@@ -190,7 +210,9 @@ public class _ibv_device_ops {
      * void (*_dummy2)(struct ibv_context *)
      * }
      */
-    public static final long _dummy2$offset() { return _dummy2$OFFSET; }
+    public static final long _dummy2$offset() {
+        return _dummy2$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -198,7 +220,9 @@ public class _ibv_device_ops {
      * void (*_dummy2)(struct ibv_context *)
      * }
      */
-    public static MemorySegment _dummy2(MemorySegment struct) { return struct.get(_dummy2$LAYOUT, _dummy2$OFFSET); }
+    public static MemorySegment _dummy2(MemorySegment struct) {
+        return struct.get(_dummy2$LAYOUT, _dummy2$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -226,7 +250,9 @@ public class _ibv_device_ops {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -248,8 +274,8 @@ public class _ibv_device_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

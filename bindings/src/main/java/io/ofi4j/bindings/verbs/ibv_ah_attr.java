@@ -31,17 +31,25 @@ public class ibv_ah_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(ibv_global_route.layout().withName("grh"),
-            verbs_h.C_SHORT.withName("dlid"), verbs_h.C_CHAR.withName("sl"), verbs_h.C_CHAR.withName("src_path_bits"),
-            verbs_h.C_CHAR.withName("static_rate"), verbs_h.C_CHAR.withName("is_global"),
-            verbs_h.C_CHAR.withName("port_num"), MemoryLayout.paddingLayout(1)).withName("ibv_ah_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        ibv_global_route.layout().withName("grh"),
+        verbs_h.C_SHORT.withName("dlid"),
+        verbs_h.C_CHAR.withName("sl"),
+        verbs_h.C_CHAR.withName("src_path_bits"),
+        verbs_h.C_CHAR.withName("static_rate"),
+        verbs_h.C_CHAR.withName("is_global"),
+        verbs_h.C_CHAR.withName("port_num"),
+        MemoryLayout.paddingLayout(1)
+    ).withName("ibv_ah_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout grh$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("grh"));
+    private static final GroupLayout grh$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("grh"));
 
     /**
      * Layout for field:
@@ -49,7 +57,9 @@ public class ibv_ah_attr {
      * struct ibv_global_route grh
      * }
      */
-    public static final GroupLayout grh$layout() { return grh$LAYOUT; }
+    public static final GroupLayout grh$layout() {
+        return grh$LAYOUT;
+    }
 
     private static final long grh$OFFSET = $LAYOUT.byteOffset(groupElement("grh"));
 
@@ -59,7 +69,9 @@ public class ibv_ah_attr {
      * struct ibv_global_route grh
      * }
      */
-    public static final long grh$offset() { return grh$OFFSET; }
+    public static final long grh$offset() {
+        return grh$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -81,7 +93,7 @@ public class ibv_ah_attr {
         MemorySegment.copy(fieldValue, 0L, struct, grh$OFFSET, grh$LAYOUT.byteSize());
     }
 
-    private static final OfShort dlid$LAYOUT = (OfShort) $LAYOUT.select(groupElement("dlid"));
+    private static final OfShort dlid$LAYOUT = (OfShort)$LAYOUT.select(groupElement("dlid"));
 
     /**
      * Layout for field:
@@ -89,7 +101,9 @@ public class ibv_ah_attr {
      * uint16_t dlid
      * }
      */
-    public static final OfShort dlid$layout() { return dlid$LAYOUT; }
+    public static final OfShort dlid$layout() {
+        return dlid$LAYOUT;
+    }
 
     private static final long dlid$OFFSET = $LAYOUT.byteOffset(groupElement("dlid"));
 
@@ -99,7 +113,9 @@ public class ibv_ah_attr {
      * uint16_t dlid
      * }
      */
-    public static final long dlid$offset() { return dlid$OFFSET; }
+    public static final long dlid$offset() {
+        return dlid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -107,7 +123,9 @@ public class ibv_ah_attr {
      * uint16_t dlid
      * }
      */
-    public static short dlid(MemorySegment struct) { return struct.get(dlid$LAYOUT, dlid$OFFSET); }
+    public static short dlid(MemorySegment struct) {
+        return struct.get(dlid$LAYOUT, dlid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -119,7 +137,7 @@ public class ibv_ah_attr {
         struct.set(dlid$LAYOUT, dlid$OFFSET, fieldValue);
     }
 
-    private static final OfByte sl$LAYOUT = (OfByte) $LAYOUT.select(groupElement("sl"));
+    private static final OfByte sl$LAYOUT = (OfByte)$LAYOUT.select(groupElement("sl"));
 
     /**
      * Layout for field:
@@ -127,7 +145,9 @@ public class ibv_ah_attr {
      * uint8_t sl
      * }
      */
-    public static final OfByte sl$layout() { return sl$LAYOUT; }
+    public static final OfByte sl$layout() {
+        return sl$LAYOUT;
+    }
 
     private static final long sl$OFFSET = $LAYOUT.byteOffset(groupElement("sl"));
 
@@ -137,7 +157,9 @@ public class ibv_ah_attr {
      * uint8_t sl
      * }
      */
-    public static final long sl$offset() { return sl$OFFSET; }
+    public static final long sl$offset() {
+        return sl$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -145,7 +167,9 @@ public class ibv_ah_attr {
      * uint8_t sl
      * }
      */
-    public static byte sl(MemorySegment struct) { return struct.get(sl$LAYOUT, sl$OFFSET); }
+    public static byte sl(MemorySegment struct) {
+        return struct.get(sl$LAYOUT, sl$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -153,9 +177,11 @@ public class ibv_ah_attr {
      * uint8_t sl
      * }
      */
-    public static void sl(MemorySegment struct, byte fieldValue) { struct.set(sl$LAYOUT, sl$OFFSET, fieldValue); }
+    public static void sl(MemorySegment struct, byte fieldValue) {
+        struct.set(sl$LAYOUT, sl$OFFSET, fieldValue);
+    }
 
-    private static final OfByte src_path_bits$LAYOUT = (OfByte) $LAYOUT.select(groupElement("src_path_bits"));
+    private static final OfByte src_path_bits$LAYOUT = (OfByte)$LAYOUT.select(groupElement("src_path_bits"));
 
     /**
      * Layout for field:
@@ -163,7 +189,9 @@ public class ibv_ah_attr {
      * uint8_t src_path_bits
      * }
      */
-    public static final OfByte src_path_bits$layout() { return src_path_bits$LAYOUT; }
+    public static final OfByte src_path_bits$layout() {
+        return src_path_bits$LAYOUT;
+    }
 
     private static final long src_path_bits$OFFSET = $LAYOUT.byteOffset(groupElement("src_path_bits"));
 
@@ -173,7 +201,9 @@ public class ibv_ah_attr {
      * uint8_t src_path_bits
      * }
      */
-    public static final long src_path_bits$offset() { return src_path_bits$OFFSET; }
+    public static final long src_path_bits$offset() {
+        return src_path_bits$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -195,7 +225,7 @@ public class ibv_ah_attr {
         struct.set(src_path_bits$LAYOUT, src_path_bits$OFFSET, fieldValue);
     }
 
-    private static final OfByte static_rate$LAYOUT = (OfByte) $LAYOUT.select(groupElement("static_rate"));
+    private static final OfByte static_rate$LAYOUT = (OfByte)$LAYOUT.select(groupElement("static_rate"));
 
     /**
      * Layout for field:
@@ -203,7 +233,9 @@ public class ibv_ah_attr {
      * uint8_t static_rate
      * }
      */
-    public static final OfByte static_rate$layout() { return static_rate$LAYOUT; }
+    public static final OfByte static_rate$layout() {
+        return static_rate$LAYOUT;
+    }
 
     private static final long static_rate$OFFSET = $LAYOUT.byteOffset(groupElement("static_rate"));
 
@@ -213,7 +245,9 @@ public class ibv_ah_attr {
      * uint8_t static_rate
      * }
      */
-    public static final long static_rate$offset() { return static_rate$OFFSET; }
+    public static final long static_rate$offset() {
+        return static_rate$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -235,7 +269,7 @@ public class ibv_ah_attr {
         struct.set(static_rate$LAYOUT, static_rate$OFFSET, fieldValue);
     }
 
-    private static final OfByte is_global$LAYOUT = (OfByte) $LAYOUT.select(groupElement("is_global"));
+    private static final OfByte is_global$LAYOUT = (OfByte)$LAYOUT.select(groupElement("is_global"));
 
     /**
      * Layout for field:
@@ -243,7 +277,9 @@ public class ibv_ah_attr {
      * uint8_t is_global
      * }
      */
-    public static final OfByte is_global$layout() { return is_global$LAYOUT; }
+    public static final OfByte is_global$layout() {
+        return is_global$LAYOUT;
+    }
 
     private static final long is_global$OFFSET = $LAYOUT.byteOffset(groupElement("is_global"));
 
@@ -253,7 +289,9 @@ public class ibv_ah_attr {
      * uint8_t is_global
      * }
      */
-    public static final long is_global$offset() { return is_global$OFFSET; }
+    public static final long is_global$offset() {
+        return is_global$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -261,7 +299,9 @@ public class ibv_ah_attr {
      * uint8_t is_global
      * }
      */
-    public static byte is_global(MemorySegment struct) { return struct.get(is_global$LAYOUT, is_global$OFFSET); }
+    public static byte is_global(MemorySegment struct) {
+        return struct.get(is_global$LAYOUT, is_global$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -273,7 +313,7 @@ public class ibv_ah_attr {
         struct.set(is_global$LAYOUT, is_global$OFFSET, fieldValue);
     }
 
-    private static final OfByte port_num$LAYOUT = (OfByte) $LAYOUT.select(groupElement("port_num"));
+    private static final OfByte port_num$LAYOUT = (OfByte)$LAYOUT.select(groupElement("port_num"));
 
     /**
      * Layout for field:
@@ -281,7 +321,9 @@ public class ibv_ah_attr {
      * uint8_t port_num
      * }
      */
-    public static final OfByte port_num$layout() { return port_num$LAYOUT; }
+    public static final OfByte port_num$layout() {
+        return port_num$LAYOUT;
+    }
 
     private static final long port_num$OFFSET = $LAYOUT.byteOffset(groupElement("port_num"));
 
@@ -291,7 +333,9 @@ public class ibv_ah_attr {
      * uint8_t port_num
      * }
      */
-    public static final long port_num$offset() { return port_num$OFFSET; }
+    public static final long port_num$offset() {
+        return port_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -299,7 +343,9 @@ public class ibv_ah_attr {
      * uint8_t port_num
      * }
      */
-    public static byte port_num(MemorySegment struct) { return struct.get(port_num$LAYOUT, port_num$OFFSET); }
+    public static byte port_num(MemorySegment struct) {
+        return struct.get(port_num$LAYOUT, port_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -327,7 +373,9 @@ public class ibv_ah_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -349,8 +397,8 @@ public class ibv_ah_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

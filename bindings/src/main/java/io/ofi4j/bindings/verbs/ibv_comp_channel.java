@@ -27,15 +27,20 @@ public class ibv_comp_channel {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
-            verbs_h.C_INT.withName("fd"), verbs_h.C_INT.withName("refcnt")).withName("ibv_comp_channel");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_INT.withName("fd"),
+        verbs_h.C_INT.withName("refcnt")
+    ).withName("ibv_comp_channel");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class ibv_comp_channel {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -53,7 +60,9 @@ public class ibv_comp_channel {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class ibv_comp_channel {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class ibv_comp_channel {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfInt fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fd"));
+    private static final OfInt fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class ibv_comp_channel {
      * int fd
      * }
      */
-    public static final OfInt fd$layout() { return fd$LAYOUT; }
+    public static final OfInt fd$layout() {
+        return fd$LAYOUT;
+    }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -91,7 +104,9 @@ public class ibv_comp_channel {
      * int fd
      * }
      */
-    public static final long fd$offset() { return fd$OFFSET; }
+    public static final long fd$offset() {
+        return fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class ibv_comp_channel {
      * int fd
      * }
      */
-    public static int fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
+    public static int fd(MemorySegment struct) {
+        return struct.get(fd$LAYOUT, fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -107,9 +124,11 @@ public class ibv_comp_channel {
      * int fd
      * }
      */
-    public static void fd(MemorySegment struct, int fieldValue) { struct.set(fd$LAYOUT, fd$OFFSET, fieldValue); }
+    public static void fd(MemorySegment struct, int fieldValue) {
+        struct.set(fd$LAYOUT, fd$OFFSET, fieldValue);
+    }
 
-    private static final OfInt refcnt$LAYOUT = (OfInt) $LAYOUT.select(groupElement("refcnt"));
+    private static final OfInt refcnt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("refcnt"));
 
     /**
      * Layout for field:
@@ -117,7 +136,9 @@ public class ibv_comp_channel {
      * int refcnt
      * }
      */
-    public static final OfInt refcnt$layout() { return refcnt$LAYOUT; }
+    public static final OfInt refcnt$layout() {
+        return refcnt$LAYOUT;
+    }
 
     private static final long refcnt$OFFSET = $LAYOUT.byteOffset(groupElement("refcnt"));
 
@@ -127,7 +148,9 @@ public class ibv_comp_channel {
      * int refcnt
      * }
      */
-    public static final long refcnt$offset() { return refcnt$OFFSET; }
+    public static final long refcnt$offset() {
+        return refcnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -135,7 +158,9 @@ public class ibv_comp_channel {
      * int refcnt
      * }
      */
-    public static int refcnt(MemorySegment struct) { return struct.get(refcnt$LAYOUT, refcnt$OFFSET); }
+    public static int refcnt(MemorySegment struct) {
+        return struct.get(refcnt$LAYOUT, refcnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -163,7 +188,9 @@ public class ibv_comp_channel {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -185,8 +212,8 @@ public class ibv_comp_channel {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

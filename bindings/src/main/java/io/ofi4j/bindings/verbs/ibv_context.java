@@ -31,19 +31,25 @@ public class ibv_context {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_POINTER.withName("device"), ibv_context_ops.layout().withName("ops"),
-                    verbs_h.C_INT.withName("cmd_fd"), verbs_h.C_INT.withName("async_fd"),
-                    verbs_h.C_INT.withName("num_comp_vectors"), MemoryLayout.paddingLayout(4),
-                    pthread_mutex_t.layout().withName("mutex"), verbs_h.C_POINTER.withName("abi_compat"))
-            .withName("ibv_context");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("device"),
+        ibv_context_ops.layout().withName("ops"),
+        verbs_h.C_INT.withName("cmd_fd"),
+        verbs_h.C_INT.withName("async_fd"),
+        verbs_h.C_INT.withName("num_comp_vectors"),
+        MemoryLayout.paddingLayout(4),
+        pthread_mutex_t.layout().withName("mutex"),
+        verbs_h.C_POINTER.withName("abi_compat")
+    ).withName("ibv_context");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout device$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("device"));
+    private static final AddressLayout device$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device"));
 
     /**
      * Layout for field:
@@ -51,7 +57,9 @@ public class ibv_context {
      * struct ibv_device *device
      * }
      */
-    public static final AddressLayout device$layout() { return device$LAYOUT; }
+    public static final AddressLayout device$layout() {
+        return device$LAYOUT;
+    }
 
     private static final long device$OFFSET = $LAYOUT.byteOffset(groupElement("device"));
 
@@ -61,7 +69,9 @@ public class ibv_context {
      * struct ibv_device *device
      * }
      */
-    public static final long device$offset() { return device$OFFSET; }
+    public static final long device$offset() {
+        return device$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -69,7 +79,9 @@ public class ibv_context {
      * struct ibv_device *device
      * }
      */
-    public static MemorySegment device(MemorySegment struct) { return struct.get(device$LAYOUT, device$OFFSET); }
+    public static MemorySegment device(MemorySegment struct) {
+        return struct.get(device$LAYOUT, device$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -81,7 +93,7 @@ public class ibv_context {
         struct.set(device$LAYOUT, device$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout ops$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ops"));
+    private static final GroupLayout ops$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -89,7 +101,9 @@ public class ibv_context {
      * struct ibv_context_ops ops
      * }
      */
-    public static final GroupLayout ops$layout() { return ops$LAYOUT; }
+    public static final GroupLayout ops$layout() {
+        return ops$LAYOUT;
+    }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -99,7 +113,9 @@ public class ibv_context {
      * struct ibv_context_ops ops
      * }
      */
-    public static final long ops$offset() { return ops$OFFSET; }
+    public static final long ops$offset() {
+        return ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -121,7 +137,7 @@ public class ibv_context {
         MemorySegment.copy(fieldValue, 0L, struct, ops$OFFSET, ops$LAYOUT.byteSize());
     }
 
-    private static final OfInt cmd_fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cmd_fd"));
+    private static final OfInt cmd_fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cmd_fd"));
 
     /**
      * Layout for field:
@@ -129,7 +145,9 @@ public class ibv_context {
      * int cmd_fd
      * }
      */
-    public static final OfInt cmd_fd$layout() { return cmd_fd$LAYOUT; }
+    public static final OfInt cmd_fd$layout() {
+        return cmd_fd$LAYOUT;
+    }
 
     private static final long cmd_fd$OFFSET = $LAYOUT.byteOffset(groupElement("cmd_fd"));
 
@@ -139,7 +157,9 @@ public class ibv_context {
      * int cmd_fd
      * }
      */
-    public static final long cmd_fd$offset() { return cmd_fd$OFFSET; }
+    public static final long cmd_fd$offset() {
+        return cmd_fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -147,7 +167,9 @@ public class ibv_context {
      * int cmd_fd
      * }
      */
-    public static int cmd_fd(MemorySegment struct) { return struct.get(cmd_fd$LAYOUT, cmd_fd$OFFSET); }
+    public static int cmd_fd(MemorySegment struct) {
+        return struct.get(cmd_fd$LAYOUT, cmd_fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -159,7 +181,7 @@ public class ibv_context {
         struct.set(cmd_fd$LAYOUT, cmd_fd$OFFSET, fieldValue);
     }
 
-    private static final OfInt async_fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("async_fd"));
+    private static final OfInt async_fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("async_fd"));
 
     /**
      * Layout for field:
@@ -167,7 +189,9 @@ public class ibv_context {
      * int async_fd
      * }
      */
-    public static final OfInt async_fd$layout() { return async_fd$LAYOUT; }
+    public static final OfInt async_fd$layout() {
+        return async_fd$LAYOUT;
+    }
 
     private static final long async_fd$OFFSET = $LAYOUT.byteOffset(groupElement("async_fd"));
 
@@ -177,7 +201,9 @@ public class ibv_context {
      * int async_fd
      * }
      */
-    public static final long async_fd$offset() { return async_fd$OFFSET; }
+    public static final long async_fd$offset() {
+        return async_fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -185,7 +211,9 @@ public class ibv_context {
      * int async_fd
      * }
      */
-    public static int async_fd(MemorySegment struct) { return struct.get(async_fd$LAYOUT, async_fd$OFFSET); }
+    public static int async_fd(MemorySegment struct) {
+        return struct.get(async_fd$LAYOUT, async_fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -197,7 +225,7 @@ public class ibv_context {
         struct.set(async_fd$LAYOUT, async_fd$OFFSET, fieldValue);
     }
 
-    private static final OfInt num_comp_vectors$LAYOUT = (OfInt) $LAYOUT.select(groupElement("num_comp_vectors"));
+    private static final OfInt num_comp_vectors$LAYOUT = (OfInt)$LAYOUT.select(groupElement("num_comp_vectors"));
 
     /**
      * Layout for field:
@@ -205,7 +233,9 @@ public class ibv_context {
      * int num_comp_vectors
      * }
      */
-    public static final OfInt num_comp_vectors$layout() { return num_comp_vectors$LAYOUT; }
+    public static final OfInt num_comp_vectors$layout() {
+        return num_comp_vectors$LAYOUT;
+    }
 
     private static final long num_comp_vectors$OFFSET = $LAYOUT.byteOffset(groupElement("num_comp_vectors"));
 
@@ -215,7 +245,9 @@ public class ibv_context {
      * int num_comp_vectors
      * }
      */
-    public static final long num_comp_vectors$offset() { return num_comp_vectors$OFFSET; }
+    public static final long num_comp_vectors$offset() {
+        return num_comp_vectors$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -237,7 +269,7 @@ public class ibv_context {
         struct.set(num_comp_vectors$LAYOUT, num_comp_vectors$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout mutex$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("mutex"));
+    private static final GroupLayout mutex$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("mutex"));
 
     /**
      * Layout for field:
@@ -245,7 +277,9 @@ public class ibv_context {
      * pthread_mutex_t mutex
      * }
      */
-    public static final GroupLayout mutex$layout() { return mutex$LAYOUT; }
+    public static final GroupLayout mutex$layout() {
+        return mutex$LAYOUT;
+    }
 
     private static final long mutex$OFFSET = $LAYOUT.byteOffset(groupElement("mutex"));
 
@@ -255,7 +289,9 @@ public class ibv_context {
      * pthread_mutex_t mutex
      * }
      */
-    public static final long mutex$offset() { return mutex$OFFSET; }
+    public static final long mutex$offset() {
+        return mutex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -277,7 +313,7 @@ public class ibv_context {
         MemorySegment.copy(fieldValue, 0L, struct, mutex$OFFSET, mutex$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout abi_compat$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("abi_compat"));
+    private static final AddressLayout abi_compat$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("abi_compat"));
 
     /**
      * Layout for field:
@@ -285,7 +321,9 @@ public class ibv_context {
      * void *abi_compat
      * }
      */
-    public static final AddressLayout abi_compat$layout() { return abi_compat$LAYOUT; }
+    public static final AddressLayout abi_compat$layout() {
+        return abi_compat$LAYOUT;
+    }
 
     private static final long abi_compat$OFFSET = $LAYOUT.byteOffset(groupElement("abi_compat"));
 
@@ -295,7 +333,9 @@ public class ibv_context {
      * void *abi_compat
      * }
      */
-    public static final long abi_compat$offset() { return abi_compat$OFFSET; }
+    public static final long abi_compat$offset() {
+        return abi_compat$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -333,7 +373,9 @@ public class ibv_context {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -355,8 +397,8 @@ public class ibv_context {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

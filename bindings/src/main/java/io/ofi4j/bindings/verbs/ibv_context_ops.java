@@ -57,28 +57,46 @@ public class ibv_context_ops {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-            verbs_h.C_POINTER.withName("_compat_query_device"), verbs_h.C_POINTER.withName("_compat_query_port"),
-            verbs_h.C_POINTER.withName("_compat_alloc_pd"), verbs_h.C_POINTER.withName("_compat_dealloc_pd"),
-            verbs_h.C_POINTER.withName("_compat_reg_mr"), verbs_h.C_POINTER.withName("_compat_rereg_mr"),
-            verbs_h.C_POINTER.withName("_compat_dereg_mr"), verbs_h.C_POINTER.withName("alloc_mw"),
-            verbs_h.C_POINTER.withName("bind_mw"), verbs_h.C_POINTER.withName("dealloc_mw"),
-            verbs_h.C_POINTER.withName("_compat_create_cq"), verbs_h.C_POINTER.withName("poll_cq"),
-            verbs_h.C_POINTER.withName("req_notify_cq"), verbs_h.C_POINTER.withName("_compat_cq_event"),
-            verbs_h.C_POINTER.withName("_compat_resize_cq"), verbs_h.C_POINTER.withName("_compat_destroy_cq"),
-            verbs_h.C_POINTER.withName("_compat_create_srq"), verbs_h.C_POINTER.withName("_compat_modify_srq"),
-            verbs_h.C_POINTER.withName("_compat_query_srq"), verbs_h.C_POINTER.withName("_compat_destroy_srq"),
-            verbs_h.C_POINTER.withName("post_srq_recv"), verbs_h.C_POINTER.withName("_compat_create_qp"),
-            verbs_h.C_POINTER.withName("_compat_query_qp"), verbs_h.C_POINTER.withName("_compat_modify_qp"),
-            verbs_h.C_POINTER.withName("_compat_destroy_qp"), verbs_h.C_POINTER.withName("post_send"),
-            verbs_h.C_POINTER.withName("post_recv"), verbs_h.C_POINTER.withName("_compat_create_ah"),
-            verbs_h.C_POINTER.withName("_compat_destroy_ah"), verbs_h.C_POINTER.withName("_compat_attach_mcast"),
-            verbs_h.C_POINTER.withName("_compat_detach_mcast"), verbs_h.C_POINTER.withName("_compat_async_event"))
-            .withName("ibv_context_ops");
+        verbs_h.C_POINTER.withName("_compat_query_device"),
+        verbs_h.C_POINTER.withName("_compat_query_port"),
+        verbs_h.C_POINTER.withName("_compat_alloc_pd"),
+        verbs_h.C_POINTER.withName("_compat_dealloc_pd"),
+        verbs_h.C_POINTER.withName("_compat_reg_mr"),
+        verbs_h.C_POINTER.withName("_compat_rereg_mr"),
+        verbs_h.C_POINTER.withName("_compat_dereg_mr"),
+        verbs_h.C_POINTER.withName("alloc_mw"),
+        verbs_h.C_POINTER.withName("bind_mw"),
+        verbs_h.C_POINTER.withName("dealloc_mw"),
+        verbs_h.C_POINTER.withName("_compat_create_cq"),
+        verbs_h.C_POINTER.withName("poll_cq"),
+        verbs_h.C_POINTER.withName("req_notify_cq"),
+        verbs_h.C_POINTER.withName("_compat_cq_event"),
+        verbs_h.C_POINTER.withName("_compat_resize_cq"),
+        verbs_h.C_POINTER.withName("_compat_destroy_cq"),
+        verbs_h.C_POINTER.withName("_compat_create_srq"),
+        verbs_h.C_POINTER.withName("_compat_modify_srq"),
+        verbs_h.C_POINTER.withName("_compat_query_srq"),
+        verbs_h.C_POINTER.withName("_compat_destroy_srq"),
+        verbs_h.C_POINTER.withName("post_srq_recv"),
+        verbs_h.C_POINTER.withName("_compat_create_qp"),
+        verbs_h.C_POINTER.withName("_compat_query_qp"),
+        verbs_h.C_POINTER.withName("_compat_modify_qp"),
+        verbs_h.C_POINTER.withName("_compat_destroy_qp"),
+        verbs_h.C_POINTER.withName("post_send"),
+        verbs_h.C_POINTER.withName("post_recv"),
+        verbs_h.C_POINTER.withName("_compat_create_ah"),
+        verbs_h.C_POINTER.withName("_compat_destroy_ah"),
+        verbs_h.C_POINTER.withName("_compat_attach_mcast"),
+        verbs_h.C_POINTER.withName("_compat_detach_mcast"),
+        verbs_h.C_POINTER.withName("_compat_async_event")
+    ).withName("ibv_context_ops");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
     /**
      * {@snippet lang=c :
@@ -98,16 +116,20 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_device.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_device.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -122,7 +144,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -131,8 +153,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_device$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_query_device"));
+    private static final AddressLayout _compat_query_device$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_device"));
 
     /**
      * Layout for field:
@@ -140,7 +161,9 @@ public class ibv_context_ops {
      * int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *)
      * }
      */
-    public static final AddressLayout _compat_query_device$layout() { return _compat_query_device$LAYOUT; }
+    public static final AddressLayout _compat_query_device$layout() {
+        return _compat_query_device$LAYOUT;
+    }
 
     private static final long _compat_query_device$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_device"));
 
@@ -150,7 +173,9 @@ public class ibv_context_ops {
      * int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *)
      * }
      */
-    public static final long _compat_query_device$offset() { return _compat_query_device$OFFSET; }
+    public static final long _compat_query_device$offset() {
+        return _compat_query_device$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -190,16 +215,21 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, byte _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_CHAR, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_CHAR,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_port.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_port.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -214,7 +244,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, byte _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, byte _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -223,8 +253,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_port$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_query_port"));
+    private static final AddressLayout _compat_query_port$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_port"));
 
     /**
      * Layout for field:
@@ -232,7 +261,9 @@ public class ibv_context_ops {
      * int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *)
      * }
      */
-    public static final AddressLayout _compat_query_port$layout() { return _compat_query_port$LAYOUT; }
+    public static final AddressLayout _compat_query_port$layout() {
+        return _compat_query_port$LAYOUT;
+    }
 
     private static final long _compat_query_port$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_port"));
 
@@ -242,7 +273,9 @@ public class ibv_context_ops {
      * int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *)
      * }
      */
-    public static final long _compat_query_port$offset() { return _compat_query_port$OFFSET; }
+    public static final long _compat_query_port$offset() {
+        return _compat_query_port$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -282,12 +315,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_alloc_pd.Function.class, "apply", $DESC);
 
@@ -313,8 +349,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_alloc_pd$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_alloc_pd"));
+    private static final AddressLayout _compat_alloc_pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_alloc_pd"));
 
     /**
      * Layout for field:
@@ -322,7 +357,9 @@ public class ibv_context_ops {
      * void *(*_compat_alloc_pd)(void)
      * }
      */
-    public static final AddressLayout _compat_alloc_pd$layout() { return _compat_alloc_pd$LAYOUT; }
+    public static final AddressLayout _compat_alloc_pd$layout() {
+        return _compat_alloc_pd$LAYOUT;
+    }
 
     private static final long _compat_alloc_pd$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_alloc_pd"));
 
@@ -332,7 +369,9 @@ public class ibv_context_ops {
      * void *(*_compat_alloc_pd)(void)
      * }
      */
-    public static final long _compat_alloc_pd$offset() { return _compat_alloc_pd$OFFSET; }
+    public static final long _compat_alloc_pd$offset() {
+        return _compat_alloc_pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -372,15 +411,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_dealloc_pd.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_dealloc_pd.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -404,8 +445,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_dealloc_pd$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_dealloc_pd"));
+    private static final AddressLayout _compat_dealloc_pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_dealloc_pd"));
 
     /**
      * Layout for field:
@@ -413,7 +453,9 @@ public class ibv_context_ops {
      * void *(*_compat_dealloc_pd)(void)
      * }
      */
-    public static final AddressLayout _compat_dealloc_pd$layout() { return _compat_dealloc_pd$LAYOUT; }
+    public static final AddressLayout _compat_dealloc_pd$layout() {
+        return _compat_dealloc_pd$LAYOUT;
+    }
 
     private static final long _compat_dealloc_pd$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_dealloc_pd"));
 
@@ -423,7 +465,9 @@ public class ibv_context_ops {
      * void *(*_compat_dealloc_pd)(void)
      * }
      */
-    public static final long _compat_dealloc_pd$offset() { return _compat_dealloc_pd$OFFSET; }
+    public static final long _compat_dealloc_pd$offset() {
+        return _compat_dealloc_pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -463,12 +507,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_reg_mr.Function.class, "apply", $DESC);
 
@@ -494,8 +541,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_reg_mr$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_reg_mr"));
+    private static final AddressLayout _compat_reg_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_reg_mr"));
 
     /**
      * Layout for field:
@@ -503,7 +549,9 @@ public class ibv_context_ops {
      * void *(*_compat_reg_mr)(void)
      * }
      */
-    public static final AddressLayout _compat_reg_mr$layout() { return _compat_reg_mr$LAYOUT; }
+    public static final AddressLayout _compat_reg_mr$layout() {
+        return _compat_reg_mr$LAYOUT;
+    }
 
     private static final long _compat_reg_mr$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_reg_mr"));
 
@@ -513,7 +561,9 @@ public class ibv_context_ops {
      * void *(*_compat_reg_mr)(void)
      * }
      */
-    public static final long _compat_reg_mr$offset() { return _compat_reg_mr$OFFSET; }
+    public static final long _compat_reg_mr$offset() {
+        return _compat_reg_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -553,12 +603,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_rereg_mr.Function.class, "apply", $DESC);
 
@@ -584,8 +637,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_rereg_mr$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_rereg_mr"));
+    private static final AddressLayout _compat_rereg_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_rereg_mr"));
 
     /**
      * Layout for field:
@@ -593,7 +645,9 @@ public class ibv_context_ops {
      * void *(*_compat_rereg_mr)(void)
      * }
      */
-    public static final AddressLayout _compat_rereg_mr$layout() { return _compat_rereg_mr$LAYOUT; }
+    public static final AddressLayout _compat_rereg_mr$layout() {
+        return _compat_rereg_mr$LAYOUT;
+    }
 
     private static final long _compat_rereg_mr$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_rereg_mr"));
 
@@ -603,7 +657,9 @@ public class ibv_context_ops {
      * void *(*_compat_rereg_mr)(void)
      * }
      */
-    public static final long _compat_rereg_mr$offset() { return _compat_rereg_mr$OFFSET; }
+    public static final long _compat_rereg_mr$offset() {
+        return _compat_rereg_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -643,12 +699,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_dereg_mr.Function.class, "apply", $DESC);
 
@@ -674,8 +733,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_dereg_mr$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_dereg_mr"));
+    private static final AddressLayout _compat_dereg_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_dereg_mr"));
 
     /**
      * Layout for field:
@@ -683,7 +741,9 @@ public class ibv_context_ops {
      * void *(*_compat_dereg_mr)(void)
      * }
      */
-    public static final AddressLayout _compat_dereg_mr$layout() { return _compat_dereg_mr$LAYOUT; }
+    public static final AddressLayout _compat_dereg_mr$layout() {
+        return _compat_dereg_mr$LAYOUT;
+    }
 
     private static final long _compat_dereg_mr$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_dereg_mr"));
 
@@ -693,7 +753,9 @@ public class ibv_context_ops {
      * void *(*_compat_dereg_mr)(void)
      * }
      */
-    public static final long _compat_dereg_mr$offset() { return _compat_dereg_mr$OFFSET; }
+    public static final long _compat_dereg_mr$offset() {
+        return _compat_dereg_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -733,13 +795,18 @@ public class ibv_context_ops {
             MemorySegment apply(MemorySegment _x0, int _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_mw.Function.class, "apply", $DESC);
 
@@ -756,7 +823,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -765,7 +832,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout alloc_mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("alloc_mw"));
+    private static final AddressLayout alloc_mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_mw"));
 
     /**
      * Layout for field:
@@ -773,7 +840,9 @@ public class ibv_context_ops {
      * struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
      * }
      */
-    public static final AddressLayout alloc_mw$layout() { return alloc_mw$LAYOUT; }
+    public static final AddressLayout alloc_mw$layout() {
+        return alloc_mw$LAYOUT;
+    }
 
     private static final long alloc_mw$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_mw"));
 
@@ -783,7 +852,9 @@ public class ibv_context_ops {
      * struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
      * }
      */
-    public static final long alloc_mw$offset() { return alloc_mw$OFFSET; }
+    public static final long alloc_mw$offset() {
+        return alloc_mw$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -823,13 +894,19 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(bind_mw.Function.class, "apply", $DESC);
 
@@ -846,7 +923,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -855,7 +932,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout bind_mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("bind_mw"));
+    private static final AddressLayout bind_mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("bind_mw"));
 
     /**
      * Layout for field:
@@ -863,7 +940,9 @@ public class ibv_context_ops {
      * int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
      * }
      */
-    public static final AddressLayout bind_mw$layout() { return bind_mw$LAYOUT; }
+    public static final AddressLayout bind_mw$layout() {
+        return bind_mw$LAYOUT;
+    }
 
     private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("bind_mw"));
 
@@ -873,7 +952,9 @@ public class ibv_context_ops {
      * int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
      * }
      */
-    public static final long bind_mw$offset() { return bind_mw$OFFSET; }
+    public static final long bind_mw$offset() {
+        return bind_mw$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -881,7 +962,9 @@ public class ibv_context_ops {
      * int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
      * }
      */
-    public static MemorySegment bind_mw(MemorySegment struct) { return struct.get(bind_mw$LAYOUT, bind_mw$OFFSET); }
+    public static MemorySegment bind_mw(MemorySegment struct) {
+        return struct.get(bind_mw$LAYOUT, bind_mw$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -911,12 +994,17 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(dealloc_mw.Function.class, "apply", $DESC);
 
@@ -933,7 +1021,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -942,7 +1030,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout dealloc_mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("dealloc_mw"));
+    private static final AddressLayout dealloc_mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dealloc_mw"));
 
     /**
      * Layout for field:
@@ -950,7 +1038,9 @@ public class ibv_context_ops {
      * int (*dealloc_mw)(struct ibv_mw *)
      * }
      */
-    public static final AddressLayout dealloc_mw$layout() { return dealloc_mw$LAYOUT; }
+    public static final AddressLayout dealloc_mw$layout() {
+        return dealloc_mw$LAYOUT;
+    }
 
     private static final long dealloc_mw$OFFSET = $LAYOUT.byteOffset(groupElement("dealloc_mw"));
 
@@ -960,7 +1050,9 @@ public class ibv_context_ops {
      * int (*dealloc_mw)(struct ibv_mw *)
      * }
      */
-    public static final long dealloc_mw$offset() { return dealloc_mw$OFFSET; }
+    public static final long dealloc_mw$offset() {
+        return dealloc_mw$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1000,15 +1092,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_cq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_cq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1032,8 +1126,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_cq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_create_cq"));
+    private static final AddressLayout _compat_create_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_cq"));
 
     /**
      * Layout for field:
@@ -1041,7 +1134,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_cq)(void)
      * }
      */
-    public static final AddressLayout _compat_create_cq$layout() { return _compat_create_cq$LAYOUT; }
+    public static final AddressLayout _compat_create_cq$layout() {
+        return _compat_create_cq$LAYOUT;
+    }
 
     private static final long _compat_create_cq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_cq"));
 
@@ -1051,7 +1146,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_cq)(void)
      * }
      */
-    public static final long _compat_create_cq$offset() { return _compat_create_cq$OFFSET; }
+    public static final long _compat_create_cq$offset() {
+        return _compat_create_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1091,13 +1188,19 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(poll_cq.Function.class, "apply", $DESC);
 
@@ -1114,7 +1217,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -1123,7 +1226,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout poll_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_cq"));
+    private static final AddressLayout poll_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_cq"));
 
     /**
      * Layout for field:
@@ -1131,7 +1234,9 @@ public class ibv_context_ops {
      * int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
      * }
      */
-    public static final AddressLayout poll_cq$layout() { return poll_cq$LAYOUT; }
+    public static final AddressLayout poll_cq$layout() {
+        return poll_cq$LAYOUT;
+    }
 
     private static final long poll_cq$OFFSET = $LAYOUT.byteOffset(groupElement("poll_cq"));
 
@@ -1141,7 +1246,9 @@ public class ibv_context_ops {
      * int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
      * }
      */
-    public static final long poll_cq$offset() { return poll_cq$OFFSET; }
+    public static final long poll_cq$offset() {
+        return poll_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1149,7 +1256,9 @@ public class ibv_context_ops {
      * int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
      * }
      */
-    public static MemorySegment poll_cq(MemorySegment struct) { return struct.get(poll_cq$LAYOUT, poll_cq$OFFSET); }
+    public static MemorySegment poll_cq(MemorySegment struct) {
+        return struct.get(poll_cq$LAYOUT, poll_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1179,13 +1288,18 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, int _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(req_notify_cq.Function.class, "apply", $DESC);
 
@@ -1202,7 +1316,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1211,8 +1325,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout req_notify_cq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("req_notify_cq"));
+    private static final AddressLayout req_notify_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("req_notify_cq"));
 
     /**
      * Layout for field:
@@ -1220,7 +1333,9 @@ public class ibv_context_ops {
      * int (*req_notify_cq)(struct ibv_cq *, int)
      * }
      */
-    public static final AddressLayout req_notify_cq$layout() { return req_notify_cq$LAYOUT; }
+    public static final AddressLayout req_notify_cq$layout() {
+        return req_notify_cq$LAYOUT;
+    }
 
     private static final long req_notify_cq$OFFSET = $LAYOUT.byteOffset(groupElement("req_notify_cq"));
 
@@ -1230,7 +1345,9 @@ public class ibv_context_ops {
      * int (*req_notify_cq)(struct ibv_cq *, int)
      * }
      */
-    public static final long req_notify_cq$offset() { return req_notify_cq$OFFSET; }
+    public static final long req_notify_cq$offset() {
+        return req_notify_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1270,12 +1387,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_cq_event.Function.class, "apply", $DESC);
 
@@ -1301,8 +1421,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_cq_event$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_cq_event"));
+    private static final AddressLayout _compat_cq_event$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_cq_event"));
 
     /**
      * Layout for field:
@@ -1310,7 +1429,9 @@ public class ibv_context_ops {
      * void *(*_compat_cq_event)(void)
      * }
      */
-    public static final AddressLayout _compat_cq_event$layout() { return _compat_cq_event$LAYOUT; }
+    public static final AddressLayout _compat_cq_event$layout() {
+        return _compat_cq_event$LAYOUT;
+    }
 
     private static final long _compat_cq_event$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_cq_event"));
 
@@ -1320,7 +1441,9 @@ public class ibv_context_ops {
      * void *(*_compat_cq_event)(void)
      * }
      */
-    public static final long _compat_cq_event$offset() { return _compat_cq_event$OFFSET; }
+    public static final long _compat_cq_event$offset() {
+        return _compat_cq_event$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1360,15 +1483,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_resize_cq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_resize_cq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1392,8 +1517,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_resize_cq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_resize_cq"));
+    private static final AddressLayout _compat_resize_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_resize_cq"));
 
     /**
      * Layout for field:
@@ -1401,7 +1525,9 @@ public class ibv_context_ops {
      * void *(*_compat_resize_cq)(void)
      * }
      */
-    public static final AddressLayout _compat_resize_cq$layout() { return _compat_resize_cq$LAYOUT; }
+    public static final AddressLayout _compat_resize_cq$layout() {
+        return _compat_resize_cq$LAYOUT;
+    }
 
     private static final long _compat_resize_cq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_resize_cq"));
 
@@ -1411,7 +1537,9 @@ public class ibv_context_ops {
      * void *(*_compat_resize_cq)(void)
      * }
      */
-    public static final long _compat_resize_cq$offset() { return _compat_resize_cq$OFFSET; }
+    public static final long _compat_resize_cq$offset() {
+        return _compat_resize_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1451,15 +1579,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_cq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_cq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1483,8 +1613,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_cq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_destroy_cq"));
+    private static final AddressLayout _compat_destroy_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_cq"));
 
     /**
      * Layout for field:
@@ -1492,7 +1621,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_cq)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_cq$layout() { return _compat_destroy_cq$LAYOUT; }
+    public static final AddressLayout _compat_destroy_cq$layout() {
+        return _compat_destroy_cq$LAYOUT;
+    }
 
     private static final long _compat_destroy_cq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_cq"));
 
@@ -1502,7 +1633,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_cq)(void)
      * }
      */
-    public static final long _compat_destroy_cq$offset() { return _compat_destroy_cq$OFFSET; }
+    public static final long _compat_destroy_cq$offset() {
+        return _compat_destroy_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1542,15 +1675,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_srq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_srq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1574,8 +1709,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_srq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_create_srq"));
+    private static final AddressLayout _compat_create_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_srq"));
 
     /**
      * Layout for field:
@@ -1583,7 +1717,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_create_srq$layout() { return _compat_create_srq$LAYOUT; }
+    public static final AddressLayout _compat_create_srq$layout() {
+        return _compat_create_srq$LAYOUT;
+    }
 
     private static final long _compat_create_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_srq"));
 
@@ -1593,7 +1729,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_srq)(void)
      * }
      */
-    public static final long _compat_create_srq$offset() { return _compat_create_srq$OFFSET; }
+    public static final long _compat_create_srq$offset() {
+        return _compat_create_srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1633,15 +1771,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_srq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_srq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1665,8 +1805,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_modify_srq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_modify_srq"));
+    private static final AddressLayout _compat_modify_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_modify_srq"));
 
     /**
      * Layout for field:
@@ -1674,7 +1813,9 @@ public class ibv_context_ops {
      * void *(*_compat_modify_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_modify_srq$layout() { return _compat_modify_srq$LAYOUT; }
+    public static final AddressLayout _compat_modify_srq$layout() {
+        return _compat_modify_srq$LAYOUT;
+    }
 
     private static final long _compat_modify_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_modify_srq"));
 
@@ -1684,7 +1825,9 @@ public class ibv_context_ops {
      * void *(*_compat_modify_srq)(void)
      * }
      */
-    public static final long _compat_modify_srq$offset() { return _compat_modify_srq$OFFSET; }
+    public static final long _compat_modify_srq$offset() {
+        return _compat_modify_srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1724,15 +1867,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_srq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_srq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1756,8 +1901,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_srq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_query_srq"));
+    private static final AddressLayout _compat_query_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_srq"));
 
     /**
      * Layout for field:
@@ -1765,7 +1909,9 @@ public class ibv_context_ops {
      * void *(*_compat_query_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_query_srq$layout() { return _compat_query_srq$LAYOUT; }
+    public static final AddressLayout _compat_query_srq$layout() {
+        return _compat_query_srq$LAYOUT;
+    }
 
     private static final long _compat_query_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_srq"));
 
@@ -1775,7 +1921,9 @@ public class ibv_context_ops {
      * void *(*_compat_query_srq)(void)
      * }
      */
-    public static final long _compat_query_srq$offset() { return _compat_query_srq$OFFSET; }
+    public static final long _compat_query_srq$offset() {
+        return _compat_query_srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1815,15 +1963,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_srq.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_srq.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1847,8 +1997,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_srq$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_destroy_srq"));
+    private static final AddressLayout _compat_destroy_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_srq"));
 
     /**
      * Layout for field:
@@ -1856,7 +2005,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_srq$layout() { return _compat_destroy_srq$LAYOUT; }
+    public static final AddressLayout _compat_destroy_srq$layout() {
+        return _compat_destroy_srq$LAYOUT;
+    }
 
     private static final long _compat_destroy_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_srq"));
 
@@ -1866,7 +2017,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_srq)(void)
      * }
      */
-    public static final long _compat_destroy_srq$offset() { return _compat_destroy_srq$OFFSET; }
+    public static final long _compat_destroy_srq$offset() {
+        return _compat_destroy_srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1906,13 +2059,19 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_srq_recv.Function.class, "apply", $DESC);
 
@@ -1929,7 +2088,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -1938,8 +2097,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout post_srq_recv$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("post_srq_recv"));
+    private static final AddressLayout post_srq_recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_srq_recv"));
 
     /**
      * Layout for field:
@@ -1947,7 +2105,9 @@ public class ibv_context_ops {
      * int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final AddressLayout post_srq_recv$layout() { return post_srq_recv$LAYOUT; }
+    public static final AddressLayout post_srq_recv$layout() {
+        return post_srq_recv$LAYOUT;
+    }
 
     private static final long post_srq_recv$OFFSET = $LAYOUT.byteOffset(groupElement("post_srq_recv"));
 
@@ -1957,7 +2117,9 @@ public class ibv_context_ops {
      * int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final long post_srq_recv$offset() { return post_srq_recv$OFFSET; }
+    public static final long post_srq_recv$offset() {
+        return post_srq_recv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1997,15 +2159,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_qp.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_qp.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2029,8 +2193,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_qp$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_create_qp"));
+    private static final AddressLayout _compat_create_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_qp"));
 
     /**
      * Layout for field:
@@ -2038,7 +2201,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_create_qp$layout() { return _compat_create_qp$LAYOUT; }
+    public static final AddressLayout _compat_create_qp$layout() {
+        return _compat_create_qp$LAYOUT;
+    }
 
     private static final long _compat_create_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_qp"));
 
@@ -2048,7 +2213,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_qp)(void)
      * }
      */
-    public static final long _compat_create_qp$offset() { return _compat_create_qp$OFFSET; }
+    public static final long _compat_create_qp$offset() {
+        return _compat_create_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2088,12 +2255,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_qp.Function.class, "apply", $DESC);
 
@@ -2119,8 +2289,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_qp$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_query_qp"));
+    private static final AddressLayout _compat_query_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_qp"));
 
     /**
      * Layout for field:
@@ -2128,7 +2297,9 @@ public class ibv_context_ops {
      * void *(*_compat_query_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_query_qp$layout() { return _compat_query_qp$LAYOUT; }
+    public static final AddressLayout _compat_query_qp$layout() {
+        return _compat_query_qp$LAYOUT;
+    }
 
     private static final long _compat_query_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_qp"));
 
@@ -2138,7 +2309,9 @@ public class ibv_context_ops {
      * void *(*_compat_query_qp)(void)
      * }
      */
-    public static final long _compat_query_qp$offset() { return _compat_query_qp$OFFSET; }
+    public static final long _compat_query_qp$offset() {
+        return _compat_query_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2178,15 +2351,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_qp.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_qp.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2210,8 +2385,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_modify_qp$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_modify_qp"));
+    private static final AddressLayout _compat_modify_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_modify_qp"));
 
     /**
      * Layout for field:
@@ -2219,7 +2393,9 @@ public class ibv_context_ops {
      * void *(*_compat_modify_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_modify_qp$layout() { return _compat_modify_qp$LAYOUT; }
+    public static final AddressLayout _compat_modify_qp$layout() {
+        return _compat_modify_qp$LAYOUT;
+    }
 
     private static final long _compat_modify_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_modify_qp"));
 
@@ -2229,7 +2405,9 @@ public class ibv_context_ops {
      * void *(*_compat_modify_qp)(void)
      * }
      */
-    public static final long _compat_modify_qp$offset() { return _compat_modify_qp$OFFSET; }
+    public static final long _compat_modify_qp$offset() {
+        return _compat_modify_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2269,15 +2447,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_qp.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_qp.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2301,8 +2481,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_qp$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_destroy_qp"));
+    private static final AddressLayout _compat_destroy_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_qp"));
 
     /**
      * Layout for field:
@@ -2310,7 +2489,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_qp$layout() { return _compat_destroy_qp$LAYOUT; }
+    public static final AddressLayout _compat_destroy_qp$layout() {
+        return _compat_destroy_qp$LAYOUT;
+    }
 
     private static final long _compat_destroy_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_qp"));
 
@@ -2320,7 +2501,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_qp)(void)
      * }
      */
-    public static final long _compat_destroy_qp$offset() { return _compat_destroy_qp$OFFSET; }
+    public static final long _compat_destroy_qp$offset() {
+        return _compat_destroy_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2360,13 +2543,19 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_send.Function.class, "apply", $DESC);
 
@@ -2383,7 +2572,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -2392,7 +2581,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout post_send$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("post_send"));
+    private static final AddressLayout post_send$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_send"));
 
     /**
      * Layout for field:
@@ -2400,7 +2589,9 @@ public class ibv_context_ops {
      * int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
      * }
      */
-    public static final AddressLayout post_send$layout() { return post_send$LAYOUT; }
+    public static final AddressLayout post_send$layout() {
+        return post_send$LAYOUT;
+    }
 
     private static final long post_send$OFFSET = $LAYOUT.byteOffset(groupElement("post_send"));
 
@@ -2410,7 +2601,9 @@ public class ibv_context_ops {
      * int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
      * }
      */
-    public static final long post_send$offset() { return post_send$OFFSET; }
+    public static final long post_send$offset() {
+        return post_send$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2450,13 +2643,19 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_recv.Function.class, "apply", $DESC);
 
@@ -2473,7 +2672,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -2482,7 +2681,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout post_recv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("post_recv"));
+    private static final AddressLayout post_recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_recv"));
 
     /**
      * Layout for field:
@@ -2490,7 +2689,9 @@ public class ibv_context_ops {
      * int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final AddressLayout post_recv$layout() { return post_recv$LAYOUT; }
+    public static final AddressLayout post_recv$layout() {
+        return post_recv$LAYOUT;
+    }
 
     private static final long post_recv$OFFSET = $LAYOUT.byteOffset(groupElement("post_recv"));
 
@@ -2500,7 +2701,9 @@ public class ibv_context_ops {
      * int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final long post_recv$offset() { return post_recv$OFFSET; }
+    public static final long post_recv$offset() {
+        return post_recv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2540,15 +2743,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_ah.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_ah.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2572,8 +2777,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_ah$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_create_ah"));
+    private static final AddressLayout _compat_create_ah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_ah"));
 
     /**
      * Layout for field:
@@ -2581,7 +2785,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_ah)(void)
      * }
      */
-    public static final AddressLayout _compat_create_ah$layout() { return _compat_create_ah$LAYOUT; }
+    public static final AddressLayout _compat_create_ah$layout() {
+        return _compat_create_ah$LAYOUT;
+    }
 
     private static final long _compat_create_ah$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_ah"));
 
@@ -2591,7 +2797,9 @@ public class ibv_context_ops {
      * void *(*_compat_create_ah)(void)
      * }
      */
-    public static final long _compat_create_ah$offset() { return _compat_create_ah$OFFSET; }
+    public static final long _compat_create_ah$offset() {
+        return _compat_create_ah$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2631,15 +2839,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_ah.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_ah.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2663,8 +2873,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_ah$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_destroy_ah"));
+    private static final AddressLayout _compat_destroy_ah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_ah"));
 
     /**
      * Layout for field:
@@ -2672,7 +2881,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_ah)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_ah$layout() { return _compat_destroy_ah$LAYOUT; }
+    public static final AddressLayout _compat_destroy_ah$layout() {
+        return _compat_destroy_ah$LAYOUT;
+    }
 
     private static final long _compat_destroy_ah$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_ah"));
 
@@ -2682,7 +2893,9 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_ah)(void)
      * }
      */
-    public static final long _compat_destroy_ah$offset() { return _compat_destroy_ah$OFFSET; }
+    public static final long _compat_destroy_ah$offset() {
+        return _compat_destroy_ah$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2722,15 +2935,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_attach_mcast.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_attach_mcast.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2754,8 +2969,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_attach_mcast$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_attach_mcast"));
+    private static final AddressLayout _compat_attach_mcast$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_attach_mcast"));
 
     /**
      * Layout for field:
@@ -2763,7 +2977,9 @@ public class ibv_context_ops {
      * void *(*_compat_attach_mcast)(void)
      * }
      */
-    public static final AddressLayout _compat_attach_mcast$layout() { return _compat_attach_mcast$LAYOUT; }
+    public static final AddressLayout _compat_attach_mcast$layout() {
+        return _compat_attach_mcast$LAYOUT;
+    }
 
     private static final long _compat_attach_mcast$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_attach_mcast"));
 
@@ -2773,7 +2989,9 @@ public class ibv_context_ops {
      * void *(*_compat_attach_mcast)(void)
      * }
      */
-    public static final long _compat_attach_mcast$offset() { return _compat_attach_mcast$OFFSET; }
+    public static final long _compat_attach_mcast$offset() {
+        return _compat_attach_mcast$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2813,15 +3031,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_detach_mcast.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_detach_mcast.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2845,8 +3065,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_detach_mcast$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_detach_mcast"));
+    private static final AddressLayout _compat_detach_mcast$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_detach_mcast"));
 
     /**
      * Layout for field:
@@ -2854,7 +3073,9 @@ public class ibv_context_ops {
      * void *(*_compat_detach_mcast)(void)
      * }
      */
-    public static final AddressLayout _compat_detach_mcast$layout() { return _compat_detach_mcast$LAYOUT; }
+    public static final AddressLayout _compat_detach_mcast$layout() {
+        return _compat_detach_mcast$LAYOUT;
+    }
 
     private static final long _compat_detach_mcast$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_detach_mcast"));
 
@@ -2864,7 +3085,9 @@ public class ibv_context_ops {
      * void *(*_compat_detach_mcast)(void)
      * }
      */
-    public static final long _compat_detach_mcast$offset() { return _compat_detach_mcast$OFFSET; }
+    public static final long _compat_detach_mcast$offset() {
+        return _compat_detach_mcast$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2904,15 +3127,17 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_async_event.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_async_event.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2936,8 +3161,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_async_event$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("_compat_async_event"));
+    private static final AddressLayout _compat_async_event$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_async_event"));
 
     /**
      * Layout for field:
@@ -2945,7 +3169,9 @@ public class ibv_context_ops {
      * void *(*_compat_async_event)(void)
      * }
      */
-    public static final AddressLayout _compat_async_event$layout() { return _compat_async_event$LAYOUT; }
+    public static final AddressLayout _compat_async_event$layout() {
+        return _compat_async_event$LAYOUT;
+    }
 
     private static final long _compat_async_event$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_async_event"));
 
@@ -2955,7 +3181,9 @@ public class ibv_context_ops {
      * void *(*_compat_async_event)(void)
      * }
      */
-    public static final long _compat_async_event$offset() { return _compat_async_event$OFFSET; }
+    public static final long _compat_async_event$offset() {
+        return _compat_async_event$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2993,7 +3221,9 @@ public class ibv_context_ops {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -3015,8 +3245,8 @@ public class ibv_context_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -33,18 +33,26 @@ public class ibv_cq {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
-            verbs_h.C_POINTER.withName("channel"), verbs_h.C_POINTER.withName("cq_context"),
-            verbs_h.C_INT.withName("handle"), verbs_h.C_INT.withName("cqe"), pthread_mutex_t.layout().withName("mutex"),
-            pthread_cond_t.layout().withName("cond"), verbs_h.C_INT.withName("comp_events_completed"),
-            verbs_h.C_INT.withName("async_events_completed")).withName("ibv_cq");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_POINTER.withName("channel"),
+        verbs_h.C_POINTER.withName("cq_context"),
+        verbs_h.C_INT.withName("handle"),
+        verbs_h.C_INT.withName("cqe"),
+        pthread_mutex_t.layout().withName("mutex"),
+        pthread_cond_t.layout().withName("cond"),
+        verbs_h.C_INT.withName("comp_events_completed"),
+        verbs_h.C_INT.withName("async_events_completed")
+    ).withName("ibv_cq");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -52,7 +60,9 @@ public class ibv_cq {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -62,7 +72,9 @@ public class ibv_cq {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -70,7 +82,9 @@ public class ibv_cq {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -82,7 +96,7 @@ public class ibv_cq {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout channel$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("channel"));
+    private static final AddressLayout channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("channel"));
 
     /**
      * Layout for field:
@@ -90,7 +104,9 @@ public class ibv_cq {
      * struct ibv_comp_channel *channel
      * }
      */
-    public static final AddressLayout channel$layout() { return channel$LAYOUT; }
+    public static final AddressLayout channel$layout() {
+        return channel$LAYOUT;
+    }
 
     private static final long channel$OFFSET = $LAYOUT.byteOffset(groupElement("channel"));
 
@@ -100,7 +116,9 @@ public class ibv_cq {
      * struct ibv_comp_channel *channel
      * }
      */
-    public static final long channel$offset() { return channel$OFFSET; }
+    public static final long channel$offset() {
+        return channel$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -108,7 +126,9 @@ public class ibv_cq {
      * struct ibv_comp_channel *channel
      * }
      */
-    public static MemorySegment channel(MemorySegment struct) { return struct.get(channel$LAYOUT, channel$OFFSET); }
+    public static MemorySegment channel(MemorySegment struct) {
+        return struct.get(channel$LAYOUT, channel$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -120,7 +140,7 @@ public class ibv_cq {
         struct.set(channel$LAYOUT, channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout cq_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cq_context"));
+    private static final AddressLayout cq_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cq_context"));
 
     /**
      * Layout for field:
@@ -128,7 +148,9 @@ public class ibv_cq {
      * void *cq_context
      * }
      */
-    public static final AddressLayout cq_context$layout() { return cq_context$LAYOUT; }
+    public static final AddressLayout cq_context$layout() {
+        return cq_context$LAYOUT;
+    }
 
     private static final long cq_context$OFFSET = $LAYOUT.byteOffset(groupElement("cq_context"));
 
@@ -138,7 +160,9 @@ public class ibv_cq {
      * void *cq_context
      * }
      */
-    public static final long cq_context$offset() { return cq_context$OFFSET; }
+    public static final long cq_context$offset() {
+        return cq_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -160,7 +184,7 @@ public class ibv_cq {
         struct.set(cq_context$LAYOUT, cq_context$OFFSET, fieldValue);
     }
 
-    private static final OfInt handle$LAYOUT = (OfInt) $LAYOUT.select(groupElement("handle"));
+    private static final OfInt handle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -168,7 +192,9 @@ public class ibv_cq {
      * uint32_t handle
      * }
      */
-    public static final OfInt handle$layout() { return handle$LAYOUT; }
+    public static final OfInt handle$layout() {
+        return handle$LAYOUT;
+    }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -178,7 +204,9 @@ public class ibv_cq {
      * uint32_t handle
      * }
      */
-    public static final long handle$offset() { return handle$OFFSET; }
+    public static final long handle$offset() {
+        return handle$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -186,7 +214,9 @@ public class ibv_cq {
      * uint32_t handle
      * }
      */
-    public static int handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
+    public static int handle(MemorySegment struct) {
+        return struct.get(handle$LAYOUT, handle$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -198,7 +228,7 @@ public class ibv_cq {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final OfInt cqe$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cqe"));
+    private static final OfInt cqe$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cqe"));
 
     /**
      * Layout for field:
@@ -206,7 +236,9 @@ public class ibv_cq {
      * int cqe
      * }
      */
-    public static final OfInt cqe$layout() { return cqe$LAYOUT; }
+    public static final OfInt cqe$layout() {
+        return cqe$LAYOUT;
+    }
 
     private static final long cqe$OFFSET = $LAYOUT.byteOffset(groupElement("cqe"));
 
@@ -216,7 +248,9 @@ public class ibv_cq {
      * int cqe
      * }
      */
-    public static final long cqe$offset() { return cqe$OFFSET; }
+    public static final long cqe$offset() {
+        return cqe$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -224,7 +258,9 @@ public class ibv_cq {
      * int cqe
      * }
      */
-    public static int cqe(MemorySegment struct) { return struct.get(cqe$LAYOUT, cqe$OFFSET); }
+    public static int cqe(MemorySegment struct) {
+        return struct.get(cqe$LAYOUT, cqe$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -232,9 +268,11 @@ public class ibv_cq {
      * int cqe
      * }
      */
-    public static void cqe(MemorySegment struct, int fieldValue) { struct.set(cqe$LAYOUT, cqe$OFFSET, fieldValue); }
+    public static void cqe(MemorySegment struct, int fieldValue) {
+        struct.set(cqe$LAYOUT, cqe$OFFSET, fieldValue);
+    }
 
-    private static final GroupLayout mutex$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("mutex"));
+    private static final GroupLayout mutex$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("mutex"));
 
     /**
      * Layout for field:
@@ -242,7 +280,9 @@ public class ibv_cq {
      * pthread_mutex_t mutex
      * }
      */
-    public static final GroupLayout mutex$layout() { return mutex$LAYOUT; }
+    public static final GroupLayout mutex$layout() {
+        return mutex$LAYOUT;
+    }
 
     private static final long mutex$OFFSET = $LAYOUT.byteOffset(groupElement("mutex"));
 
@@ -252,7 +292,9 @@ public class ibv_cq {
      * pthread_mutex_t mutex
      * }
      */
-    public static final long mutex$offset() { return mutex$OFFSET; }
+    public static final long mutex$offset() {
+        return mutex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -274,7 +316,7 @@ public class ibv_cq {
         MemorySegment.copy(fieldValue, 0L, struct, mutex$OFFSET, mutex$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout cond$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cond"));
+    private static final GroupLayout cond$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cond"));
 
     /**
      * Layout for field:
@@ -282,7 +324,9 @@ public class ibv_cq {
      * pthread_cond_t cond
      * }
      */
-    public static final GroupLayout cond$layout() { return cond$LAYOUT; }
+    public static final GroupLayout cond$layout() {
+        return cond$LAYOUT;
+    }
 
     private static final long cond$OFFSET = $LAYOUT.byteOffset(groupElement("cond"));
 
@@ -292,7 +336,9 @@ public class ibv_cq {
      * pthread_cond_t cond
      * }
      */
-    public static final long cond$offset() { return cond$OFFSET; }
+    public static final long cond$offset() {
+        return cond$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -314,8 +360,7 @@ public class ibv_cq {
         MemorySegment.copy(fieldValue, 0L, struct, cond$OFFSET, cond$LAYOUT.byteSize());
     }
 
-    private static final OfInt comp_events_completed$LAYOUT = (OfInt) $LAYOUT
-            .select(groupElement("comp_events_completed"));
+    private static final OfInt comp_events_completed$LAYOUT = (OfInt)$LAYOUT.select(groupElement("comp_events_completed"));
 
     /**
      * Layout for field:
@@ -323,7 +368,9 @@ public class ibv_cq {
      * uint32_t comp_events_completed
      * }
      */
-    public static final OfInt comp_events_completed$layout() { return comp_events_completed$LAYOUT; }
+    public static final OfInt comp_events_completed$layout() {
+        return comp_events_completed$LAYOUT;
+    }
 
     private static final long comp_events_completed$OFFSET = $LAYOUT.byteOffset(groupElement("comp_events_completed"));
 
@@ -333,7 +380,9 @@ public class ibv_cq {
      * uint32_t comp_events_completed
      * }
      */
-    public static final long comp_events_completed$offset() { return comp_events_completed$OFFSET; }
+    public static final long comp_events_completed$offset() {
+        return comp_events_completed$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -355,8 +404,7 @@ public class ibv_cq {
         struct.set(comp_events_completed$LAYOUT, comp_events_completed$OFFSET, fieldValue);
     }
 
-    private static final OfInt async_events_completed$LAYOUT = (OfInt) $LAYOUT
-            .select(groupElement("async_events_completed"));
+    private static final OfInt async_events_completed$LAYOUT = (OfInt)$LAYOUT.select(groupElement("async_events_completed"));
 
     /**
      * Layout for field:
@@ -364,10 +412,11 @@ public class ibv_cq {
      * uint32_t async_events_completed
      * }
      */
-    public static final OfInt async_events_completed$layout() { return async_events_completed$LAYOUT; }
+    public static final OfInt async_events_completed$layout() {
+        return async_events_completed$LAYOUT;
+    }
 
-    private static final long async_events_completed$OFFSET = $LAYOUT
-            .byteOffset(groupElement("async_events_completed"));
+    private static final long async_events_completed$OFFSET = $LAYOUT.byteOffset(groupElement("async_events_completed"));
 
     /**
      * Offset for field:
@@ -375,7 +424,9 @@ public class ibv_cq {
      * uint32_t async_events_completed
      * }
      */
-    public static final long async_events_completed$offset() { return async_events_completed$OFFSET; }
+    public static final long async_events_completed$offset() {
+        return async_events_completed$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -413,7 +464,9 @@ public class ibv_cq {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -435,8 +488,8 @@ public class ibv_cq {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class ibv_cq_moderation_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_SHORT.withName("max_cq_count"), verbs_h.C_SHORT.withName("max_cq_period"))
-            .withName("ibv_cq_moderation_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_SHORT.withName("max_cq_count"),
+        verbs_h.C_SHORT.withName("max_cq_period")
+    ).withName("ibv_cq_moderation_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort max_cq_count$LAYOUT = (OfShort) $LAYOUT.select(groupElement("max_cq_count"));
+    private static final OfShort max_cq_count$LAYOUT = (OfShort)$LAYOUT.select(groupElement("max_cq_count"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class ibv_cq_moderation_caps {
      * uint16_t max_cq_count
      * }
      */
-    public static final OfShort max_cq_count$layout() { return max_cq_count$LAYOUT; }
+    public static final OfShort max_cq_count$layout() {
+        return max_cq_count$LAYOUT;
+    }
 
     private static final long max_cq_count$OFFSET = $LAYOUT.byteOffset(groupElement("max_cq_count"));
 
@@ -53,7 +58,9 @@ public class ibv_cq_moderation_caps {
      * uint16_t max_cq_count
      * }
      */
-    public static final long max_cq_count$offset() { return max_cq_count$OFFSET; }
+    public static final long max_cq_count$offset() {
+        return max_cq_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -75,7 +82,7 @@ public class ibv_cq_moderation_caps {
         struct.set(max_cq_count$LAYOUT, max_cq_count$OFFSET, fieldValue);
     }
 
-    private static final OfShort max_cq_period$LAYOUT = (OfShort) $LAYOUT.select(groupElement("max_cq_period"));
+    private static final OfShort max_cq_period$LAYOUT = (OfShort)$LAYOUT.select(groupElement("max_cq_period"));
 
     /**
      * Layout for field:
@@ -83,7 +90,9 @@ public class ibv_cq_moderation_caps {
      * uint16_t max_cq_period
      * }
      */
-    public static final OfShort max_cq_period$layout() { return max_cq_period$LAYOUT; }
+    public static final OfShort max_cq_period$layout() {
+        return max_cq_period$LAYOUT;
+    }
 
     private static final long max_cq_period$OFFSET = $LAYOUT.byteOffset(groupElement("max_cq_period"));
 
@@ -93,7 +102,9 @@ public class ibv_cq_moderation_caps {
      * uint16_t max_cq_period
      * }
      */
-    public static final long max_cq_period$offset() { return max_cq_period$OFFSET; }
+    public static final long max_cq_period$offset() {
+        return max_cq_period$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -131,7 +142,9 @@ public class ibv_cq_moderation_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -153,8 +166,8 @@ public class ibv_cq_moderation_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

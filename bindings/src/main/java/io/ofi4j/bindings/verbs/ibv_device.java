@@ -31,19 +31,24 @@ public class ibv_device {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(_ibv_device_ops.layout().withName("_ops"),
-            verbs_h.C_INT.withName("node_type"), verbs_h.C_INT.withName("transport_type"),
-            MemoryLayout.sequenceLayout(64, verbs_h.C_CHAR).withName("name"),
-            MemoryLayout.sequenceLayout(64, verbs_h.C_CHAR).withName("dev_name"),
-            MemoryLayout.sequenceLayout(256, verbs_h.C_CHAR).withName("dev_path"),
-            MemoryLayout.sequenceLayout(256, verbs_h.C_CHAR).withName("ibdev_path")).withName("ibv_device");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        _ibv_device_ops.layout().withName("_ops"),
+        verbs_h.C_INT.withName("node_type"),
+        verbs_h.C_INT.withName("transport_type"),
+        MemoryLayout.sequenceLayout(64, verbs_h.C_CHAR).withName("name"),
+        MemoryLayout.sequenceLayout(64, verbs_h.C_CHAR).withName("dev_name"),
+        MemoryLayout.sequenceLayout(256, verbs_h.C_CHAR).withName("dev_path"),
+        MemoryLayout.sequenceLayout(256, verbs_h.C_CHAR).withName("ibdev_path")
+    ).withName("ibv_device");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout _ops$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("_ops"));
+    private static final GroupLayout _ops$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("_ops"));
 
     /**
      * Layout for field:
@@ -51,7 +56,9 @@ public class ibv_device {
      * struct _ibv_device_ops _ops
      * }
      */
-    public static final GroupLayout _ops$layout() { return _ops$LAYOUT; }
+    public static final GroupLayout _ops$layout() {
+        return _ops$LAYOUT;
+    }
 
     private static final long _ops$OFFSET = $LAYOUT.byteOffset(groupElement("_ops"));
 
@@ -61,7 +68,9 @@ public class ibv_device {
      * struct _ibv_device_ops _ops
      * }
      */
-    public static final long _ops$offset() { return _ops$OFFSET; }
+    public static final long _ops$offset() {
+        return _ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -83,7 +92,7 @@ public class ibv_device {
         MemorySegment.copy(fieldValue, 0L, struct, _ops$OFFSET, _ops$LAYOUT.byteSize());
     }
 
-    private static final OfInt node_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("node_type"));
+    private static final OfInt node_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("node_type"));
 
     /**
      * Layout for field:
@@ -91,7 +100,9 @@ public class ibv_device {
      * enum ibv_node_type node_type
      * }
      */
-    public static final OfInt node_type$layout() { return node_type$LAYOUT; }
+    public static final OfInt node_type$layout() {
+        return node_type$LAYOUT;
+    }
 
     private static final long node_type$OFFSET = $LAYOUT.byteOffset(groupElement("node_type"));
 
@@ -101,7 +112,9 @@ public class ibv_device {
      * enum ibv_node_type node_type
      * }
      */
-    public static final long node_type$offset() { return node_type$OFFSET; }
+    public static final long node_type$offset() {
+        return node_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -109,7 +122,9 @@ public class ibv_device {
      * enum ibv_node_type node_type
      * }
      */
-    public static int node_type(MemorySegment struct) { return struct.get(node_type$LAYOUT, node_type$OFFSET); }
+    public static int node_type(MemorySegment struct) {
+        return struct.get(node_type$LAYOUT, node_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -121,7 +136,7 @@ public class ibv_device {
         struct.set(node_type$LAYOUT, node_type$OFFSET, fieldValue);
     }
 
-    private static final OfInt transport_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("transport_type"));
+    private static final OfInt transport_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("transport_type"));
 
     /**
      * Layout for field:
@@ -129,7 +144,9 @@ public class ibv_device {
      * enum ibv_transport_type transport_type
      * }
      */
-    public static final OfInt transport_type$layout() { return transport_type$LAYOUT; }
+    public static final OfInt transport_type$layout() {
+        return transport_type$LAYOUT;
+    }
 
     private static final long transport_type$OFFSET = $LAYOUT.byteOffset(groupElement("transport_type"));
 
@@ -139,7 +156,9 @@ public class ibv_device {
      * enum ibv_transport_type transport_type
      * }
      */
-    public static final long transport_type$offset() { return transport_type$OFFSET; }
+    public static final long transport_type$offset() {
+        return transport_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -161,7 +180,7 @@ public class ibv_device {
         struct.set(transport_type$LAYOUT, transport_type$OFFSET, fieldValue);
     }
 
-    private static final SequenceLayout name$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("name"));
+    private static final SequenceLayout name$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -169,7 +188,9 @@ public class ibv_device {
      * char name[64]
      * }
      */
-    public static final SequenceLayout name$layout() { return name$LAYOUT; }
+    public static final SequenceLayout name$layout() {
+        return name$LAYOUT;
+    }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -179,7 +200,9 @@ public class ibv_device {
      * char name[64]
      * }
      */
-    public static final long name$offset() { return name$OFFSET; }
+    public static final long name$offset() {
+        return name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -201,7 +224,7 @@ public class ibv_device {
         MemorySegment.copy(fieldValue, 0L, struct, name$OFFSET, name$LAYOUT.byteSize());
     }
 
-    private static long[] name$DIMS = {64};
+    private static long[] name$DIMS = { 64 };
 
     /**
      * Dimensions for array field:
@@ -209,7 +232,9 @@ public class ibv_device {
      * char name[64]
      * }
      */
-    public static long[] name$dimensions() { return name$DIMS; }
+    public static long[] name$dimensions() {
+        return name$DIMS;
+    }
     private static final VarHandle name$ELEM_HANDLE = name$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -219,7 +244,7 @@ public class ibv_device {
      * }
      */
     public static byte name(MemorySegment struct, long index0) {
-        return (byte) name$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)name$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -232,7 +257,7 @@ public class ibv_device {
         name$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final SequenceLayout dev_name$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("dev_name"));
+    private static final SequenceLayout dev_name$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("dev_name"));
 
     /**
      * Layout for field:
@@ -240,7 +265,9 @@ public class ibv_device {
      * char dev_name[64]
      * }
      */
-    public static final SequenceLayout dev_name$layout() { return dev_name$LAYOUT; }
+    public static final SequenceLayout dev_name$layout() {
+        return dev_name$LAYOUT;
+    }
 
     private static final long dev_name$OFFSET = $LAYOUT.byteOffset(groupElement("dev_name"));
 
@@ -250,7 +277,9 @@ public class ibv_device {
      * char dev_name[64]
      * }
      */
-    public static final long dev_name$offset() { return dev_name$OFFSET; }
+    public static final long dev_name$offset() {
+        return dev_name$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -272,7 +301,7 @@ public class ibv_device {
         MemorySegment.copy(fieldValue, 0L, struct, dev_name$OFFSET, dev_name$LAYOUT.byteSize());
     }
 
-    private static long[] dev_name$DIMS = {64};
+    private static long[] dev_name$DIMS = { 64 };
 
     /**
      * Dimensions for array field:
@@ -280,7 +309,9 @@ public class ibv_device {
      * char dev_name[64]
      * }
      */
-    public static long[] dev_name$dimensions() { return dev_name$DIMS; }
+    public static long[] dev_name$dimensions() {
+        return dev_name$DIMS;
+    }
     private static final VarHandle dev_name$ELEM_HANDLE = dev_name$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -290,7 +321,7 @@ public class ibv_device {
      * }
      */
     public static byte dev_name(MemorySegment struct, long index0) {
-        return (byte) dev_name$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)dev_name$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -303,7 +334,7 @@ public class ibv_device {
         dev_name$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final SequenceLayout dev_path$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("dev_path"));
+    private static final SequenceLayout dev_path$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("dev_path"));
 
     /**
      * Layout for field:
@@ -311,7 +342,9 @@ public class ibv_device {
      * char dev_path[256]
      * }
      */
-    public static final SequenceLayout dev_path$layout() { return dev_path$LAYOUT; }
+    public static final SequenceLayout dev_path$layout() {
+        return dev_path$LAYOUT;
+    }
 
     private static final long dev_path$OFFSET = $LAYOUT.byteOffset(groupElement("dev_path"));
 
@@ -321,7 +354,9 @@ public class ibv_device {
      * char dev_path[256]
      * }
      */
-    public static final long dev_path$offset() { return dev_path$OFFSET; }
+    public static final long dev_path$offset() {
+        return dev_path$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -343,7 +378,7 @@ public class ibv_device {
         MemorySegment.copy(fieldValue, 0L, struct, dev_path$OFFSET, dev_path$LAYOUT.byteSize());
     }
 
-    private static long[] dev_path$DIMS = {256};
+    private static long[] dev_path$DIMS = { 256 };
 
     /**
      * Dimensions for array field:
@@ -351,7 +386,9 @@ public class ibv_device {
      * char dev_path[256]
      * }
      */
-    public static long[] dev_path$dimensions() { return dev_path$DIMS; }
+    public static long[] dev_path$dimensions() {
+        return dev_path$DIMS;
+    }
     private static final VarHandle dev_path$ELEM_HANDLE = dev_path$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -361,7 +398,7 @@ public class ibv_device {
      * }
      */
     public static byte dev_path(MemorySegment struct, long index0) {
-        return (byte) dev_path$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)dev_path$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -374,7 +411,7 @@ public class ibv_device {
         dev_path$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final SequenceLayout ibdev_path$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("ibdev_path"));
+    private static final SequenceLayout ibdev_path$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("ibdev_path"));
 
     /**
      * Layout for field:
@@ -382,7 +419,9 @@ public class ibv_device {
      * char ibdev_path[256]
      * }
      */
-    public static final SequenceLayout ibdev_path$layout() { return ibdev_path$LAYOUT; }
+    public static final SequenceLayout ibdev_path$layout() {
+        return ibdev_path$LAYOUT;
+    }
 
     private static final long ibdev_path$OFFSET = $LAYOUT.byteOffset(groupElement("ibdev_path"));
 
@@ -392,7 +431,9 @@ public class ibv_device {
      * char ibdev_path[256]
      * }
      */
-    public static final long ibdev_path$offset() { return ibdev_path$OFFSET; }
+    public static final long ibdev_path$offset() {
+        return ibdev_path$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -414,7 +455,7 @@ public class ibv_device {
         MemorySegment.copy(fieldValue, 0L, struct, ibdev_path$OFFSET, ibdev_path$LAYOUT.byteSize());
     }
 
-    private static long[] ibdev_path$DIMS = {256};
+    private static long[] ibdev_path$DIMS = { 256 };
 
     /**
      * Dimensions for array field:
@@ -422,7 +463,9 @@ public class ibv_device {
      * char ibdev_path[256]
      * }
      */
-    public static long[] ibdev_path$dimensions() { return ibdev_path$DIMS; }
+    public static long[] ibdev_path$dimensions() {
+        return ibdev_path$DIMS;
+    }
     private static final VarHandle ibdev_path$ELEM_HANDLE = ibdev_path$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -432,7 +475,7 @@ public class ibv_device {
      * }
      */
     public static byte ibdev_path(MemorySegment struct, long index0) {
-        return (byte) ibdev_path$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)ibdev_path$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -461,7 +504,9 @@ public class ibv_device {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -483,8 +528,8 @@ public class ibv_device {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -64,36 +64,58 @@ public class ibv_device_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(MemoryLayout.sequenceLayout(64, verbs_h.C_CHAR).withName("fw_ver"),
-                    verbs_h.C_LONG_LONG.withName("node_guid"), verbs_h.C_LONG_LONG.withName("sys_image_guid"),
-                    verbs_h.C_LONG.withName("max_mr_size"), verbs_h.C_LONG.withName("page_size_cap"),
-                    verbs_h.C_INT.withName("vendor_id"), verbs_h.C_INT.withName("vendor_part_id"),
-                    verbs_h.C_INT.withName("hw_ver"), verbs_h.C_INT.withName("max_qp"),
-                    verbs_h.C_INT.withName("max_qp_wr"), verbs_h.C_INT.withName("device_cap_flags"),
-                    verbs_h.C_INT.withName("max_sge"), verbs_h.C_INT.withName("max_sge_rd"),
-                    verbs_h.C_INT.withName("max_cq"), verbs_h.C_INT.withName("max_cqe"),
-                    verbs_h.C_INT.withName("max_mr"), verbs_h.C_INT.withName("max_pd"),
-                    verbs_h.C_INT.withName("max_qp_rd_atom"), verbs_h.C_INT.withName("max_ee_rd_atom"),
-                    verbs_h.C_INT.withName("max_res_rd_atom"), verbs_h.C_INT.withName("max_qp_init_rd_atom"),
-                    verbs_h.C_INT.withName("max_ee_init_rd_atom"), verbs_h.C_INT.withName("atomic_cap"),
-                    verbs_h.C_INT.withName("max_ee"), verbs_h.C_INT.withName("max_rdd"),
-                    verbs_h.C_INT.withName("max_mw"), verbs_h.C_INT.withName("max_raw_ipv6_qp"),
-                    verbs_h.C_INT.withName("max_raw_ethy_qp"), verbs_h.C_INT.withName("max_mcast_grp"),
-                    verbs_h.C_INT.withName("max_mcast_qp_attach"), verbs_h.C_INT.withName("max_total_mcast_qp_attach"),
-                    verbs_h.C_INT.withName("max_ah"), verbs_h.C_INT.withName("max_fmr"),
-                    verbs_h.C_INT.withName("max_map_per_fmr"), verbs_h.C_INT.withName("max_srq"),
-                    verbs_h.C_INT.withName("max_srq_wr"), verbs_h.C_INT.withName("max_srq_sge"),
-                    verbs_h.C_SHORT.withName("max_pkeys"), verbs_h.C_CHAR.withName("local_ca_ack_delay"),
-                    verbs_h.C_CHAR.withName("phys_port_cnt"), MemoryLayout.paddingLayout(4))
-            .withName("ibv_device_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        MemoryLayout.sequenceLayout(64, verbs_h.C_CHAR).withName("fw_ver"),
+        verbs_h.C_LONG_LONG.withName("node_guid"),
+        verbs_h.C_LONG_LONG.withName("sys_image_guid"),
+        verbs_h.C_LONG.withName("max_mr_size"),
+        verbs_h.C_LONG.withName("page_size_cap"),
+        verbs_h.C_INT.withName("vendor_id"),
+        verbs_h.C_INT.withName("vendor_part_id"),
+        verbs_h.C_INT.withName("hw_ver"),
+        verbs_h.C_INT.withName("max_qp"),
+        verbs_h.C_INT.withName("max_qp_wr"),
+        verbs_h.C_INT.withName("device_cap_flags"),
+        verbs_h.C_INT.withName("max_sge"),
+        verbs_h.C_INT.withName("max_sge_rd"),
+        verbs_h.C_INT.withName("max_cq"),
+        verbs_h.C_INT.withName("max_cqe"),
+        verbs_h.C_INT.withName("max_mr"),
+        verbs_h.C_INT.withName("max_pd"),
+        verbs_h.C_INT.withName("max_qp_rd_atom"),
+        verbs_h.C_INT.withName("max_ee_rd_atom"),
+        verbs_h.C_INT.withName("max_res_rd_atom"),
+        verbs_h.C_INT.withName("max_qp_init_rd_atom"),
+        verbs_h.C_INT.withName("max_ee_init_rd_atom"),
+        verbs_h.C_INT.withName("atomic_cap"),
+        verbs_h.C_INT.withName("max_ee"),
+        verbs_h.C_INT.withName("max_rdd"),
+        verbs_h.C_INT.withName("max_mw"),
+        verbs_h.C_INT.withName("max_raw_ipv6_qp"),
+        verbs_h.C_INT.withName("max_raw_ethy_qp"),
+        verbs_h.C_INT.withName("max_mcast_grp"),
+        verbs_h.C_INT.withName("max_mcast_qp_attach"),
+        verbs_h.C_INT.withName("max_total_mcast_qp_attach"),
+        verbs_h.C_INT.withName("max_ah"),
+        verbs_h.C_INT.withName("max_fmr"),
+        verbs_h.C_INT.withName("max_map_per_fmr"),
+        verbs_h.C_INT.withName("max_srq"),
+        verbs_h.C_INT.withName("max_srq_wr"),
+        verbs_h.C_INT.withName("max_srq_sge"),
+        verbs_h.C_SHORT.withName("max_pkeys"),
+        verbs_h.C_CHAR.withName("local_ca_ack_delay"),
+        verbs_h.C_CHAR.withName("phys_port_cnt"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_device_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final SequenceLayout fw_ver$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("fw_ver"));
+    private static final SequenceLayout fw_ver$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("fw_ver"));
 
     /**
      * Layout for field:
@@ -101,7 +123,9 @@ public class ibv_device_attr {
      * char fw_ver[64]
      * }
      */
-    public static final SequenceLayout fw_ver$layout() { return fw_ver$LAYOUT; }
+    public static final SequenceLayout fw_ver$layout() {
+        return fw_ver$LAYOUT;
+    }
 
     private static final long fw_ver$OFFSET = $LAYOUT.byteOffset(groupElement("fw_ver"));
 
@@ -111,7 +135,9 @@ public class ibv_device_attr {
      * char fw_ver[64]
      * }
      */
-    public static final long fw_ver$offset() { return fw_ver$OFFSET; }
+    public static final long fw_ver$offset() {
+        return fw_ver$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -133,7 +159,7 @@ public class ibv_device_attr {
         MemorySegment.copy(fieldValue, 0L, struct, fw_ver$OFFSET, fw_ver$LAYOUT.byteSize());
     }
 
-    private static long[] fw_ver$DIMS = {64};
+    private static long[] fw_ver$DIMS = { 64 };
 
     /**
      * Dimensions for array field:
@@ -141,7 +167,9 @@ public class ibv_device_attr {
      * char fw_ver[64]
      * }
      */
-    public static long[] fw_ver$dimensions() { return fw_ver$DIMS; }
+    public static long[] fw_ver$dimensions() {
+        return fw_ver$DIMS;
+    }
     private static final VarHandle fw_ver$ELEM_HANDLE = fw_ver$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -151,7 +179,7 @@ public class ibv_device_attr {
      * }
      */
     public static byte fw_ver(MemorySegment struct, long index0) {
-        return (byte) fw_ver$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)fw_ver$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -164,7 +192,7 @@ public class ibv_device_attr {
         fw_ver$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final OfLong node_guid$LAYOUT = (OfLong) $LAYOUT.select(groupElement("node_guid"));
+    private static final OfLong node_guid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("node_guid"));
 
     /**
      * Layout for field:
@@ -172,7 +200,9 @@ public class ibv_device_attr {
      * __be64 node_guid
      * }
      */
-    public static final OfLong node_guid$layout() { return node_guid$LAYOUT; }
+    public static final OfLong node_guid$layout() {
+        return node_guid$LAYOUT;
+    }
 
     private static final long node_guid$OFFSET = $LAYOUT.byteOffset(groupElement("node_guid"));
 
@@ -182,7 +212,9 @@ public class ibv_device_attr {
      * __be64 node_guid
      * }
      */
-    public static final long node_guid$offset() { return node_guid$OFFSET; }
+    public static final long node_guid$offset() {
+        return node_guid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -190,7 +222,9 @@ public class ibv_device_attr {
      * __be64 node_guid
      * }
      */
-    public static long node_guid(MemorySegment struct) { return struct.get(node_guid$LAYOUT, node_guid$OFFSET); }
+    public static long node_guid(MemorySegment struct) {
+        return struct.get(node_guid$LAYOUT, node_guid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -202,7 +236,7 @@ public class ibv_device_attr {
         struct.set(node_guid$LAYOUT, node_guid$OFFSET, fieldValue);
     }
 
-    private static final OfLong sys_image_guid$LAYOUT = (OfLong) $LAYOUT.select(groupElement("sys_image_guid"));
+    private static final OfLong sys_image_guid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sys_image_guid"));
 
     /**
      * Layout for field:
@@ -210,7 +244,9 @@ public class ibv_device_attr {
      * __be64 sys_image_guid
      * }
      */
-    public static final OfLong sys_image_guid$layout() { return sys_image_guid$LAYOUT; }
+    public static final OfLong sys_image_guid$layout() {
+        return sys_image_guid$LAYOUT;
+    }
 
     private static final long sys_image_guid$OFFSET = $LAYOUT.byteOffset(groupElement("sys_image_guid"));
 
@@ -220,7 +256,9 @@ public class ibv_device_attr {
      * __be64 sys_image_guid
      * }
      */
-    public static final long sys_image_guid$offset() { return sys_image_guid$OFFSET; }
+    public static final long sys_image_guid$offset() {
+        return sys_image_guid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -242,7 +280,7 @@ public class ibv_device_attr {
         struct.set(sys_image_guid$LAYOUT, sys_image_guid$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_mr_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_mr_size"));
+    private static final OfLong max_mr_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_mr_size"));
 
     /**
      * Layout for field:
@@ -250,7 +288,9 @@ public class ibv_device_attr {
      * uint64_t max_mr_size
      * }
      */
-    public static final OfLong max_mr_size$layout() { return max_mr_size$LAYOUT; }
+    public static final OfLong max_mr_size$layout() {
+        return max_mr_size$LAYOUT;
+    }
 
     private static final long max_mr_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_mr_size"));
 
@@ -260,7 +300,9 @@ public class ibv_device_attr {
      * uint64_t max_mr_size
      * }
      */
-    public static final long max_mr_size$offset() { return max_mr_size$OFFSET; }
+    public static final long max_mr_size$offset() {
+        return max_mr_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -282,7 +324,7 @@ public class ibv_device_attr {
         struct.set(max_mr_size$LAYOUT, max_mr_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong page_size_cap$LAYOUT = (OfLong) $LAYOUT.select(groupElement("page_size_cap"));
+    private static final OfLong page_size_cap$LAYOUT = (OfLong)$LAYOUT.select(groupElement("page_size_cap"));
 
     /**
      * Layout for field:
@@ -290,7 +332,9 @@ public class ibv_device_attr {
      * uint64_t page_size_cap
      * }
      */
-    public static final OfLong page_size_cap$layout() { return page_size_cap$LAYOUT; }
+    public static final OfLong page_size_cap$layout() {
+        return page_size_cap$LAYOUT;
+    }
 
     private static final long page_size_cap$OFFSET = $LAYOUT.byteOffset(groupElement("page_size_cap"));
 
@@ -300,7 +344,9 @@ public class ibv_device_attr {
      * uint64_t page_size_cap
      * }
      */
-    public static final long page_size_cap$offset() { return page_size_cap$OFFSET; }
+    public static final long page_size_cap$offset() {
+        return page_size_cap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -322,7 +368,7 @@ public class ibv_device_attr {
         struct.set(page_size_cap$LAYOUT, page_size_cap$OFFSET, fieldValue);
     }
 
-    private static final OfInt vendor_id$LAYOUT = (OfInt) $LAYOUT.select(groupElement("vendor_id"));
+    private static final OfInt vendor_id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("vendor_id"));
 
     /**
      * Layout for field:
@@ -330,7 +376,9 @@ public class ibv_device_attr {
      * uint32_t vendor_id
      * }
      */
-    public static final OfInt vendor_id$layout() { return vendor_id$LAYOUT; }
+    public static final OfInt vendor_id$layout() {
+        return vendor_id$LAYOUT;
+    }
 
     private static final long vendor_id$OFFSET = $LAYOUT.byteOffset(groupElement("vendor_id"));
 
@@ -340,7 +388,9 @@ public class ibv_device_attr {
      * uint32_t vendor_id
      * }
      */
-    public static final long vendor_id$offset() { return vendor_id$OFFSET; }
+    public static final long vendor_id$offset() {
+        return vendor_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -348,7 +398,9 @@ public class ibv_device_attr {
      * uint32_t vendor_id
      * }
      */
-    public static int vendor_id(MemorySegment struct) { return struct.get(vendor_id$LAYOUT, vendor_id$OFFSET); }
+    public static int vendor_id(MemorySegment struct) {
+        return struct.get(vendor_id$LAYOUT, vendor_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -360,7 +412,7 @@ public class ibv_device_attr {
         struct.set(vendor_id$LAYOUT, vendor_id$OFFSET, fieldValue);
     }
 
-    private static final OfInt vendor_part_id$LAYOUT = (OfInt) $LAYOUT.select(groupElement("vendor_part_id"));
+    private static final OfInt vendor_part_id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("vendor_part_id"));
 
     /**
      * Layout for field:
@@ -368,7 +420,9 @@ public class ibv_device_attr {
      * uint32_t vendor_part_id
      * }
      */
-    public static final OfInt vendor_part_id$layout() { return vendor_part_id$LAYOUT; }
+    public static final OfInt vendor_part_id$layout() {
+        return vendor_part_id$LAYOUT;
+    }
 
     private static final long vendor_part_id$OFFSET = $LAYOUT.byteOffset(groupElement("vendor_part_id"));
 
@@ -378,7 +432,9 @@ public class ibv_device_attr {
      * uint32_t vendor_part_id
      * }
      */
-    public static final long vendor_part_id$offset() { return vendor_part_id$OFFSET; }
+    public static final long vendor_part_id$offset() {
+        return vendor_part_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -400,7 +456,7 @@ public class ibv_device_attr {
         struct.set(vendor_part_id$LAYOUT, vendor_part_id$OFFSET, fieldValue);
     }
 
-    private static final OfInt hw_ver$LAYOUT = (OfInt) $LAYOUT.select(groupElement("hw_ver"));
+    private static final OfInt hw_ver$LAYOUT = (OfInt)$LAYOUT.select(groupElement("hw_ver"));
 
     /**
      * Layout for field:
@@ -408,7 +464,9 @@ public class ibv_device_attr {
      * uint32_t hw_ver
      * }
      */
-    public static final OfInt hw_ver$layout() { return hw_ver$LAYOUT; }
+    public static final OfInt hw_ver$layout() {
+        return hw_ver$LAYOUT;
+    }
 
     private static final long hw_ver$OFFSET = $LAYOUT.byteOffset(groupElement("hw_ver"));
 
@@ -418,7 +476,9 @@ public class ibv_device_attr {
      * uint32_t hw_ver
      * }
      */
-    public static final long hw_ver$offset() { return hw_ver$OFFSET; }
+    public static final long hw_ver$offset() {
+        return hw_ver$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -426,7 +486,9 @@ public class ibv_device_attr {
      * uint32_t hw_ver
      * }
      */
-    public static int hw_ver(MemorySegment struct) { return struct.get(hw_ver$LAYOUT, hw_ver$OFFSET); }
+    public static int hw_ver(MemorySegment struct) {
+        return struct.get(hw_ver$LAYOUT, hw_ver$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -438,7 +500,7 @@ public class ibv_device_attr {
         struct.set(hw_ver$LAYOUT, hw_ver$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_qp$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_qp"));
+    private static final OfInt max_qp$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_qp"));
 
     /**
      * Layout for field:
@@ -446,7 +508,9 @@ public class ibv_device_attr {
      * int max_qp
      * }
      */
-    public static final OfInt max_qp$layout() { return max_qp$LAYOUT; }
+    public static final OfInt max_qp$layout() {
+        return max_qp$LAYOUT;
+    }
 
     private static final long max_qp$OFFSET = $LAYOUT.byteOffset(groupElement("max_qp"));
 
@@ -456,7 +520,9 @@ public class ibv_device_attr {
      * int max_qp
      * }
      */
-    public static final long max_qp$offset() { return max_qp$OFFSET; }
+    public static final long max_qp$offset() {
+        return max_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -464,7 +530,9 @@ public class ibv_device_attr {
      * int max_qp
      * }
      */
-    public static int max_qp(MemorySegment struct) { return struct.get(max_qp$LAYOUT, max_qp$OFFSET); }
+    public static int max_qp(MemorySegment struct) {
+        return struct.get(max_qp$LAYOUT, max_qp$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -476,7 +544,7 @@ public class ibv_device_attr {
         struct.set(max_qp$LAYOUT, max_qp$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_qp_wr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_qp_wr"));
+    private static final OfInt max_qp_wr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_qp_wr"));
 
     /**
      * Layout for field:
@@ -484,7 +552,9 @@ public class ibv_device_attr {
      * int max_qp_wr
      * }
      */
-    public static final OfInt max_qp_wr$layout() { return max_qp_wr$LAYOUT; }
+    public static final OfInt max_qp_wr$layout() {
+        return max_qp_wr$LAYOUT;
+    }
 
     private static final long max_qp_wr$OFFSET = $LAYOUT.byteOffset(groupElement("max_qp_wr"));
 
@@ -494,7 +564,9 @@ public class ibv_device_attr {
      * int max_qp_wr
      * }
      */
-    public static final long max_qp_wr$offset() { return max_qp_wr$OFFSET; }
+    public static final long max_qp_wr$offset() {
+        return max_qp_wr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -502,7 +574,9 @@ public class ibv_device_attr {
      * int max_qp_wr
      * }
      */
-    public static int max_qp_wr(MemorySegment struct) { return struct.get(max_qp_wr$LAYOUT, max_qp_wr$OFFSET); }
+    public static int max_qp_wr(MemorySegment struct) {
+        return struct.get(max_qp_wr$LAYOUT, max_qp_wr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -514,7 +588,7 @@ public class ibv_device_attr {
         struct.set(max_qp_wr$LAYOUT, max_qp_wr$OFFSET, fieldValue);
     }
 
-    private static final OfInt device_cap_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("device_cap_flags"));
+    private static final OfInt device_cap_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("device_cap_flags"));
 
     /**
      * Layout for field:
@@ -522,7 +596,9 @@ public class ibv_device_attr {
      * unsigned int device_cap_flags
      * }
      */
-    public static final OfInt device_cap_flags$layout() { return device_cap_flags$LAYOUT; }
+    public static final OfInt device_cap_flags$layout() {
+        return device_cap_flags$LAYOUT;
+    }
 
     private static final long device_cap_flags$OFFSET = $LAYOUT.byteOffset(groupElement("device_cap_flags"));
 
@@ -532,7 +608,9 @@ public class ibv_device_attr {
      * unsigned int device_cap_flags
      * }
      */
-    public static final long device_cap_flags$offset() { return device_cap_flags$OFFSET; }
+    public static final long device_cap_flags$offset() {
+        return device_cap_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -554,7 +632,7 @@ public class ibv_device_attr {
         struct.set(device_cap_flags$LAYOUT, device_cap_flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_sge"));
+    private static final OfInt max_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_sge"));
 
     /**
      * Layout for field:
@@ -562,7 +640,9 @@ public class ibv_device_attr {
      * int max_sge
      * }
      */
-    public static final OfInt max_sge$layout() { return max_sge$LAYOUT; }
+    public static final OfInt max_sge$layout() {
+        return max_sge$LAYOUT;
+    }
 
     private static final long max_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_sge"));
 
@@ -572,7 +652,9 @@ public class ibv_device_attr {
      * int max_sge
      * }
      */
-    public static final long max_sge$offset() { return max_sge$OFFSET; }
+    public static final long max_sge$offset() {
+        return max_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -580,7 +662,9 @@ public class ibv_device_attr {
      * int max_sge
      * }
      */
-    public static int max_sge(MemorySegment struct) { return struct.get(max_sge$LAYOUT, max_sge$OFFSET); }
+    public static int max_sge(MemorySegment struct) {
+        return struct.get(max_sge$LAYOUT, max_sge$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -592,7 +676,7 @@ public class ibv_device_attr {
         struct.set(max_sge$LAYOUT, max_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_sge_rd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_sge_rd"));
+    private static final OfInt max_sge_rd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_sge_rd"));
 
     /**
      * Layout for field:
@@ -600,7 +684,9 @@ public class ibv_device_attr {
      * int max_sge_rd
      * }
      */
-    public static final OfInt max_sge_rd$layout() { return max_sge_rd$LAYOUT; }
+    public static final OfInt max_sge_rd$layout() {
+        return max_sge_rd$LAYOUT;
+    }
 
     private static final long max_sge_rd$OFFSET = $LAYOUT.byteOffset(groupElement("max_sge_rd"));
 
@@ -610,7 +696,9 @@ public class ibv_device_attr {
      * int max_sge_rd
      * }
      */
-    public static final long max_sge_rd$offset() { return max_sge_rd$OFFSET; }
+    public static final long max_sge_rd$offset() {
+        return max_sge_rd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -618,7 +706,9 @@ public class ibv_device_attr {
      * int max_sge_rd
      * }
      */
-    public static int max_sge_rd(MemorySegment struct) { return struct.get(max_sge_rd$LAYOUT, max_sge_rd$OFFSET); }
+    public static int max_sge_rd(MemorySegment struct) {
+        return struct.get(max_sge_rd$LAYOUT, max_sge_rd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -630,7 +720,7 @@ public class ibv_device_attr {
         struct.set(max_sge_rd$LAYOUT, max_sge_rd$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_cq$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_cq"));
+    private static final OfInt max_cq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_cq"));
 
     /**
      * Layout for field:
@@ -638,7 +728,9 @@ public class ibv_device_attr {
      * int max_cq
      * }
      */
-    public static final OfInt max_cq$layout() { return max_cq$LAYOUT; }
+    public static final OfInt max_cq$layout() {
+        return max_cq$LAYOUT;
+    }
 
     private static final long max_cq$OFFSET = $LAYOUT.byteOffset(groupElement("max_cq"));
 
@@ -648,7 +740,9 @@ public class ibv_device_attr {
      * int max_cq
      * }
      */
-    public static final long max_cq$offset() { return max_cq$OFFSET; }
+    public static final long max_cq$offset() {
+        return max_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -656,7 +750,9 @@ public class ibv_device_attr {
      * int max_cq
      * }
      */
-    public static int max_cq(MemorySegment struct) { return struct.get(max_cq$LAYOUT, max_cq$OFFSET); }
+    public static int max_cq(MemorySegment struct) {
+        return struct.get(max_cq$LAYOUT, max_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -668,7 +764,7 @@ public class ibv_device_attr {
         struct.set(max_cq$LAYOUT, max_cq$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_cqe$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_cqe"));
+    private static final OfInt max_cqe$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_cqe"));
 
     /**
      * Layout for field:
@@ -676,7 +772,9 @@ public class ibv_device_attr {
      * int max_cqe
      * }
      */
-    public static final OfInt max_cqe$layout() { return max_cqe$LAYOUT; }
+    public static final OfInt max_cqe$layout() {
+        return max_cqe$LAYOUT;
+    }
 
     private static final long max_cqe$OFFSET = $LAYOUT.byteOffset(groupElement("max_cqe"));
 
@@ -686,7 +784,9 @@ public class ibv_device_attr {
      * int max_cqe
      * }
      */
-    public static final long max_cqe$offset() { return max_cqe$OFFSET; }
+    public static final long max_cqe$offset() {
+        return max_cqe$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -694,7 +794,9 @@ public class ibv_device_attr {
      * int max_cqe
      * }
      */
-    public static int max_cqe(MemorySegment struct) { return struct.get(max_cqe$LAYOUT, max_cqe$OFFSET); }
+    public static int max_cqe(MemorySegment struct) {
+        return struct.get(max_cqe$LAYOUT, max_cqe$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -706,7 +808,7 @@ public class ibv_device_attr {
         struct.set(max_cqe$LAYOUT, max_cqe$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_mr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_mr"));
+    private static final OfInt max_mr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_mr"));
 
     /**
      * Layout for field:
@@ -714,7 +816,9 @@ public class ibv_device_attr {
      * int max_mr
      * }
      */
-    public static final OfInt max_mr$layout() { return max_mr$LAYOUT; }
+    public static final OfInt max_mr$layout() {
+        return max_mr$LAYOUT;
+    }
 
     private static final long max_mr$OFFSET = $LAYOUT.byteOffset(groupElement("max_mr"));
 
@@ -724,7 +828,9 @@ public class ibv_device_attr {
      * int max_mr
      * }
      */
-    public static final long max_mr$offset() { return max_mr$OFFSET; }
+    public static final long max_mr$offset() {
+        return max_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -732,7 +838,9 @@ public class ibv_device_attr {
      * int max_mr
      * }
      */
-    public static int max_mr(MemorySegment struct) { return struct.get(max_mr$LAYOUT, max_mr$OFFSET); }
+    public static int max_mr(MemorySegment struct) {
+        return struct.get(max_mr$LAYOUT, max_mr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -744,7 +852,7 @@ public class ibv_device_attr {
         struct.set(max_mr$LAYOUT, max_mr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_pd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_pd"));
+    private static final OfInt max_pd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_pd"));
 
     /**
      * Layout for field:
@@ -752,7 +860,9 @@ public class ibv_device_attr {
      * int max_pd
      * }
      */
-    public static final OfInt max_pd$layout() { return max_pd$LAYOUT; }
+    public static final OfInt max_pd$layout() {
+        return max_pd$LAYOUT;
+    }
 
     private static final long max_pd$OFFSET = $LAYOUT.byteOffset(groupElement("max_pd"));
 
@@ -762,7 +872,9 @@ public class ibv_device_attr {
      * int max_pd
      * }
      */
-    public static final long max_pd$offset() { return max_pd$OFFSET; }
+    public static final long max_pd$offset() {
+        return max_pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -770,7 +882,9 @@ public class ibv_device_attr {
      * int max_pd
      * }
      */
-    public static int max_pd(MemorySegment struct) { return struct.get(max_pd$LAYOUT, max_pd$OFFSET); }
+    public static int max_pd(MemorySegment struct) {
+        return struct.get(max_pd$LAYOUT, max_pd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -782,7 +896,7 @@ public class ibv_device_attr {
         struct.set(max_pd$LAYOUT, max_pd$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_qp_rd_atom$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_qp_rd_atom"));
+    private static final OfInt max_qp_rd_atom$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_qp_rd_atom"));
 
     /**
      * Layout for field:
@@ -790,7 +904,9 @@ public class ibv_device_attr {
      * int max_qp_rd_atom
      * }
      */
-    public static final OfInt max_qp_rd_atom$layout() { return max_qp_rd_atom$LAYOUT; }
+    public static final OfInt max_qp_rd_atom$layout() {
+        return max_qp_rd_atom$LAYOUT;
+    }
 
     private static final long max_qp_rd_atom$OFFSET = $LAYOUT.byteOffset(groupElement("max_qp_rd_atom"));
 
@@ -800,7 +916,9 @@ public class ibv_device_attr {
      * int max_qp_rd_atom
      * }
      */
-    public static final long max_qp_rd_atom$offset() { return max_qp_rd_atom$OFFSET; }
+    public static final long max_qp_rd_atom$offset() {
+        return max_qp_rd_atom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -822,7 +940,7 @@ public class ibv_device_attr {
         struct.set(max_qp_rd_atom$LAYOUT, max_qp_rd_atom$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_ee_rd_atom$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_ee_rd_atom"));
+    private static final OfInt max_ee_rd_atom$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_ee_rd_atom"));
 
     /**
      * Layout for field:
@@ -830,7 +948,9 @@ public class ibv_device_attr {
      * int max_ee_rd_atom
      * }
      */
-    public static final OfInt max_ee_rd_atom$layout() { return max_ee_rd_atom$LAYOUT; }
+    public static final OfInt max_ee_rd_atom$layout() {
+        return max_ee_rd_atom$LAYOUT;
+    }
 
     private static final long max_ee_rd_atom$OFFSET = $LAYOUT.byteOffset(groupElement("max_ee_rd_atom"));
 
@@ -840,7 +960,9 @@ public class ibv_device_attr {
      * int max_ee_rd_atom
      * }
      */
-    public static final long max_ee_rd_atom$offset() { return max_ee_rd_atom$OFFSET; }
+    public static final long max_ee_rd_atom$offset() {
+        return max_ee_rd_atom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -862,7 +984,7 @@ public class ibv_device_attr {
         struct.set(max_ee_rd_atom$LAYOUT, max_ee_rd_atom$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_res_rd_atom$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_res_rd_atom"));
+    private static final OfInt max_res_rd_atom$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_res_rd_atom"));
 
     /**
      * Layout for field:
@@ -870,7 +992,9 @@ public class ibv_device_attr {
      * int max_res_rd_atom
      * }
      */
-    public static final OfInt max_res_rd_atom$layout() { return max_res_rd_atom$LAYOUT; }
+    public static final OfInt max_res_rd_atom$layout() {
+        return max_res_rd_atom$LAYOUT;
+    }
 
     private static final long max_res_rd_atom$OFFSET = $LAYOUT.byteOffset(groupElement("max_res_rd_atom"));
 
@@ -880,7 +1004,9 @@ public class ibv_device_attr {
      * int max_res_rd_atom
      * }
      */
-    public static final long max_res_rd_atom$offset() { return max_res_rd_atom$OFFSET; }
+    public static final long max_res_rd_atom$offset() {
+        return max_res_rd_atom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -902,7 +1028,7 @@ public class ibv_device_attr {
         struct.set(max_res_rd_atom$LAYOUT, max_res_rd_atom$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_qp_init_rd_atom$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_qp_init_rd_atom"));
+    private static final OfInt max_qp_init_rd_atom$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_qp_init_rd_atom"));
 
     /**
      * Layout for field:
@@ -910,7 +1036,9 @@ public class ibv_device_attr {
      * int max_qp_init_rd_atom
      * }
      */
-    public static final OfInt max_qp_init_rd_atom$layout() { return max_qp_init_rd_atom$LAYOUT; }
+    public static final OfInt max_qp_init_rd_atom$layout() {
+        return max_qp_init_rd_atom$LAYOUT;
+    }
 
     private static final long max_qp_init_rd_atom$OFFSET = $LAYOUT.byteOffset(groupElement("max_qp_init_rd_atom"));
 
@@ -920,7 +1048,9 @@ public class ibv_device_attr {
      * int max_qp_init_rd_atom
      * }
      */
-    public static final long max_qp_init_rd_atom$offset() { return max_qp_init_rd_atom$OFFSET; }
+    public static final long max_qp_init_rd_atom$offset() {
+        return max_qp_init_rd_atom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -942,7 +1072,7 @@ public class ibv_device_attr {
         struct.set(max_qp_init_rd_atom$LAYOUT, max_qp_init_rd_atom$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_ee_init_rd_atom$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_ee_init_rd_atom"));
+    private static final OfInt max_ee_init_rd_atom$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_ee_init_rd_atom"));
 
     /**
      * Layout for field:
@@ -950,7 +1080,9 @@ public class ibv_device_attr {
      * int max_ee_init_rd_atom
      * }
      */
-    public static final OfInt max_ee_init_rd_atom$layout() { return max_ee_init_rd_atom$LAYOUT; }
+    public static final OfInt max_ee_init_rd_atom$layout() {
+        return max_ee_init_rd_atom$LAYOUT;
+    }
 
     private static final long max_ee_init_rd_atom$OFFSET = $LAYOUT.byteOffset(groupElement("max_ee_init_rd_atom"));
 
@@ -960,7 +1092,9 @@ public class ibv_device_attr {
      * int max_ee_init_rd_atom
      * }
      */
-    public static final long max_ee_init_rd_atom$offset() { return max_ee_init_rd_atom$OFFSET; }
+    public static final long max_ee_init_rd_atom$offset() {
+        return max_ee_init_rd_atom$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -982,7 +1116,7 @@ public class ibv_device_attr {
         struct.set(max_ee_init_rd_atom$LAYOUT, max_ee_init_rd_atom$OFFSET, fieldValue);
     }
 
-    private static final OfInt atomic_cap$LAYOUT = (OfInt) $LAYOUT.select(groupElement("atomic_cap"));
+    private static final OfInt atomic_cap$LAYOUT = (OfInt)$LAYOUT.select(groupElement("atomic_cap"));
 
     /**
      * Layout for field:
@@ -990,7 +1124,9 @@ public class ibv_device_attr {
      * enum ibv_atomic_cap atomic_cap
      * }
      */
-    public static final OfInt atomic_cap$layout() { return atomic_cap$LAYOUT; }
+    public static final OfInt atomic_cap$layout() {
+        return atomic_cap$LAYOUT;
+    }
 
     private static final long atomic_cap$OFFSET = $LAYOUT.byteOffset(groupElement("atomic_cap"));
 
@@ -1000,7 +1136,9 @@ public class ibv_device_attr {
      * enum ibv_atomic_cap atomic_cap
      * }
      */
-    public static final long atomic_cap$offset() { return atomic_cap$OFFSET; }
+    public static final long atomic_cap$offset() {
+        return atomic_cap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1008,7 +1146,9 @@ public class ibv_device_attr {
      * enum ibv_atomic_cap atomic_cap
      * }
      */
-    public static int atomic_cap(MemorySegment struct) { return struct.get(atomic_cap$LAYOUT, atomic_cap$OFFSET); }
+    public static int atomic_cap(MemorySegment struct) {
+        return struct.get(atomic_cap$LAYOUT, atomic_cap$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1020,7 +1160,7 @@ public class ibv_device_attr {
         struct.set(atomic_cap$LAYOUT, atomic_cap$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_ee$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_ee"));
+    private static final OfInt max_ee$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_ee"));
 
     /**
      * Layout for field:
@@ -1028,7 +1168,9 @@ public class ibv_device_attr {
      * int max_ee
      * }
      */
-    public static final OfInt max_ee$layout() { return max_ee$LAYOUT; }
+    public static final OfInt max_ee$layout() {
+        return max_ee$LAYOUT;
+    }
 
     private static final long max_ee$OFFSET = $LAYOUT.byteOffset(groupElement("max_ee"));
 
@@ -1038,7 +1180,9 @@ public class ibv_device_attr {
      * int max_ee
      * }
      */
-    public static final long max_ee$offset() { return max_ee$OFFSET; }
+    public static final long max_ee$offset() {
+        return max_ee$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1046,7 +1190,9 @@ public class ibv_device_attr {
      * int max_ee
      * }
      */
-    public static int max_ee(MemorySegment struct) { return struct.get(max_ee$LAYOUT, max_ee$OFFSET); }
+    public static int max_ee(MemorySegment struct) {
+        return struct.get(max_ee$LAYOUT, max_ee$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1058,7 +1204,7 @@ public class ibv_device_attr {
         struct.set(max_ee$LAYOUT, max_ee$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_rdd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_rdd"));
+    private static final OfInt max_rdd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_rdd"));
 
     /**
      * Layout for field:
@@ -1066,7 +1212,9 @@ public class ibv_device_attr {
      * int max_rdd
      * }
      */
-    public static final OfInt max_rdd$layout() { return max_rdd$LAYOUT; }
+    public static final OfInt max_rdd$layout() {
+        return max_rdd$LAYOUT;
+    }
 
     private static final long max_rdd$OFFSET = $LAYOUT.byteOffset(groupElement("max_rdd"));
 
@@ -1076,7 +1224,9 @@ public class ibv_device_attr {
      * int max_rdd
      * }
      */
-    public static final long max_rdd$offset() { return max_rdd$OFFSET; }
+    public static final long max_rdd$offset() {
+        return max_rdd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1084,7 +1234,9 @@ public class ibv_device_attr {
      * int max_rdd
      * }
      */
-    public static int max_rdd(MemorySegment struct) { return struct.get(max_rdd$LAYOUT, max_rdd$OFFSET); }
+    public static int max_rdd(MemorySegment struct) {
+        return struct.get(max_rdd$LAYOUT, max_rdd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1096,7 +1248,7 @@ public class ibv_device_attr {
         struct.set(max_rdd$LAYOUT, max_rdd$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_mw$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_mw"));
+    private static final OfInt max_mw$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_mw"));
 
     /**
      * Layout for field:
@@ -1104,7 +1256,9 @@ public class ibv_device_attr {
      * int max_mw
      * }
      */
-    public static final OfInt max_mw$layout() { return max_mw$LAYOUT; }
+    public static final OfInt max_mw$layout() {
+        return max_mw$LAYOUT;
+    }
 
     private static final long max_mw$OFFSET = $LAYOUT.byteOffset(groupElement("max_mw"));
 
@@ -1114,7 +1268,9 @@ public class ibv_device_attr {
      * int max_mw
      * }
      */
-    public static final long max_mw$offset() { return max_mw$OFFSET; }
+    public static final long max_mw$offset() {
+        return max_mw$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1122,7 +1278,9 @@ public class ibv_device_attr {
      * int max_mw
      * }
      */
-    public static int max_mw(MemorySegment struct) { return struct.get(max_mw$LAYOUT, max_mw$OFFSET); }
+    public static int max_mw(MemorySegment struct) {
+        return struct.get(max_mw$LAYOUT, max_mw$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1134,7 +1292,7 @@ public class ibv_device_attr {
         struct.set(max_mw$LAYOUT, max_mw$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_raw_ipv6_qp$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_raw_ipv6_qp"));
+    private static final OfInt max_raw_ipv6_qp$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_raw_ipv6_qp"));
 
     /**
      * Layout for field:
@@ -1142,7 +1300,9 @@ public class ibv_device_attr {
      * int max_raw_ipv6_qp
      * }
      */
-    public static final OfInt max_raw_ipv6_qp$layout() { return max_raw_ipv6_qp$LAYOUT; }
+    public static final OfInt max_raw_ipv6_qp$layout() {
+        return max_raw_ipv6_qp$LAYOUT;
+    }
 
     private static final long max_raw_ipv6_qp$OFFSET = $LAYOUT.byteOffset(groupElement("max_raw_ipv6_qp"));
 
@@ -1152,7 +1312,9 @@ public class ibv_device_attr {
      * int max_raw_ipv6_qp
      * }
      */
-    public static final long max_raw_ipv6_qp$offset() { return max_raw_ipv6_qp$OFFSET; }
+    public static final long max_raw_ipv6_qp$offset() {
+        return max_raw_ipv6_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1174,7 +1336,7 @@ public class ibv_device_attr {
         struct.set(max_raw_ipv6_qp$LAYOUT, max_raw_ipv6_qp$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_raw_ethy_qp$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_raw_ethy_qp"));
+    private static final OfInt max_raw_ethy_qp$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_raw_ethy_qp"));
 
     /**
      * Layout for field:
@@ -1182,7 +1344,9 @@ public class ibv_device_attr {
      * int max_raw_ethy_qp
      * }
      */
-    public static final OfInt max_raw_ethy_qp$layout() { return max_raw_ethy_qp$LAYOUT; }
+    public static final OfInt max_raw_ethy_qp$layout() {
+        return max_raw_ethy_qp$LAYOUT;
+    }
 
     private static final long max_raw_ethy_qp$OFFSET = $LAYOUT.byteOffset(groupElement("max_raw_ethy_qp"));
 
@@ -1192,7 +1356,9 @@ public class ibv_device_attr {
      * int max_raw_ethy_qp
      * }
      */
-    public static final long max_raw_ethy_qp$offset() { return max_raw_ethy_qp$OFFSET; }
+    public static final long max_raw_ethy_qp$offset() {
+        return max_raw_ethy_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1214,7 +1380,7 @@ public class ibv_device_attr {
         struct.set(max_raw_ethy_qp$LAYOUT, max_raw_ethy_qp$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_mcast_grp$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_mcast_grp"));
+    private static final OfInt max_mcast_grp$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_mcast_grp"));
 
     /**
      * Layout for field:
@@ -1222,7 +1388,9 @@ public class ibv_device_attr {
      * int max_mcast_grp
      * }
      */
-    public static final OfInt max_mcast_grp$layout() { return max_mcast_grp$LAYOUT; }
+    public static final OfInt max_mcast_grp$layout() {
+        return max_mcast_grp$LAYOUT;
+    }
 
     private static final long max_mcast_grp$OFFSET = $LAYOUT.byteOffset(groupElement("max_mcast_grp"));
 
@@ -1232,7 +1400,9 @@ public class ibv_device_attr {
      * int max_mcast_grp
      * }
      */
-    public static final long max_mcast_grp$offset() { return max_mcast_grp$OFFSET; }
+    public static final long max_mcast_grp$offset() {
+        return max_mcast_grp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1254,7 +1424,7 @@ public class ibv_device_attr {
         struct.set(max_mcast_grp$LAYOUT, max_mcast_grp$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_mcast_qp_attach$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_mcast_qp_attach"));
+    private static final OfInt max_mcast_qp_attach$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_mcast_qp_attach"));
 
     /**
      * Layout for field:
@@ -1262,7 +1432,9 @@ public class ibv_device_attr {
      * int max_mcast_qp_attach
      * }
      */
-    public static final OfInt max_mcast_qp_attach$layout() { return max_mcast_qp_attach$LAYOUT; }
+    public static final OfInt max_mcast_qp_attach$layout() {
+        return max_mcast_qp_attach$LAYOUT;
+    }
 
     private static final long max_mcast_qp_attach$OFFSET = $LAYOUT.byteOffset(groupElement("max_mcast_qp_attach"));
 
@@ -1272,7 +1444,9 @@ public class ibv_device_attr {
      * int max_mcast_qp_attach
      * }
      */
-    public static final long max_mcast_qp_attach$offset() { return max_mcast_qp_attach$OFFSET; }
+    public static final long max_mcast_qp_attach$offset() {
+        return max_mcast_qp_attach$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1294,8 +1468,7 @@ public class ibv_device_attr {
         struct.set(max_mcast_qp_attach$LAYOUT, max_mcast_qp_attach$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_total_mcast_qp_attach$LAYOUT = (OfInt) $LAYOUT
-            .select(groupElement("max_total_mcast_qp_attach"));
+    private static final OfInt max_total_mcast_qp_attach$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_total_mcast_qp_attach"));
 
     /**
      * Layout for field:
@@ -1303,10 +1476,11 @@ public class ibv_device_attr {
      * int max_total_mcast_qp_attach
      * }
      */
-    public static final OfInt max_total_mcast_qp_attach$layout() { return max_total_mcast_qp_attach$LAYOUT; }
+    public static final OfInt max_total_mcast_qp_attach$layout() {
+        return max_total_mcast_qp_attach$LAYOUT;
+    }
 
-    private static final long max_total_mcast_qp_attach$OFFSET = $LAYOUT
-            .byteOffset(groupElement("max_total_mcast_qp_attach"));
+    private static final long max_total_mcast_qp_attach$OFFSET = $LAYOUT.byteOffset(groupElement("max_total_mcast_qp_attach"));
 
     /**
      * Offset for field:
@@ -1314,7 +1488,9 @@ public class ibv_device_attr {
      * int max_total_mcast_qp_attach
      * }
      */
-    public static final long max_total_mcast_qp_attach$offset() { return max_total_mcast_qp_attach$OFFSET; }
+    public static final long max_total_mcast_qp_attach$offset() {
+        return max_total_mcast_qp_attach$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1336,7 +1512,7 @@ public class ibv_device_attr {
         struct.set(max_total_mcast_qp_attach$LAYOUT, max_total_mcast_qp_attach$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_ah$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_ah"));
+    private static final OfInt max_ah$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_ah"));
 
     /**
      * Layout for field:
@@ -1344,7 +1520,9 @@ public class ibv_device_attr {
      * int max_ah
      * }
      */
-    public static final OfInt max_ah$layout() { return max_ah$LAYOUT; }
+    public static final OfInt max_ah$layout() {
+        return max_ah$LAYOUT;
+    }
 
     private static final long max_ah$OFFSET = $LAYOUT.byteOffset(groupElement("max_ah"));
 
@@ -1354,7 +1532,9 @@ public class ibv_device_attr {
      * int max_ah
      * }
      */
-    public static final long max_ah$offset() { return max_ah$OFFSET; }
+    public static final long max_ah$offset() {
+        return max_ah$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1362,7 +1542,9 @@ public class ibv_device_attr {
      * int max_ah
      * }
      */
-    public static int max_ah(MemorySegment struct) { return struct.get(max_ah$LAYOUT, max_ah$OFFSET); }
+    public static int max_ah(MemorySegment struct) {
+        return struct.get(max_ah$LAYOUT, max_ah$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1374,7 +1556,7 @@ public class ibv_device_attr {
         struct.set(max_ah$LAYOUT, max_ah$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_fmr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_fmr"));
+    private static final OfInt max_fmr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_fmr"));
 
     /**
      * Layout for field:
@@ -1382,7 +1564,9 @@ public class ibv_device_attr {
      * int max_fmr
      * }
      */
-    public static final OfInt max_fmr$layout() { return max_fmr$LAYOUT; }
+    public static final OfInt max_fmr$layout() {
+        return max_fmr$LAYOUT;
+    }
 
     private static final long max_fmr$OFFSET = $LAYOUT.byteOffset(groupElement("max_fmr"));
 
@@ -1392,7 +1576,9 @@ public class ibv_device_attr {
      * int max_fmr
      * }
      */
-    public static final long max_fmr$offset() { return max_fmr$OFFSET; }
+    public static final long max_fmr$offset() {
+        return max_fmr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1400,7 +1586,9 @@ public class ibv_device_attr {
      * int max_fmr
      * }
      */
-    public static int max_fmr(MemorySegment struct) { return struct.get(max_fmr$LAYOUT, max_fmr$OFFSET); }
+    public static int max_fmr(MemorySegment struct) {
+        return struct.get(max_fmr$LAYOUT, max_fmr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1412,7 +1600,7 @@ public class ibv_device_attr {
         struct.set(max_fmr$LAYOUT, max_fmr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_map_per_fmr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_map_per_fmr"));
+    private static final OfInt max_map_per_fmr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_map_per_fmr"));
 
     /**
      * Layout for field:
@@ -1420,7 +1608,9 @@ public class ibv_device_attr {
      * int max_map_per_fmr
      * }
      */
-    public static final OfInt max_map_per_fmr$layout() { return max_map_per_fmr$LAYOUT; }
+    public static final OfInt max_map_per_fmr$layout() {
+        return max_map_per_fmr$LAYOUT;
+    }
 
     private static final long max_map_per_fmr$OFFSET = $LAYOUT.byteOffset(groupElement("max_map_per_fmr"));
 
@@ -1430,7 +1620,9 @@ public class ibv_device_attr {
      * int max_map_per_fmr
      * }
      */
-    public static final long max_map_per_fmr$offset() { return max_map_per_fmr$OFFSET; }
+    public static final long max_map_per_fmr$offset() {
+        return max_map_per_fmr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1452,7 +1644,7 @@ public class ibv_device_attr {
         struct.set(max_map_per_fmr$LAYOUT, max_map_per_fmr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_srq$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_srq"));
+    private static final OfInt max_srq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_srq"));
 
     /**
      * Layout for field:
@@ -1460,7 +1652,9 @@ public class ibv_device_attr {
      * int max_srq
      * }
      */
-    public static final OfInt max_srq$layout() { return max_srq$LAYOUT; }
+    public static final OfInt max_srq$layout() {
+        return max_srq$LAYOUT;
+    }
 
     private static final long max_srq$OFFSET = $LAYOUT.byteOffset(groupElement("max_srq"));
 
@@ -1470,7 +1664,9 @@ public class ibv_device_attr {
      * int max_srq
      * }
      */
-    public static final long max_srq$offset() { return max_srq$OFFSET; }
+    public static final long max_srq$offset() {
+        return max_srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1478,7 +1674,9 @@ public class ibv_device_attr {
      * int max_srq
      * }
      */
-    public static int max_srq(MemorySegment struct) { return struct.get(max_srq$LAYOUT, max_srq$OFFSET); }
+    public static int max_srq(MemorySegment struct) {
+        return struct.get(max_srq$LAYOUT, max_srq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1490,7 +1688,7 @@ public class ibv_device_attr {
         struct.set(max_srq$LAYOUT, max_srq$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_srq_wr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_srq_wr"));
+    private static final OfInt max_srq_wr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_srq_wr"));
 
     /**
      * Layout for field:
@@ -1498,7 +1696,9 @@ public class ibv_device_attr {
      * int max_srq_wr
      * }
      */
-    public static final OfInt max_srq_wr$layout() { return max_srq_wr$LAYOUT; }
+    public static final OfInt max_srq_wr$layout() {
+        return max_srq_wr$LAYOUT;
+    }
 
     private static final long max_srq_wr$OFFSET = $LAYOUT.byteOffset(groupElement("max_srq_wr"));
 
@@ -1508,7 +1708,9 @@ public class ibv_device_attr {
      * int max_srq_wr
      * }
      */
-    public static final long max_srq_wr$offset() { return max_srq_wr$OFFSET; }
+    public static final long max_srq_wr$offset() {
+        return max_srq_wr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1516,7 +1718,9 @@ public class ibv_device_attr {
      * int max_srq_wr
      * }
      */
-    public static int max_srq_wr(MemorySegment struct) { return struct.get(max_srq_wr$LAYOUT, max_srq_wr$OFFSET); }
+    public static int max_srq_wr(MemorySegment struct) {
+        return struct.get(max_srq_wr$LAYOUT, max_srq_wr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1528,7 +1732,7 @@ public class ibv_device_attr {
         struct.set(max_srq_wr$LAYOUT, max_srq_wr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_srq_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_srq_sge"));
+    private static final OfInt max_srq_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_srq_sge"));
 
     /**
      * Layout for field:
@@ -1536,7 +1740,9 @@ public class ibv_device_attr {
      * int max_srq_sge
      * }
      */
-    public static final OfInt max_srq_sge$layout() { return max_srq_sge$LAYOUT; }
+    public static final OfInt max_srq_sge$layout() {
+        return max_srq_sge$LAYOUT;
+    }
 
     private static final long max_srq_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_srq_sge"));
 
@@ -1546,7 +1752,9 @@ public class ibv_device_attr {
      * int max_srq_sge
      * }
      */
-    public static final long max_srq_sge$offset() { return max_srq_sge$OFFSET; }
+    public static final long max_srq_sge$offset() {
+        return max_srq_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1568,7 +1776,7 @@ public class ibv_device_attr {
         struct.set(max_srq_sge$LAYOUT, max_srq_sge$OFFSET, fieldValue);
     }
 
-    private static final OfShort max_pkeys$LAYOUT = (OfShort) $LAYOUT.select(groupElement("max_pkeys"));
+    private static final OfShort max_pkeys$LAYOUT = (OfShort)$LAYOUT.select(groupElement("max_pkeys"));
 
     /**
      * Layout for field:
@@ -1576,7 +1784,9 @@ public class ibv_device_attr {
      * uint16_t max_pkeys
      * }
      */
-    public static final OfShort max_pkeys$layout() { return max_pkeys$LAYOUT; }
+    public static final OfShort max_pkeys$layout() {
+        return max_pkeys$LAYOUT;
+    }
 
     private static final long max_pkeys$OFFSET = $LAYOUT.byteOffset(groupElement("max_pkeys"));
 
@@ -1586,7 +1796,9 @@ public class ibv_device_attr {
      * uint16_t max_pkeys
      * }
      */
-    public static final long max_pkeys$offset() { return max_pkeys$OFFSET; }
+    public static final long max_pkeys$offset() {
+        return max_pkeys$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1594,7 +1806,9 @@ public class ibv_device_attr {
      * uint16_t max_pkeys
      * }
      */
-    public static short max_pkeys(MemorySegment struct) { return struct.get(max_pkeys$LAYOUT, max_pkeys$OFFSET); }
+    public static short max_pkeys(MemorySegment struct) {
+        return struct.get(max_pkeys$LAYOUT, max_pkeys$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1606,7 +1820,7 @@ public class ibv_device_attr {
         struct.set(max_pkeys$LAYOUT, max_pkeys$OFFSET, fieldValue);
     }
 
-    private static final OfByte local_ca_ack_delay$LAYOUT = (OfByte) $LAYOUT.select(groupElement("local_ca_ack_delay"));
+    private static final OfByte local_ca_ack_delay$LAYOUT = (OfByte)$LAYOUT.select(groupElement("local_ca_ack_delay"));
 
     /**
      * Layout for field:
@@ -1614,7 +1828,9 @@ public class ibv_device_attr {
      * uint8_t local_ca_ack_delay
      * }
      */
-    public static final OfByte local_ca_ack_delay$layout() { return local_ca_ack_delay$LAYOUT; }
+    public static final OfByte local_ca_ack_delay$layout() {
+        return local_ca_ack_delay$LAYOUT;
+    }
 
     private static final long local_ca_ack_delay$OFFSET = $LAYOUT.byteOffset(groupElement("local_ca_ack_delay"));
 
@@ -1624,7 +1840,9 @@ public class ibv_device_attr {
      * uint8_t local_ca_ack_delay
      * }
      */
-    public static final long local_ca_ack_delay$offset() { return local_ca_ack_delay$OFFSET; }
+    public static final long local_ca_ack_delay$offset() {
+        return local_ca_ack_delay$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1646,7 +1864,7 @@ public class ibv_device_attr {
         struct.set(local_ca_ack_delay$LAYOUT, local_ca_ack_delay$OFFSET, fieldValue);
     }
 
-    private static final OfByte phys_port_cnt$LAYOUT = (OfByte) $LAYOUT.select(groupElement("phys_port_cnt"));
+    private static final OfByte phys_port_cnt$LAYOUT = (OfByte)$LAYOUT.select(groupElement("phys_port_cnt"));
 
     /**
      * Layout for field:
@@ -1654,7 +1872,9 @@ public class ibv_device_attr {
      * uint8_t phys_port_cnt
      * }
      */
-    public static final OfByte phys_port_cnt$layout() { return phys_port_cnt$LAYOUT; }
+    public static final OfByte phys_port_cnt$layout() {
+        return phys_port_cnt$LAYOUT;
+    }
 
     private static final long phys_port_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("phys_port_cnt"));
 
@@ -1664,7 +1884,9 @@ public class ibv_device_attr {
      * uint8_t phys_port_cnt
      * }
      */
-    public static final long phys_port_cnt$offset() { return phys_port_cnt$OFFSET; }
+    public static final long phys_port_cnt$offset() {
+        return phys_port_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1702,7 +1924,9 @@ public class ibv_device_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1724,8 +1948,8 @@ public class ibv_device_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

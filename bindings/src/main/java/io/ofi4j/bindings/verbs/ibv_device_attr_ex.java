@@ -41,24 +41,37 @@ public class ibv_device_attr_ex {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(ibv_device_attr.layout().withName("orig_attr"),
-            verbs_h.C_INT.withName("comp_mask"), MemoryLayout.paddingLayout(4),
-            ibv_odp_caps.layout().withName("odp_caps"), verbs_h.C_LONG.withName("completion_timestamp_mask"),
-            verbs_h.C_LONG.withName("hca_core_clock"), verbs_h.C_LONG.withName("device_cap_flags_ex"),
-            ibv_tso_caps.layout().withName("tso_caps"), ibv_rss_caps.layout().withName("rss_caps"),
-            verbs_h.C_INT.withName("max_wq_type_rq"), ibv_packet_pacing_caps.layout().withName("packet_pacing_caps"),
-            verbs_h.C_INT.withName("raw_packet_caps"), ibv_tm_caps.layout().withName("tm_caps"),
-            ibv_cq_moderation_caps.layout().withName("cq_mod_caps"), MemoryLayout.paddingLayout(4),
-            verbs_h.C_LONG.withName("max_dm_size"), ibv_pci_atomic_caps.layout().withName("pci_atomic_caps"),
-            MemoryLayout.paddingLayout(2), verbs_h.C_INT.withName("xrc_odp_caps"),
-            verbs_h.C_INT.withName("phys_port_cnt_ex")).withName("ibv_device_attr_ex");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        ibv_device_attr.layout().withName("orig_attr"),
+        verbs_h.C_INT.withName("comp_mask"),
+        MemoryLayout.paddingLayout(4),
+        ibv_odp_caps.layout().withName("odp_caps"),
+        verbs_h.C_LONG.withName("completion_timestamp_mask"),
+        verbs_h.C_LONG.withName("hca_core_clock"),
+        verbs_h.C_LONG.withName("device_cap_flags_ex"),
+        ibv_tso_caps.layout().withName("tso_caps"),
+        ibv_rss_caps.layout().withName("rss_caps"),
+        verbs_h.C_INT.withName("max_wq_type_rq"),
+        ibv_packet_pacing_caps.layout().withName("packet_pacing_caps"),
+        verbs_h.C_INT.withName("raw_packet_caps"),
+        ibv_tm_caps.layout().withName("tm_caps"),
+        ibv_cq_moderation_caps.layout().withName("cq_mod_caps"),
+        MemoryLayout.paddingLayout(4),
+        verbs_h.C_LONG.withName("max_dm_size"),
+        ibv_pci_atomic_caps.layout().withName("pci_atomic_caps"),
+        MemoryLayout.paddingLayout(2),
+        verbs_h.C_INT.withName("xrc_odp_caps"),
+        verbs_h.C_INT.withName("phys_port_cnt_ex")
+    ).withName("ibv_device_attr_ex");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout orig_attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("orig_attr"));
+    private static final GroupLayout orig_attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("orig_attr"));
 
     /**
      * Layout for field:
@@ -66,7 +79,9 @@ public class ibv_device_attr_ex {
      * struct ibv_device_attr orig_attr
      * }
      */
-    public static final GroupLayout orig_attr$layout() { return orig_attr$LAYOUT; }
+    public static final GroupLayout orig_attr$layout() {
+        return orig_attr$LAYOUT;
+    }
 
     private static final long orig_attr$OFFSET = $LAYOUT.byteOffset(groupElement("orig_attr"));
 
@@ -76,7 +91,9 @@ public class ibv_device_attr_ex {
      * struct ibv_device_attr orig_attr
      * }
      */
-    public static final long orig_attr$offset() { return orig_attr$OFFSET; }
+    public static final long orig_attr$offset() {
+        return orig_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -98,7 +115,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, orig_attr$OFFSET, orig_attr$LAYOUT.byteSize());
     }
 
-    private static final OfInt comp_mask$LAYOUT = (OfInt) $LAYOUT.select(groupElement("comp_mask"));
+    private static final OfInt comp_mask$LAYOUT = (OfInt)$LAYOUT.select(groupElement("comp_mask"));
 
     /**
      * Layout for field:
@@ -106,7 +123,9 @@ public class ibv_device_attr_ex {
      * uint32_t comp_mask
      * }
      */
-    public static final OfInt comp_mask$layout() { return comp_mask$LAYOUT; }
+    public static final OfInt comp_mask$layout() {
+        return comp_mask$LAYOUT;
+    }
 
     private static final long comp_mask$OFFSET = $LAYOUT.byteOffset(groupElement("comp_mask"));
 
@@ -116,7 +135,9 @@ public class ibv_device_attr_ex {
      * uint32_t comp_mask
      * }
      */
-    public static final long comp_mask$offset() { return comp_mask$OFFSET; }
+    public static final long comp_mask$offset() {
+        return comp_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -124,7 +145,9 @@ public class ibv_device_attr_ex {
      * uint32_t comp_mask
      * }
      */
-    public static int comp_mask(MemorySegment struct) { return struct.get(comp_mask$LAYOUT, comp_mask$OFFSET); }
+    public static int comp_mask(MemorySegment struct) {
+        return struct.get(comp_mask$LAYOUT, comp_mask$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -136,7 +159,7 @@ public class ibv_device_attr_ex {
         struct.set(comp_mask$LAYOUT, comp_mask$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout odp_caps$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("odp_caps"));
+    private static final GroupLayout odp_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("odp_caps"));
 
     /**
      * Layout for field:
@@ -144,7 +167,9 @@ public class ibv_device_attr_ex {
      * struct ibv_odp_caps odp_caps
      * }
      */
-    public static final GroupLayout odp_caps$layout() { return odp_caps$LAYOUT; }
+    public static final GroupLayout odp_caps$layout() {
+        return odp_caps$LAYOUT;
+    }
 
     private static final long odp_caps$OFFSET = $LAYOUT.byteOffset(groupElement("odp_caps"));
 
@@ -154,7 +179,9 @@ public class ibv_device_attr_ex {
      * struct ibv_odp_caps odp_caps
      * }
      */
-    public static final long odp_caps$offset() { return odp_caps$OFFSET; }
+    public static final long odp_caps$offset() {
+        return odp_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -176,8 +203,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, odp_caps$OFFSET, odp_caps$LAYOUT.byteSize());
     }
 
-    private static final OfLong completion_timestamp_mask$LAYOUT = (OfLong) $LAYOUT
-            .select(groupElement("completion_timestamp_mask"));
+    private static final OfLong completion_timestamp_mask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("completion_timestamp_mask"));
 
     /**
      * Layout for field:
@@ -185,10 +211,11 @@ public class ibv_device_attr_ex {
      * uint64_t completion_timestamp_mask
      * }
      */
-    public static final OfLong completion_timestamp_mask$layout() { return completion_timestamp_mask$LAYOUT; }
+    public static final OfLong completion_timestamp_mask$layout() {
+        return completion_timestamp_mask$LAYOUT;
+    }
 
-    private static final long completion_timestamp_mask$OFFSET = $LAYOUT
-            .byteOffset(groupElement("completion_timestamp_mask"));
+    private static final long completion_timestamp_mask$OFFSET = $LAYOUT.byteOffset(groupElement("completion_timestamp_mask"));
 
     /**
      * Offset for field:
@@ -196,7 +223,9 @@ public class ibv_device_attr_ex {
      * uint64_t completion_timestamp_mask
      * }
      */
-    public static final long completion_timestamp_mask$offset() { return completion_timestamp_mask$OFFSET; }
+    public static final long completion_timestamp_mask$offset() {
+        return completion_timestamp_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -218,7 +247,7 @@ public class ibv_device_attr_ex {
         struct.set(completion_timestamp_mask$LAYOUT, completion_timestamp_mask$OFFSET, fieldValue);
     }
 
-    private static final OfLong hca_core_clock$LAYOUT = (OfLong) $LAYOUT.select(groupElement("hca_core_clock"));
+    private static final OfLong hca_core_clock$LAYOUT = (OfLong)$LAYOUT.select(groupElement("hca_core_clock"));
 
     /**
      * Layout for field:
@@ -226,7 +255,9 @@ public class ibv_device_attr_ex {
      * uint64_t hca_core_clock
      * }
      */
-    public static final OfLong hca_core_clock$layout() { return hca_core_clock$LAYOUT; }
+    public static final OfLong hca_core_clock$layout() {
+        return hca_core_clock$LAYOUT;
+    }
 
     private static final long hca_core_clock$OFFSET = $LAYOUT.byteOffset(groupElement("hca_core_clock"));
 
@@ -236,7 +267,9 @@ public class ibv_device_attr_ex {
      * uint64_t hca_core_clock
      * }
      */
-    public static final long hca_core_clock$offset() { return hca_core_clock$OFFSET; }
+    public static final long hca_core_clock$offset() {
+        return hca_core_clock$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -258,8 +291,7 @@ public class ibv_device_attr_ex {
         struct.set(hca_core_clock$LAYOUT, hca_core_clock$OFFSET, fieldValue);
     }
 
-    private static final OfLong device_cap_flags_ex$LAYOUT = (OfLong) $LAYOUT
-            .select(groupElement("device_cap_flags_ex"));
+    private static final OfLong device_cap_flags_ex$LAYOUT = (OfLong)$LAYOUT.select(groupElement("device_cap_flags_ex"));
 
     /**
      * Layout for field:
@@ -267,7 +299,9 @@ public class ibv_device_attr_ex {
      * uint64_t device_cap_flags_ex
      * }
      */
-    public static final OfLong device_cap_flags_ex$layout() { return device_cap_flags_ex$LAYOUT; }
+    public static final OfLong device_cap_flags_ex$layout() {
+        return device_cap_flags_ex$LAYOUT;
+    }
 
     private static final long device_cap_flags_ex$OFFSET = $LAYOUT.byteOffset(groupElement("device_cap_flags_ex"));
 
@@ -277,7 +311,9 @@ public class ibv_device_attr_ex {
      * uint64_t device_cap_flags_ex
      * }
      */
-    public static final long device_cap_flags_ex$offset() { return device_cap_flags_ex$OFFSET; }
+    public static final long device_cap_flags_ex$offset() {
+        return device_cap_flags_ex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -299,7 +335,7 @@ public class ibv_device_attr_ex {
         struct.set(device_cap_flags_ex$LAYOUT, device_cap_flags_ex$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout tso_caps$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("tso_caps"));
+    private static final GroupLayout tso_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("tso_caps"));
 
     /**
      * Layout for field:
@@ -307,7 +343,9 @@ public class ibv_device_attr_ex {
      * struct ibv_tso_caps tso_caps
      * }
      */
-    public static final GroupLayout tso_caps$layout() { return tso_caps$LAYOUT; }
+    public static final GroupLayout tso_caps$layout() {
+        return tso_caps$LAYOUT;
+    }
 
     private static final long tso_caps$OFFSET = $LAYOUT.byteOffset(groupElement("tso_caps"));
 
@@ -317,7 +355,9 @@ public class ibv_device_attr_ex {
      * struct ibv_tso_caps tso_caps
      * }
      */
-    public static final long tso_caps$offset() { return tso_caps$OFFSET; }
+    public static final long tso_caps$offset() {
+        return tso_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -339,7 +379,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, tso_caps$OFFSET, tso_caps$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout rss_caps$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("rss_caps"));
+    private static final GroupLayout rss_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("rss_caps"));
 
     /**
      * Layout for field:
@@ -347,7 +387,9 @@ public class ibv_device_attr_ex {
      * struct ibv_rss_caps rss_caps
      * }
      */
-    public static final GroupLayout rss_caps$layout() { return rss_caps$LAYOUT; }
+    public static final GroupLayout rss_caps$layout() {
+        return rss_caps$LAYOUT;
+    }
 
     private static final long rss_caps$OFFSET = $LAYOUT.byteOffset(groupElement("rss_caps"));
 
@@ -357,7 +399,9 @@ public class ibv_device_attr_ex {
      * struct ibv_rss_caps rss_caps
      * }
      */
-    public static final long rss_caps$offset() { return rss_caps$OFFSET; }
+    public static final long rss_caps$offset() {
+        return rss_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -379,7 +423,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, rss_caps$OFFSET, rss_caps$LAYOUT.byteSize());
     }
 
-    private static final OfInt max_wq_type_rq$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_wq_type_rq"));
+    private static final OfInt max_wq_type_rq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_wq_type_rq"));
 
     /**
      * Layout for field:
@@ -387,7 +431,9 @@ public class ibv_device_attr_ex {
      * uint32_t max_wq_type_rq
      * }
      */
-    public static final OfInt max_wq_type_rq$layout() { return max_wq_type_rq$LAYOUT; }
+    public static final OfInt max_wq_type_rq$layout() {
+        return max_wq_type_rq$LAYOUT;
+    }
 
     private static final long max_wq_type_rq$OFFSET = $LAYOUT.byteOffset(groupElement("max_wq_type_rq"));
 
@@ -397,7 +443,9 @@ public class ibv_device_attr_ex {
      * uint32_t max_wq_type_rq
      * }
      */
-    public static final long max_wq_type_rq$offset() { return max_wq_type_rq$OFFSET; }
+    public static final long max_wq_type_rq$offset() {
+        return max_wq_type_rq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -419,8 +467,7 @@ public class ibv_device_attr_ex {
         struct.set(max_wq_type_rq$LAYOUT, max_wq_type_rq$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout packet_pacing_caps$LAYOUT = (GroupLayout) $LAYOUT
-            .select(groupElement("packet_pacing_caps"));
+    private static final GroupLayout packet_pacing_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("packet_pacing_caps"));
 
     /**
      * Layout for field:
@@ -428,7 +475,9 @@ public class ibv_device_attr_ex {
      * struct ibv_packet_pacing_caps packet_pacing_caps
      * }
      */
-    public static final GroupLayout packet_pacing_caps$layout() { return packet_pacing_caps$LAYOUT; }
+    public static final GroupLayout packet_pacing_caps$layout() {
+        return packet_pacing_caps$LAYOUT;
+    }
 
     private static final long packet_pacing_caps$OFFSET = $LAYOUT.byteOffset(groupElement("packet_pacing_caps"));
 
@@ -438,7 +487,9 @@ public class ibv_device_attr_ex {
      * struct ibv_packet_pacing_caps packet_pacing_caps
      * }
      */
-    public static final long packet_pacing_caps$offset() { return packet_pacing_caps$OFFSET; }
+    public static final long packet_pacing_caps$offset() {
+        return packet_pacing_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -460,7 +511,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, packet_pacing_caps$OFFSET, packet_pacing_caps$LAYOUT.byteSize());
     }
 
-    private static final OfInt raw_packet_caps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("raw_packet_caps"));
+    private static final OfInt raw_packet_caps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("raw_packet_caps"));
 
     /**
      * Layout for field:
@@ -468,7 +519,9 @@ public class ibv_device_attr_ex {
      * uint32_t raw_packet_caps
      * }
      */
-    public static final OfInt raw_packet_caps$layout() { return raw_packet_caps$LAYOUT; }
+    public static final OfInt raw_packet_caps$layout() {
+        return raw_packet_caps$LAYOUT;
+    }
 
     private static final long raw_packet_caps$OFFSET = $LAYOUT.byteOffset(groupElement("raw_packet_caps"));
 
@@ -478,7 +531,9 @@ public class ibv_device_attr_ex {
      * uint32_t raw_packet_caps
      * }
      */
-    public static final long raw_packet_caps$offset() { return raw_packet_caps$OFFSET; }
+    public static final long raw_packet_caps$offset() {
+        return raw_packet_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -500,7 +555,7 @@ public class ibv_device_attr_ex {
         struct.set(raw_packet_caps$LAYOUT, raw_packet_caps$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout tm_caps$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("tm_caps"));
+    private static final GroupLayout tm_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("tm_caps"));
 
     /**
      * Layout for field:
@@ -508,7 +563,9 @@ public class ibv_device_attr_ex {
      * struct ibv_tm_caps tm_caps
      * }
      */
-    public static final GroupLayout tm_caps$layout() { return tm_caps$LAYOUT; }
+    public static final GroupLayout tm_caps$layout() {
+        return tm_caps$LAYOUT;
+    }
 
     private static final long tm_caps$OFFSET = $LAYOUT.byteOffset(groupElement("tm_caps"));
 
@@ -518,7 +575,9 @@ public class ibv_device_attr_ex {
      * struct ibv_tm_caps tm_caps
      * }
      */
-    public static final long tm_caps$offset() { return tm_caps$OFFSET; }
+    public static final long tm_caps$offset() {
+        return tm_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -540,7 +599,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, tm_caps$OFFSET, tm_caps$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout cq_mod_caps$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cq_mod_caps"));
+    private static final GroupLayout cq_mod_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cq_mod_caps"));
 
     /**
      * Layout for field:
@@ -548,7 +607,9 @@ public class ibv_device_attr_ex {
      * struct ibv_cq_moderation_caps cq_mod_caps
      * }
      */
-    public static final GroupLayout cq_mod_caps$layout() { return cq_mod_caps$LAYOUT; }
+    public static final GroupLayout cq_mod_caps$layout() {
+        return cq_mod_caps$LAYOUT;
+    }
 
     private static final long cq_mod_caps$OFFSET = $LAYOUT.byteOffset(groupElement("cq_mod_caps"));
 
@@ -558,7 +619,9 @@ public class ibv_device_attr_ex {
      * struct ibv_cq_moderation_caps cq_mod_caps
      * }
      */
-    public static final long cq_mod_caps$offset() { return cq_mod_caps$OFFSET; }
+    public static final long cq_mod_caps$offset() {
+        return cq_mod_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -580,7 +643,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, cq_mod_caps$OFFSET, cq_mod_caps$LAYOUT.byteSize());
     }
 
-    private static final OfLong max_dm_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_dm_size"));
+    private static final OfLong max_dm_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_dm_size"));
 
     /**
      * Layout for field:
@@ -588,7 +651,9 @@ public class ibv_device_attr_ex {
      * uint64_t max_dm_size
      * }
      */
-    public static final OfLong max_dm_size$layout() { return max_dm_size$LAYOUT; }
+    public static final OfLong max_dm_size$layout() {
+        return max_dm_size$LAYOUT;
+    }
 
     private static final long max_dm_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_dm_size"));
 
@@ -598,7 +663,9 @@ public class ibv_device_attr_ex {
      * uint64_t max_dm_size
      * }
      */
-    public static final long max_dm_size$offset() { return max_dm_size$OFFSET; }
+    public static final long max_dm_size$offset() {
+        return max_dm_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -620,8 +687,7 @@ public class ibv_device_attr_ex {
         struct.set(max_dm_size$LAYOUT, max_dm_size$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout pci_atomic_caps$LAYOUT = (GroupLayout) $LAYOUT
-            .select(groupElement("pci_atomic_caps"));
+    private static final GroupLayout pci_atomic_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("pci_atomic_caps"));
 
     /**
      * Layout for field:
@@ -629,7 +695,9 @@ public class ibv_device_attr_ex {
      * struct ibv_pci_atomic_caps pci_atomic_caps
      * }
      */
-    public static final GroupLayout pci_atomic_caps$layout() { return pci_atomic_caps$LAYOUT; }
+    public static final GroupLayout pci_atomic_caps$layout() {
+        return pci_atomic_caps$LAYOUT;
+    }
 
     private static final long pci_atomic_caps$OFFSET = $LAYOUT.byteOffset(groupElement("pci_atomic_caps"));
 
@@ -639,7 +707,9 @@ public class ibv_device_attr_ex {
      * struct ibv_pci_atomic_caps pci_atomic_caps
      * }
      */
-    public static final long pci_atomic_caps$offset() { return pci_atomic_caps$OFFSET; }
+    public static final long pci_atomic_caps$offset() {
+        return pci_atomic_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -661,7 +731,7 @@ public class ibv_device_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, pci_atomic_caps$OFFSET, pci_atomic_caps$LAYOUT.byteSize());
     }
 
-    private static final OfInt xrc_odp_caps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("xrc_odp_caps"));
+    private static final OfInt xrc_odp_caps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("xrc_odp_caps"));
 
     /**
      * Layout for field:
@@ -669,7 +739,9 @@ public class ibv_device_attr_ex {
      * uint32_t xrc_odp_caps
      * }
      */
-    public static final OfInt xrc_odp_caps$layout() { return xrc_odp_caps$LAYOUT; }
+    public static final OfInt xrc_odp_caps$layout() {
+        return xrc_odp_caps$LAYOUT;
+    }
 
     private static final long xrc_odp_caps$OFFSET = $LAYOUT.byteOffset(groupElement("xrc_odp_caps"));
 
@@ -679,7 +751,9 @@ public class ibv_device_attr_ex {
      * uint32_t xrc_odp_caps
      * }
      */
-    public static final long xrc_odp_caps$offset() { return xrc_odp_caps$OFFSET; }
+    public static final long xrc_odp_caps$offset() {
+        return xrc_odp_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -701,7 +775,7 @@ public class ibv_device_attr_ex {
         struct.set(xrc_odp_caps$LAYOUT, xrc_odp_caps$OFFSET, fieldValue);
     }
 
-    private static final OfInt phys_port_cnt_ex$LAYOUT = (OfInt) $LAYOUT.select(groupElement("phys_port_cnt_ex"));
+    private static final OfInt phys_port_cnt_ex$LAYOUT = (OfInt)$LAYOUT.select(groupElement("phys_port_cnt_ex"));
 
     /**
      * Layout for field:
@@ -709,7 +783,9 @@ public class ibv_device_attr_ex {
      * uint32_t phys_port_cnt_ex
      * }
      */
-    public static final OfInt phys_port_cnt_ex$layout() { return phys_port_cnt_ex$LAYOUT; }
+    public static final OfInt phys_port_cnt_ex$layout() {
+        return phys_port_cnt_ex$LAYOUT;
+    }
 
     private static final long phys_port_cnt_ex$OFFSET = $LAYOUT.byteOffset(groupElement("phys_port_cnt_ex"));
 
@@ -719,7 +795,9 @@ public class ibv_device_attr_ex {
      * uint32_t phys_port_cnt_ex
      * }
      */
-    public static final long phys_port_cnt_ex$offset() { return phys_port_cnt_ex$OFFSET; }
+    public static final long phys_port_cnt_ex$offset() {
+        return phys_port_cnt_ex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -757,7 +835,9 @@ public class ibv_device_attr_ex {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -779,8 +859,8 @@ public class ibv_device_attr_ex {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

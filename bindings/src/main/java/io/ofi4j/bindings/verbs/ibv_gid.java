@@ -29,17 +29,19 @@ public class ibv_gid {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .unionLayout(MemoryLayout.sequenceLayout(16, verbs_h.C_CHAR).withName("raw"),
-                    ibv_gid.global.layout().withName("global"))
-            .withName("ibv_gid");
+    private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+        MemoryLayout.sequenceLayout(16, verbs_h.C_CHAR).withName("raw"),
+        ibv_gid.global.layout().withName("global")
+    ).withName("ibv_gid");
 
     /**
      * The layout of this union
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final SequenceLayout raw$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("raw"));
+    private static final SequenceLayout raw$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("raw"));
 
     /**
      * Layout for field:
@@ -47,7 +49,9 @@ public class ibv_gid {
      * uint8_t raw[16]
      * }
      */
-    public static final SequenceLayout raw$layout() { return raw$LAYOUT; }
+    public static final SequenceLayout raw$layout() {
+        return raw$LAYOUT;
+    }
 
     private static final long raw$OFFSET = $LAYOUT.byteOffset(groupElement("raw"));
 
@@ -57,7 +61,9 @@ public class ibv_gid {
      * uint8_t raw[16]
      * }
      */
-    public static final long raw$offset() { return raw$OFFSET; }
+    public static final long raw$offset() {
+        return raw$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -65,7 +71,9 @@ public class ibv_gid {
      * uint8_t raw[16]
      * }
      */
-    public static MemorySegment raw(MemorySegment union) { return union.asSlice(raw$OFFSET, raw$LAYOUT.byteSize()); }
+    public static MemorySegment raw(MemorySegment union) {
+        return union.asSlice(raw$OFFSET, raw$LAYOUT.byteSize());
+    }
 
     /**
      * Setter for field:
@@ -77,7 +85,7 @@ public class ibv_gid {
         MemorySegment.copy(fieldValue, 0L, union, raw$OFFSET, raw$LAYOUT.byteSize());
     }
 
-    private static long[] raw$DIMS = {16};
+    private static long[] raw$DIMS = { 16 };
 
     /**
      * Dimensions for array field:
@@ -85,7 +93,9 @@ public class ibv_gid {
      * uint8_t raw[16]
      * }
      */
-    public static long[] raw$dimensions() { return raw$DIMS; }
+    public static long[] raw$dimensions() {
+        return raw$DIMS;
+    }
     private static final VarHandle raw$ELEM_HANDLE = raw$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -95,7 +105,7 @@ public class ibv_gid {
      * }
      */
     public static byte raw(MemorySegment union, long index0) {
-        return (byte) raw$ELEM_HANDLE.get(union, 0L, index0);
+        return (byte)raw$ELEM_HANDLE.get(union, 0L, index0);
     }
 
     /**
@@ -122,17 +132,19 @@ public class ibv_gid {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .structLayout(verbs_h.C_LONG_LONG.withName("subnet_prefix"),
-                        verbs_h.C_LONG_LONG.withName("interface_id"))
-                .withName("$anon$67:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+            verbs_h.C_LONG_LONG.withName("subnet_prefix"),
+            verbs_h.C_LONG_LONG.withName("interface_id")
+        ).withName("$anon$67:2");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final OfLong subnet_prefix$LAYOUT = (OfLong) $LAYOUT.select(groupElement("subnet_prefix"));
+        private static final OfLong subnet_prefix$LAYOUT = (OfLong)$LAYOUT.select(groupElement("subnet_prefix"));
 
         /**
          * Layout for field:
@@ -140,7 +152,9 @@ public class ibv_gid {
          * __be64 subnet_prefix
          * }
          */
-        public static final OfLong subnet_prefix$layout() { return subnet_prefix$LAYOUT; }
+        public static final OfLong subnet_prefix$layout() {
+            return subnet_prefix$LAYOUT;
+        }
 
         private static final long subnet_prefix$OFFSET = $LAYOUT.byteOffset(groupElement("subnet_prefix"));
 
@@ -150,7 +164,9 @@ public class ibv_gid {
          * __be64 subnet_prefix
          * }
          */
-        public static final long subnet_prefix$offset() { return subnet_prefix$OFFSET; }
+        public static final long subnet_prefix$offset() {
+            return subnet_prefix$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -172,7 +188,7 @@ public class ibv_gid {
             struct.set(subnet_prefix$LAYOUT, subnet_prefix$OFFSET, fieldValue);
         }
 
-        private static final OfLong interface_id$LAYOUT = (OfLong) $LAYOUT.select(groupElement("interface_id"));
+        private static final OfLong interface_id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("interface_id"));
 
         /**
          * Layout for field:
@@ -180,7 +196,9 @@ public class ibv_gid {
          * __be64 interface_id
          * }
          */
-        public static final OfLong interface_id$layout() { return interface_id$LAYOUT; }
+        public static final OfLong interface_id$layout() {
+            return interface_id$LAYOUT;
+        }
 
         private static final long interface_id$OFFSET = $LAYOUT.byteOffset(groupElement("interface_id"));
 
@@ -190,7 +208,9 @@ public class ibv_gid {
          * __be64 interface_id
          * }
          */
-        public static final long interface_id$offset() { return interface_id$OFFSET; }
+        public static final long interface_id$offset() {
+            return interface_id$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -228,7 +248,9 @@ public class ibv_gid {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -250,13 +272,12 @@ public class ibv_gid {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout global$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("global"));
+    private static final GroupLayout global$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("global"));
 
     /**
      * Layout for field:
@@ -267,7 +288,9 @@ public class ibv_gid {
      * } global
      * }
      */
-    public static final GroupLayout global$layout() { return global$LAYOUT; }
+    public static final GroupLayout global$layout() {
+        return global$LAYOUT;
+    }
 
     private static final long global$OFFSET = $LAYOUT.byteOffset(groupElement("global"));
 
@@ -280,7 +303,9 @@ public class ibv_gid {
      * } global
      * }
      */
-    public static final long global$offset() { return global$OFFSET; }
+    public static final long global$offset() {
+        return global$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -324,7 +349,9 @@ public class ibv_gid {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -346,8 +373,8 @@ public class ibv_gid {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

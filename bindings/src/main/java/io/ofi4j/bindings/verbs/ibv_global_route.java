@@ -29,18 +29,23 @@ public class ibv_global_route {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(ibv_gid.layout().withName("dgid"), verbs_h.C_INT.withName("flow_label"),
-                    verbs_h.C_CHAR.withName("sgid_index"), verbs_h.C_CHAR.withName("hop_limit"),
-                    verbs_h.C_CHAR.withName("traffic_class"), MemoryLayout.paddingLayout(1))
-            .withName("ibv_global_route");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        ibv_gid.layout().withName("dgid"),
+        verbs_h.C_INT.withName("flow_label"),
+        verbs_h.C_CHAR.withName("sgid_index"),
+        verbs_h.C_CHAR.withName("hop_limit"),
+        verbs_h.C_CHAR.withName("traffic_class"),
+        MemoryLayout.paddingLayout(1)
+    ).withName("ibv_global_route");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout dgid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("dgid"));
+    private static final GroupLayout dgid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("dgid"));
 
     /**
      * Layout for field:
@@ -48,7 +53,9 @@ public class ibv_global_route {
      * union ibv_gid dgid
      * }
      */
-    public static final GroupLayout dgid$layout() { return dgid$LAYOUT; }
+    public static final GroupLayout dgid$layout() {
+        return dgid$LAYOUT;
+    }
 
     private static final long dgid$OFFSET = $LAYOUT.byteOffset(groupElement("dgid"));
 
@@ -58,7 +65,9 @@ public class ibv_global_route {
      * union ibv_gid dgid
      * }
      */
-    public static final long dgid$offset() { return dgid$OFFSET; }
+    public static final long dgid$offset() {
+        return dgid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -80,7 +89,7 @@ public class ibv_global_route {
         MemorySegment.copy(fieldValue, 0L, struct, dgid$OFFSET, dgid$LAYOUT.byteSize());
     }
 
-    private static final OfInt flow_label$LAYOUT = (OfInt) $LAYOUT.select(groupElement("flow_label"));
+    private static final OfInt flow_label$LAYOUT = (OfInt)$LAYOUT.select(groupElement("flow_label"));
 
     /**
      * Layout for field:
@@ -88,7 +97,9 @@ public class ibv_global_route {
      * uint32_t flow_label
      * }
      */
-    public static final OfInt flow_label$layout() { return flow_label$LAYOUT; }
+    public static final OfInt flow_label$layout() {
+        return flow_label$LAYOUT;
+    }
 
     private static final long flow_label$OFFSET = $LAYOUT.byteOffset(groupElement("flow_label"));
 
@@ -98,7 +109,9 @@ public class ibv_global_route {
      * uint32_t flow_label
      * }
      */
-    public static final long flow_label$offset() { return flow_label$OFFSET; }
+    public static final long flow_label$offset() {
+        return flow_label$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -106,7 +119,9 @@ public class ibv_global_route {
      * uint32_t flow_label
      * }
      */
-    public static int flow_label(MemorySegment struct) { return struct.get(flow_label$LAYOUT, flow_label$OFFSET); }
+    public static int flow_label(MemorySegment struct) {
+        return struct.get(flow_label$LAYOUT, flow_label$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -118,7 +133,7 @@ public class ibv_global_route {
         struct.set(flow_label$LAYOUT, flow_label$OFFSET, fieldValue);
     }
 
-    private static final OfByte sgid_index$LAYOUT = (OfByte) $LAYOUT.select(groupElement("sgid_index"));
+    private static final OfByte sgid_index$LAYOUT = (OfByte)$LAYOUT.select(groupElement("sgid_index"));
 
     /**
      * Layout for field:
@@ -126,7 +141,9 @@ public class ibv_global_route {
      * uint8_t sgid_index
      * }
      */
-    public static final OfByte sgid_index$layout() { return sgid_index$LAYOUT; }
+    public static final OfByte sgid_index$layout() {
+        return sgid_index$LAYOUT;
+    }
 
     private static final long sgid_index$OFFSET = $LAYOUT.byteOffset(groupElement("sgid_index"));
 
@@ -136,7 +153,9 @@ public class ibv_global_route {
      * uint8_t sgid_index
      * }
      */
-    public static final long sgid_index$offset() { return sgid_index$OFFSET; }
+    public static final long sgid_index$offset() {
+        return sgid_index$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -144,7 +163,9 @@ public class ibv_global_route {
      * uint8_t sgid_index
      * }
      */
-    public static byte sgid_index(MemorySegment struct) { return struct.get(sgid_index$LAYOUT, sgid_index$OFFSET); }
+    public static byte sgid_index(MemorySegment struct) {
+        return struct.get(sgid_index$LAYOUT, sgid_index$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -156,7 +177,7 @@ public class ibv_global_route {
         struct.set(sgid_index$LAYOUT, sgid_index$OFFSET, fieldValue);
     }
 
-    private static final OfByte hop_limit$LAYOUT = (OfByte) $LAYOUT.select(groupElement("hop_limit"));
+    private static final OfByte hop_limit$LAYOUT = (OfByte)$LAYOUT.select(groupElement("hop_limit"));
 
     /**
      * Layout for field:
@@ -164,7 +185,9 @@ public class ibv_global_route {
      * uint8_t hop_limit
      * }
      */
-    public static final OfByte hop_limit$layout() { return hop_limit$LAYOUT; }
+    public static final OfByte hop_limit$layout() {
+        return hop_limit$LAYOUT;
+    }
 
     private static final long hop_limit$OFFSET = $LAYOUT.byteOffset(groupElement("hop_limit"));
 
@@ -174,7 +197,9 @@ public class ibv_global_route {
      * uint8_t hop_limit
      * }
      */
-    public static final long hop_limit$offset() { return hop_limit$OFFSET; }
+    public static final long hop_limit$offset() {
+        return hop_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -182,7 +207,9 @@ public class ibv_global_route {
      * uint8_t hop_limit
      * }
      */
-    public static byte hop_limit(MemorySegment struct) { return struct.get(hop_limit$LAYOUT, hop_limit$OFFSET); }
+    public static byte hop_limit(MemorySegment struct) {
+        return struct.get(hop_limit$LAYOUT, hop_limit$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -194,7 +221,7 @@ public class ibv_global_route {
         struct.set(hop_limit$LAYOUT, hop_limit$OFFSET, fieldValue);
     }
 
-    private static final OfByte traffic_class$LAYOUT = (OfByte) $LAYOUT.select(groupElement("traffic_class"));
+    private static final OfByte traffic_class$LAYOUT = (OfByte)$LAYOUT.select(groupElement("traffic_class"));
 
     /**
      * Layout for field:
@@ -202,7 +229,9 @@ public class ibv_global_route {
      * uint8_t traffic_class
      * }
      */
-    public static final OfByte traffic_class$layout() { return traffic_class$LAYOUT; }
+    public static final OfByte traffic_class$layout() {
+        return traffic_class$LAYOUT;
+    }
 
     private static final long traffic_class$OFFSET = $LAYOUT.byteOffset(groupElement("traffic_class"));
 
@@ -212,7 +241,9 @@ public class ibv_global_route {
      * uint8_t traffic_class
      * }
      */
-    public static final long traffic_class$offset() { return traffic_class$OFFSET; }
+    public static final long traffic_class$offset() {
+        return traffic_class$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -250,7 +281,9 @@ public class ibv_global_route {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -272,8 +305,8 @@ public class ibv_global_route {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -31,17 +31,25 @@ public class ibv_mr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
-            verbs_h.C_POINTER.withName("pd"), verbs_h.C_POINTER.withName("addr"), verbs_h.C_LONG.withName("length"),
-            verbs_h.C_INT.withName("handle"), verbs_h.C_INT.withName("lkey"), verbs_h.C_INT.withName("rkey"),
-            MemoryLayout.paddingLayout(4)).withName("ibv_mr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_POINTER.withName("pd"),
+        verbs_h.C_POINTER.withName("addr"),
+        verbs_h.C_LONG.withName("length"),
+        verbs_h.C_INT.withName("handle"),
+        verbs_h.C_INT.withName("lkey"),
+        verbs_h.C_INT.withName("rkey"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_mr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -49,7 +57,9 @@ public class ibv_mr {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -59,7 +69,9 @@ public class ibv_mr {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +79,9 @@ public class ibv_mr {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +93,7 @@ public class ibv_mr {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -87,7 +101,9 @@ public class ibv_mr {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
+    public static final AddressLayout pd$layout() {
+        return pd$LAYOUT;
+    }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -97,7 +113,9 @@ public class ibv_mr {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() { return pd$OFFSET; }
+    public static final long pd$offset() {
+        return pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -105,7 +123,9 @@ public class ibv_mr {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
+    public static MemorySegment pd(MemorySegment struct) {
+        return struct.get(pd$LAYOUT, pd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -117,7 +137,7 @@ public class ibv_mr {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -125,7 +145,9 @@ public class ibv_mr {
      * void *addr
      * }
      */
-    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
+    public static final AddressLayout addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -135,7 +157,9 @@ public class ibv_mr {
      * void *addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -143,7 +167,9 @@ public class ibv_mr {
      * void *addr
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static MemorySegment addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -155,7 +181,7 @@ public class ibv_mr {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong length$LAYOUT = (OfLong) $LAYOUT.select(groupElement("length"));
+    private static final OfLong length$LAYOUT = (OfLong)$LAYOUT.select(groupElement("length"));
 
     /**
      * Layout for field:
@@ -163,7 +189,9 @@ public class ibv_mr {
      * size_t length
      * }
      */
-    public static final OfLong length$layout() { return length$LAYOUT; }
+    public static final OfLong length$layout() {
+        return length$LAYOUT;
+    }
 
     private static final long length$OFFSET = $LAYOUT.byteOffset(groupElement("length"));
 
@@ -173,7 +201,9 @@ public class ibv_mr {
      * size_t length
      * }
      */
-    public static final long length$offset() { return length$OFFSET; }
+    public static final long length$offset() {
+        return length$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -181,7 +211,9 @@ public class ibv_mr {
      * size_t length
      * }
      */
-    public static long length(MemorySegment struct) { return struct.get(length$LAYOUT, length$OFFSET); }
+    public static long length(MemorySegment struct) {
+        return struct.get(length$LAYOUT, length$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -193,7 +225,7 @@ public class ibv_mr {
         struct.set(length$LAYOUT, length$OFFSET, fieldValue);
     }
 
-    private static final OfInt handle$LAYOUT = (OfInt) $LAYOUT.select(groupElement("handle"));
+    private static final OfInt handle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -201,7 +233,9 @@ public class ibv_mr {
      * uint32_t handle
      * }
      */
-    public static final OfInt handle$layout() { return handle$LAYOUT; }
+    public static final OfInt handle$layout() {
+        return handle$LAYOUT;
+    }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -211,7 +245,9 @@ public class ibv_mr {
      * uint32_t handle
      * }
      */
-    public static final long handle$offset() { return handle$OFFSET; }
+    public static final long handle$offset() {
+        return handle$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -219,7 +255,9 @@ public class ibv_mr {
      * uint32_t handle
      * }
      */
-    public static int handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
+    public static int handle(MemorySegment struct) {
+        return struct.get(handle$LAYOUT, handle$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -231,7 +269,7 @@ public class ibv_mr {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final OfInt lkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("lkey"));
+    private static final OfInt lkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lkey"));
 
     /**
      * Layout for field:
@@ -239,7 +277,9 @@ public class ibv_mr {
      * uint32_t lkey
      * }
      */
-    public static final OfInt lkey$layout() { return lkey$LAYOUT; }
+    public static final OfInt lkey$layout() {
+        return lkey$LAYOUT;
+    }
 
     private static final long lkey$OFFSET = $LAYOUT.byteOffset(groupElement("lkey"));
 
@@ -249,7 +289,9 @@ public class ibv_mr {
      * uint32_t lkey
      * }
      */
-    public static final long lkey$offset() { return lkey$OFFSET; }
+    public static final long lkey$offset() {
+        return lkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -257,7 +299,9 @@ public class ibv_mr {
      * uint32_t lkey
      * }
      */
-    public static int lkey(MemorySegment struct) { return struct.get(lkey$LAYOUT, lkey$OFFSET); }
+    public static int lkey(MemorySegment struct) {
+        return struct.get(lkey$LAYOUT, lkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -269,7 +313,7 @@ public class ibv_mr {
         struct.set(lkey$LAYOUT, lkey$OFFSET, fieldValue);
     }
 
-    private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
+    private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
 
     /**
      * Layout for field:
@@ -277,7 +321,9 @@ public class ibv_mr {
      * uint32_t rkey
      * }
      */
-    public static final OfInt rkey$layout() { return rkey$LAYOUT; }
+    public static final OfInt rkey$layout() {
+        return rkey$LAYOUT;
+    }
 
     private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -287,7 +333,9 @@ public class ibv_mr {
      * uint32_t rkey
      * }
      */
-    public static final long rkey$offset() { return rkey$OFFSET; }
+    public static final long rkey$offset() {
+        return rkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -295,7 +343,9 @@ public class ibv_mr {
      * uint32_t rkey
      * }
      */
-    public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
+    public static int rkey(MemorySegment struct) {
+        return struct.get(rkey$LAYOUT, rkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -323,7 +373,9 @@ public class ibv_mr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -345,8 +397,8 @@ public class ibv_mr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

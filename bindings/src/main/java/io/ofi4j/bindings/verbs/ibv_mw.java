@@ -29,16 +29,23 @@ public class ibv_mw {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
-            verbs_h.C_POINTER.withName("pd"), verbs_h.C_INT.withName("rkey"), verbs_h.C_INT.withName("handle"),
-            verbs_h.C_INT.withName("type"), MemoryLayout.paddingLayout(4)).withName("ibv_mw");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_POINTER.withName("pd"),
+        verbs_h.C_INT.withName("rkey"),
+        verbs_h.C_INT.withName("handle"),
+        verbs_h.C_INT.withName("type"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_mw");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -46,7 +53,9 @@ public class ibv_mw {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -56,7 +65,9 @@ public class ibv_mw {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -64,7 +75,9 @@ public class ibv_mw {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -76,7 +89,7 @@ public class ibv_mw {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -84,7 +97,9 @@ public class ibv_mw {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
+    public static final AddressLayout pd$layout() {
+        return pd$LAYOUT;
+    }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -94,7 +109,9 @@ public class ibv_mw {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() { return pd$OFFSET; }
+    public static final long pd$offset() {
+        return pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -102,7 +119,9 @@ public class ibv_mw {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
+    public static MemorySegment pd(MemorySegment struct) {
+        return struct.get(pd$LAYOUT, pd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -114,7 +133,7 @@ public class ibv_mw {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
+    private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
 
     /**
      * Layout for field:
@@ -122,7 +141,9 @@ public class ibv_mw {
      * uint32_t rkey
      * }
      */
-    public static final OfInt rkey$layout() { return rkey$LAYOUT; }
+    public static final OfInt rkey$layout() {
+        return rkey$LAYOUT;
+    }
 
     private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -132,7 +153,9 @@ public class ibv_mw {
      * uint32_t rkey
      * }
      */
-    public static final long rkey$offset() { return rkey$OFFSET; }
+    public static final long rkey$offset() {
+        return rkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -140,7 +163,9 @@ public class ibv_mw {
      * uint32_t rkey
      * }
      */
-    public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
+    public static int rkey(MemorySegment struct) {
+        return struct.get(rkey$LAYOUT, rkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -152,7 +177,7 @@ public class ibv_mw {
         struct.set(rkey$LAYOUT, rkey$OFFSET, fieldValue);
     }
 
-    private static final OfInt handle$LAYOUT = (OfInt) $LAYOUT.select(groupElement("handle"));
+    private static final OfInt handle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -160,7 +185,9 @@ public class ibv_mw {
      * uint32_t handle
      * }
      */
-    public static final OfInt handle$layout() { return handle$LAYOUT; }
+    public static final OfInt handle$layout() {
+        return handle$LAYOUT;
+    }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -170,7 +197,9 @@ public class ibv_mw {
      * uint32_t handle
      * }
      */
-    public static final long handle$offset() { return handle$OFFSET; }
+    public static final long handle$offset() {
+        return handle$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -178,7 +207,9 @@ public class ibv_mw {
      * uint32_t handle
      * }
      */
-    public static int handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
+    public static int handle(MemorySegment struct) {
+        return struct.get(handle$LAYOUT, handle$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -190,7 +221,7 @@ public class ibv_mw {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -198,7 +229,9 @@ public class ibv_mw {
      * enum ibv_mw_type type
      * }
      */
-    public static final OfInt type$layout() { return type$LAYOUT; }
+    public static final OfInt type$layout() {
+        return type$LAYOUT;
+    }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -208,7 +241,9 @@ public class ibv_mw {
      * enum ibv_mw_type type
      * }
      */
-    public static final long type$offset() { return type$OFFSET; }
+    public static final long type$offset() {
+        return type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -216,7 +251,9 @@ public class ibv_mw {
      * enum ibv_mw_type type
      * }
      */
-    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
+    public static int type(MemorySegment struct) {
+        return struct.get(type$LAYOUT, type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -244,7 +281,9 @@ public class ibv_mw {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -266,8 +305,8 @@ public class ibv_mw {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

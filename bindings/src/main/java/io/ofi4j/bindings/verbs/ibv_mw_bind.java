@@ -27,17 +27,21 @@ public class ibv_mw_bind {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_LONG.withName("wr_id"), verbs_h.C_INT.withName("send_flags"),
-                    MemoryLayout.paddingLayout(4), ibv_mw_bind_info.layout().withName("bind_info"))
-            .withName("ibv_mw_bind");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_LONG.withName("wr_id"),
+        verbs_h.C_INT.withName("send_flags"),
+        MemoryLayout.paddingLayout(4),
+        ibv_mw_bind_info.layout().withName("bind_info")
+    ).withName("ibv_mw_bind");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong wr_id$LAYOUT = (OfLong) $LAYOUT.select(groupElement("wr_id"));
+    private static final OfLong wr_id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wr_id"));
 
     /**
      * Layout for field:
@@ -45,7 +49,9 @@ public class ibv_mw_bind {
      * uint64_t wr_id
      * }
      */
-    public static final OfLong wr_id$layout() { return wr_id$LAYOUT; }
+    public static final OfLong wr_id$layout() {
+        return wr_id$LAYOUT;
+    }
 
     private static final long wr_id$OFFSET = $LAYOUT.byteOffset(groupElement("wr_id"));
 
@@ -55,7 +61,9 @@ public class ibv_mw_bind {
      * uint64_t wr_id
      * }
      */
-    public static final long wr_id$offset() { return wr_id$OFFSET; }
+    public static final long wr_id$offset() {
+        return wr_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +71,9 @@ public class ibv_mw_bind {
      * uint64_t wr_id
      * }
      */
-    public static long wr_id(MemorySegment struct) { return struct.get(wr_id$LAYOUT, wr_id$OFFSET); }
+    public static long wr_id(MemorySegment struct) {
+        return struct.get(wr_id$LAYOUT, wr_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -75,7 +85,7 @@ public class ibv_mw_bind {
         struct.set(wr_id$LAYOUT, wr_id$OFFSET, fieldValue);
     }
 
-    private static final OfInt send_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("send_flags"));
+    private static final OfInt send_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("send_flags"));
 
     /**
      * Layout for field:
@@ -83,7 +93,9 @@ public class ibv_mw_bind {
      * unsigned int send_flags
      * }
      */
-    public static final OfInt send_flags$layout() { return send_flags$LAYOUT; }
+    public static final OfInt send_flags$layout() {
+        return send_flags$LAYOUT;
+    }
 
     private static final long send_flags$OFFSET = $LAYOUT.byteOffset(groupElement("send_flags"));
 
@@ -93,7 +105,9 @@ public class ibv_mw_bind {
      * unsigned int send_flags
      * }
      */
-    public static final long send_flags$offset() { return send_flags$OFFSET; }
+    public static final long send_flags$offset() {
+        return send_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +115,9 @@ public class ibv_mw_bind {
      * unsigned int send_flags
      * }
      */
-    public static int send_flags(MemorySegment struct) { return struct.get(send_flags$LAYOUT, send_flags$OFFSET); }
+    public static int send_flags(MemorySegment struct) {
+        return struct.get(send_flags$LAYOUT, send_flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +129,7 @@ public class ibv_mw_bind {
         struct.set(send_flags$LAYOUT, send_flags$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout bind_info$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("bind_info"));
+    private static final GroupLayout bind_info$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("bind_info"));
 
     /**
      * Layout for field:
@@ -121,7 +137,9 @@ public class ibv_mw_bind {
      * struct ibv_mw_bind_info bind_info
      * }
      */
-    public static final GroupLayout bind_info$layout() { return bind_info$LAYOUT; }
+    public static final GroupLayout bind_info$layout() {
+        return bind_info$LAYOUT;
+    }
 
     private static final long bind_info$OFFSET = $LAYOUT.byteOffset(groupElement("bind_info"));
 
@@ -131,7 +149,9 @@ public class ibv_mw_bind {
      * struct ibv_mw_bind_info bind_info
      * }
      */
-    public static final long bind_info$offset() { return bind_info$OFFSET; }
+    public static final long bind_info$offset() {
+        return bind_info$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -169,7 +189,9 @@ public class ibv_mw_bind {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -191,8 +213,8 @@ public class ibv_mw_bind {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,16 +28,22 @@ public class ibv_mw_bind_info {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("mr"),
-            verbs_h.C_LONG.withName("addr"), verbs_h.C_LONG.withName("length"),
-            verbs_h.C_INT.withName("mw_access_flags"), MemoryLayout.paddingLayout(4)).withName("ibv_mw_bind_info");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("mr"),
+        verbs_h.C_LONG.withName("addr"),
+        verbs_h.C_LONG.withName("length"),
+        verbs_h.C_INT.withName("mw_access_flags"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_mw_bind_info");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mr"));
+    private static final AddressLayout mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mr"));
 
     /**
      * Layout for field:
@@ -45,7 +51,9 @@ public class ibv_mw_bind_info {
      * struct ibv_mr *mr
      * }
      */
-    public static final AddressLayout mr$layout() { return mr$LAYOUT; }
+    public static final AddressLayout mr$layout() {
+        return mr$LAYOUT;
+    }
 
     private static final long mr$OFFSET = $LAYOUT.byteOffset(groupElement("mr"));
 
@@ -55,7 +63,9 @@ public class ibv_mw_bind_info {
      * struct ibv_mr *mr
      * }
      */
-    public static final long mr$offset() { return mr$OFFSET; }
+    public static final long mr$offset() {
+        return mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +73,9 @@ public class ibv_mw_bind_info {
      * struct ibv_mr *mr
      * }
      */
-    public static MemorySegment mr(MemorySegment struct) { return struct.get(mr$LAYOUT, mr$OFFSET); }
+    public static MemorySegment mr(MemorySegment struct) {
+        return struct.get(mr$LAYOUT, mr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -75,7 +87,7 @@ public class ibv_mw_bind_info {
         struct.set(mr$LAYOUT, mr$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -83,7 +95,9 @@ public class ibv_mw_bind_info {
      * uint64_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -93,7 +107,9 @@ public class ibv_mw_bind_info {
      * uint64_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +117,9 @@ public class ibv_mw_bind_info {
      * uint64_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +131,7 @@ public class ibv_mw_bind_info {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong length$LAYOUT = (OfLong) $LAYOUT.select(groupElement("length"));
+    private static final OfLong length$LAYOUT = (OfLong)$LAYOUT.select(groupElement("length"));
 
     /**
      * Layout for field:
@@ -121,7 +139,9 @@ public class ibv_mw_bind_info {
      * uint64_t length
      * }
      */
-    public static final OfLong length$layout() { return length$LAYOUT; }
+    public static final OfLong length$layout() {
+        return length$LAYOUT;
+    }
 
     private static final long length$OFFSET = $LAYOUT.byteOffset(groupElement("length"));
 
@@ -131,7 +151,9 @@ public class ibv_mw_bind_info {
      * uint64_t length
      * }
      */
-    public static final long length$offset() { return length$OFFSET; }
+    public static final long length$offset() {
+        return length$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +161,9 @@ public class ibv_mw_bind_info {
      * uint64_t length
      * }
      */
-    public static long length(MemorySegment struct) { return struct.get(length$LAYOUT, length$OFFSET); }
+    public static long length(MemorySegment struct) {
+        return struct.get(length$LAYOUT, length$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -151,7 +175,7 @@ public class ibv_mw_bind_info {
         struct.set(length$LAYOUT, length$OFFSET, fieldValue);
     }
 
-    private static final OfInt mw_access_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("mw_access_flags"));
+    private static final OfInt mw_access_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("mw_access_flags"));
 
     /**
      * Layout for field:
@@ -159,7 +183,9 @@ public class ibv_mw_bind_info {
      * unsigned int mw_access_flags
      * }
      */
-    public static final OfInt mw_access_flags$layout() { return mw_access_flags$LAYOUT; }
+    public static final OfInt mw_access_flags$layout() {
+        return mw_access_flags$LAYOUT;
+    }
 
     private static final long mw_access_flags$OFFSET = $LAYOUT.byteOffset(groupElement("mw_access_flags"));
 
@@ -169,7 +195,9 @@ public class ibv_mw_bind_info {
      * unsigned int mw_access_flags
      * }
      */
-    public static final long mw_access_flags$offset() { return mw_access_flags$OFFSET; }
+    public static final long mw_access_flags$offset() {
+        return mw_access_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -207,7 +235,9 @@ public class ibv_mw_bind_info {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -229,8 +259,8 @@ public class ibv_mw_bind_info {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

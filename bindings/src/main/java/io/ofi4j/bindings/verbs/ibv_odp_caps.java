@@ -30,16 +30,20 @@ public class ibv_odp_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("general_caps"),
-            ibv_odp_caps.per_transport_caps.layout().withName("per_transport_caps"), MemoryLayout.paddingLayout(4))
-            .withName("ibv_odp_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_LONG.withName("general_caps"),
+        ibv_odp_caps.per_transport_caps.layout().withName("per_transport_caps"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_odp_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong general_caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("general_caps"));
+    private static final OfLong general_caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("general_caps"));
 
     /**
      * Layout for field:
@@ -47,7 +51,9 @@ public class ibv_odp_caps {
      * uint64_t general_caps
      * }
      */
-    public static final OfLong general_caps$layout() { return general_caps$LAYOUT; }
+    public static final OfLong general_caps$layout() {
+        return general_caps$LAYOUT;
+    }
 
     private static final long general_caps$OFFSET = $LAYOUT.byteOffset(groupElement("general_caps"));
 
@@ -57,7 +63,9 @@ public class ibv_odp_caps {
      * uint64_t general_caps
      * }
      */
-    public static final long general_caps$offset() { return general_caps$OFFSET; }
+    public static final long general_caps$offset() {
+        return general_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -94,15 +102,20 @@ public class ibv_odp_caps {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("rc_odp_caps"),
-                verbs_h.C_INT.withName("uc_odp_caps"), verbs_h.C_INT.withName("ud_odp_caps")).withName("$anon$242:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+            verbs_h.C_INT.withName("rc_odp_caps"),
+            verbs_h.C_INT.withName("uc_odp_caps"),
+            verbs_h.C_INT.withName("ud_odp_caps")
+        ).withName("$anon$242:2");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final OfInt rc_odp_caps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rc_odp_caps"));
+        private static final OfInt rc_odp_caps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rc_odp_caps"));
 
         /**
          * Layout for field:
@@ -110,7 +123,9 @@ public class ibv_odp_caps {
          * uint32_t rc_odp_caps
          * }
          */
-        public static final OfInt rc_odp_caps$layout() { return rc_odp_caps$LAYOUT; }
+        public static final OfInt rc_odp_caps$layout() {
+            return rc_odp_caps$LAYOUT;
+        }
 
         private static final long rc_odp_caps$OFFSET = $LAYOUT.byteOffset(groupElement("rc_odp_caps"));
 
@@ -120,7 +135,9 @@ public class ibv_odp_caps {
          * uint32_t rc_odp_caps
          * }
          */
-        public static final long rc_odp_caps$offset() { return rc_odp_caps$OFFSET; }
+        public static final long rc_odp_caps$offset() {
+            return rc_odp_caps$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -142,7 +159,7 @@ public class ibv_odp_caps {
             struct.set(rc_odp_caps$LAYOUT, rc_odp_caps$OFFSET, fieldValue);
         }
 
-        private static final OfInt uc_odp_caps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("uc_odp_caps"));
+        private static final OfInt uc_odp_caps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("uc_odp_caps"));
 
         /**
          * Layout for field:
@@ -150,7 +167,9 @@ public class ibv_odp_caps {
          * uint32_t uc_odp_caps
          * }
          */
-        public static final OfInt uc_odp_caps$layout() { return uc_odp_caps$LAYOUT; }
+        public static final OfInt uc_odp_caps$layout() {
+            return uc_odp_caps$LAYOUT;
+        }
 
         private static final long uc_odp_caps$OFFSET = $LAYOUT.byteOffset(groupElement("uc_odp_caps"));
 
@@ -160,7 +179,9 @@ public class ibv_odp_caps {
          * uint32_t uc_odp_caps
          * }
          */
-        public static final long uc_odp_caps$offset() { return uc_odp_caps$OFFSET; }
+        public static final long uc_odp_caps$offset() {
+            return uc_odp_caps$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -182,7 +203,7 @@ public class ibv_odp_caps {
             struct.set(uc_odp_caps$LAYOUT, uc_odp_caps$OFFSET, fieldValue);
         }
 
-        private static final OfInt ud_odp_caps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ud_odp_caps"));
+        private static final OfInt ud_odp_caps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ud_odp_caps"));
 
         /**
          * Layout for field:
@@ -190,7 +211,9 @@ public class ibv_odp_caps {
          * uint32_t ud_odp_caps
          * }
          */
-        public static final OfInt ud_odp_caps$layout() { return ud_odp_caps$LAYOUT; }
+        public static final OfInt ud_odp_caps$layout() {
+            return ud_odp_caps$LAYOUT;
+        }
 
         private static final long ud_odp_caps$OFFSET = $LAYOUT.byteOffset(groupElement("ud_odp_caps"));
 
@@ -200,7 +223,9 @@ public class ibv_odp_caps {
          * uint32_t ud_odp_caps
          * }
          */
-        public static final long ud_odp_caps$offset() { return ud_odp_caps$OFFSET; }
+        public static final long ud_odp_caps$offset() {
+            return ud_odp_caps$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -238,7 +263,9 @@ public class ibv_odp_caps {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -260,14 +287,12 @@ public class ibv_odp_caps {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout per_transport_caps$LAYOUT = (GroupLayout) $LAYOUT
-            .select(groupElement("per_transport_caps"));
+    private static final GroupLayout per_transport_caps$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("per_transport_caps"));
 
     /**
      * Layout for field:
@@ -279,7 +304,9 @@ public class ibv_odp_caps {
      * } per_transport_caps
      * }
      */
-    public static final GroupLayout per_transport_caps$layout() { return per_transport_caps$LAYOUT; }
+    public static final GroupLayout per_transport_caps$layout() {
+        return per_transport_caps$LAYOUT;
+    }
 
     private static final long per_transport_caps$OFFSET = $LAYOUT.byteOffset(groupElement("per_transport_caps"));
 
@@ -293,7 +320,9 @@ public class ibv_odp_caps {
      * } per_transport_caps
      * }
      */
-    public static final long per_transport_caps$offset() { return per_transport_caps$OFFSET; }
+    public static final long per_transport_caps$offset() {
+        return per_transport_caps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -339,7 +368,9 @@ public class ibv_odp_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -361,8 +392,8 @@ public class ibv_odp_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,16 +27,20 @@ public class ibv_packet_pacing_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("qp_rate_limit_min"),
-            verbs_h.C_INT.withName("qp_rate_limit_max"), verbs_h.C_INT.withName("supported_qpts"))
-            .withName("ibv_packet_pacing_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("qp_rate_limit_min"),
+        verbs_h.C_INT.withName("qp_rate_limit_max"),
+        verbs_h.C_INT.withName("supported_qpts")
+    ).withName("ibv_packet_pacing_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt qp_rate_limit_min$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_rate_limit_min"));
+    private static final OfInt qp_rate_limit_min$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_rate_limit_min"));
 
     /**
      * Layout for field:
@@ -44,7 +48,9 @@ public class ibv_packet_pacing_caps {
      * uint32_t qp_rate_limit_min
      * }
      */
-    public static final OfInt qp_rate_limit_min$layout() { return qp_rate_limit_min$LAYOUT; }
+    public static final OfInt qp_rate_limit_min$layout() {
+        return qp_rate_limit_min$LAYOUT;
+    }
 
     private static final long qp_rate_limit_min$OFFSET = $LAYOUT.byteOffset(groupElement("qp_rate_limit_min"));
 
@@ -54,7 +60,9 @@ public class ibv_packet_pacing_caps {
      * uint32_t qp_rate_limit_min
      * }
      */
-    public static final long qp_rate_limit_min$offset() { return qp_rate_limit_min$OFFSET; }
+    public static final long qp_rate_limit_min$offset() {
+        return qp_rate_limit_min$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +84,7 @@ public class ibv_packet_pacing_caps {
         struct.set(qp_rate_limit_min$LAYOUT, qp_rate_limit_min$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_rate_limit_max$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_rate_limit_max"));
+    private static final OfInt qp_rate_limit_max$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_rate_limit_max"));
 
     /**
      * Layout for field:
@@ -84,7 +92,9 @@ public class ibv_packet_pacing_caps {
      * uint32_t qp_rate_limit_max
      * }
      */
-    public static final OfInt qp_rate_limit_max$layout() { return qp_rate_limit_max$LAYOUT; }
+    public static final OfInt qp_rate_limit_max$layout() {
+        return qp_rate_limit_max$LAYOUT;
+    }
 
     private static final long qp_rate_limit_max$OFFSET = $LAYOUT.byteOffset(groupElement("qp_rate_limit_max"));
 
@@ -94,7 +104,9 @@ public class ibv_packet_pacing_caps {
      * uint32_t qp_rate_limit_max
      * }
      */
-    public static final long qp_rate_limit_max$offset() { return qp_rate_limit_max$OFFSET; }
+    public static final long qp_rate_limit_max$offset() {
+        return qp_rate_limit_max$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +128,7 @@ public class ibv_packet_pacing_caps {
         struct.set(qp_rate_limit_max$LAYOUT, qp_rate_limit_max$OFFSET, fieldValue);
     }
 
-    private static final OfInt supported_qpts$LAYOUT = (OfInt) $LAYOUT.select(groupElement("supported_qpts"));
+    private static final OfInt supported_qpts$LAYOUT = (OfInt)$LAYOUT.select(groupElement("supported_qpts"));
 
     /**
      * Layout for field:
@@ -124,7 +136,9 @@ public class ibv_packet_pacing_caps {
      * uint32_t supported_qpts
      * }
      */
-    public static final OfInt supported_qpts$layout() { return supported_qpts$LAYOUT; }
+    public static final OfInt supported_qpts$layout() {
+        return supported_qpts$LAYOUT;
+    }
 
     private static final long supported_qpts$OFFSET = $LAYOUT.byteOffset(groupElement("supported_qpts"));
 
@@ -134,7 +148,9 @@ public class ibv_packet_pacing_caps {
      * uint32_t supported_qpts
      * }
      */
-    public static final long supported_qpts$offset() { return supported_qpts$OFFSET; }
+    public static final long supported_qpts$offset() {
+        return supported_qpts$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -172,7 +188,9 @@ public class ibv_packet_pacing_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -194,8 +212,8 @@ public class ibv_packet_pacing_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

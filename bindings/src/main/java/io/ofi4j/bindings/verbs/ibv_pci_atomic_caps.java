@@ -27,15 +27,20 @@ public class ibv_pci_atomic_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_SHORT.withName("fetch_add"),
-            verbs_h.C_SHORT.withName("swap"), verbs_h.C_SHORT.withName("compare_swap")).withName("ibv_pci_atomic_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_SHORT.withName("fetch_add"),
+        verbs_h.C_SHORT.withName("swap"),
+        verbs_h.C_SHORT.withName("compare_swap")
+    ).withName("ibv_pci_atomic_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort fetch_add$LAYOUT = (OfShort) $LAYOUT.select(groupElement("fetch_add"));
+    private static final OfShort fetch_add$LAYOUT = (OfShort)$LAYOUT.select(groupElement("fetch_add"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t fetch_add
      * }
      */
-    public static final OfShort fetch_add$layout() { return fetch_add$LAYOUT; }
+    public static final OfShort fetch_add$layout() {
+        return fetch_add$LAYOUT;
+    }
 
     private static final long fetch_add$OFFSET = $LAYOUT.byteOffset(groupElement("fetch_add"));
 
@@ -53,7 +60,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t fetch_add
      * }
      */
-    public static final long fetch_add$offset() { return fetch_add$OFFSET; }
+    public static final long fetch_add$offset() {
+        return fetch_add$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t fetch_add
      * }
      */
-    public static short fetch_add(MemorySegment struct) { return struct.get(fetch_add$LAYOUT, fetch_add$OFFSET); }
+    public static short fetch_add(MemorySegment struct) {
+        return struct.get(fetch_add$LAYOUT, fetch_add$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class ibv_pci_atomic_caps {
         struct.set(fetch_add$LAYOUT, fetch_add$OFFSET, fieldValue);
     }
 
-    private static final OfShort swap$LAYOUT = (OfShort) $LAYOUT.select(groupElement("swap"));
+    private static final OfShort swap$LAYOUT = (OfShort)$LAYOUT.select(groupElement("swap"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t swap
      * }
      */
-    public static final OfShort swap$layout() { return swap$LAYOUT; }
+    public static final OfShort swap$layout() {
+        return swap$LAYOUT;
+    }
 
     private static final long swap$OFFSET = $LAYOUT.byteOffset(groupElement("swap"));
 
@@ -91,7 +104,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t swap
      * }
      */
-    public static final long swap$offset() { return swap$OFFSET; }
+    public static final long swap$offset() {
+        return swap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t swap
      * }
      */
-    public static short swap(MemorySegment struct) { return struct.get(swap$LAYOUT, swap$OFFSET); }
+    public static short swap(MemorySegment struct) {
+        return struct.get(swap$LAYOUT, swap$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -111,7 +128,7 @@ public class ibv_pci_atomic_caps {
         struct.set(swap$LAYOUT, swap$OFFSET, fieldValue);
     }
 
-    private static final OfShort compare_swap$LAYOUT = (OfShort) $LAYOUT.select(groupElement("compare_swap"));
+    private static final OfShort compare_swap$LAYOUT = (OfShort)$LAYOUT.select(groupElement("compare_swap"));
 
     /**
      * Layout for field:
@@ -119,7 +136,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t compare_swap
      * }
      */
-    public static final OfShort compare_swap$layout() { return compare_swap$LAYOUT; }
+    public static final OfShort compare_swap$layout() {
+        return compare_swap$LAYOUT;
+    }
 
     private static final long compare_swap$OFFSET = $LAYOUT.byteOffset(groupElement("compare_swap"));
 
@@ -129,7 +148,9 @@ public class ibv_pci_atomic_caps {
      * uint16_t compare_swap
      * }
      */
-    public static final long compare_swap$offset() { return compare_swap$OFFSET; }
+    public static final long compare_swap$offset() {
+        return compare_swap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -167,7 +188,9 @@ public class ibv_pci_atomic_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -189,8 +212,8 @@ public class ibv_pci_atomic_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

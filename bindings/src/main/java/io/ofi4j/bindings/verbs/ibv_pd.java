@@ -26,15 +26,20 @@ public class ibv_pd {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
-            verbs_h.C_INT.withName("handle"), MemoryLayout.paddingLayout(4)).withName("ibv_pd");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_INT.withName("handle"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_pd");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -42,7 +47,9 @@ public class ibv_pd {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -52,7 +59,9 @@ public class ibv_pd {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -60,7 +69,9 @@ public class ibv_pd {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -72,7 +83,7 @@ public class ibv_pd {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfInt handle$LAYOUT = (OfInt) $LAYOUT.select(groupElement("handle"));
+    private static final OfInt handle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -80,7 +91,9 @@ public class ibv_pd {
      * uint32_t handle
      * }
      */
-    public static final OfInt handle$layout() { return handle$LAYOUT; }
+    public static final OfInt handle$layout() {
+        return handle$LAYOUT;
+    }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -90,7 +103,9 @@ public class ibv_pd {
      * uint32_t handle
      * }
      */
-    public static final long handle$offset() { return handle$OFFSET; }
+    public static final long handle$offset() {
+        return handle$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -98,7 +113,9 @@ public class ibv_pd {
      * uint32_t handle
      * }
      */
-    public static int handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
+    public static int handle(MemorySegment struct) {
+        return struct.get(handle$LAYOUT, handle$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -126,7 +143,9 @@ public class ibv_pd {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -148,8 +167,8 @@ public class ibv_pd {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -46,25 +46,40 @@ public class ibv_port_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("state"),
-            verbs_h.C_INT.withName("max_mtu"), verbs_h.C_INT.withName("active_mtu"),
-            verbs_h.C_INT.withName("gid_tbl_len"), verbs_h.C_INT.withName("port_cap_flags"),
-            verbs_h.C_INT.withName("max_msg_sz"), verbs_h.C_INT.withName("bad_pkey_cntr"),
-            verbs_h.C_INT.withName("qkey_viol_cntr"), verbs_h.C_SHORT.withName("pkey_tbl_len"),
-            verbs_h.C_SHORT.withName("lid"), verbs_h.C_SHORT.withName("sm_lid"), verbs_h.C_CHAR.withName("lmc"),
-            verbs_h.C_CHAR.withName("max_vl_num"), verbs_h.C_CHAR.withName("sm_sl"),
-            verbs_h.C_CHAR.withName("subnet_timeout"), verbs_h.C_CHAR.withName("init_type_reply"),
-            verbs_h.C_CHAR.withName("active_width"), verbs_h.C_CHAR.withName("active_speed"),
-            verbs_h.C_CHAR.withName("phys_state"), verbs_h.C_CHAR.withName("link_layer"),
-            verbs_h.C_CHAR.withName("flags"), verbs_h.C_SHORT.withName("port_cap_flags2"),
-            MemoryLayout.paddingLayout(2)).withName("ibv_port_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("state"),
+        verbs_h.C_INT.withName("max_mtu"),
+        verbs_h.C_INT.withName("active_mtu"),
+        verbs_h.C_INT.withName("gid_tbl_len"),
+        verbs_h.C_INT.withName("port_cap_flags"),
+        verbs_h.C_INT.withName("max_msg_sz"),
+        verbs_h.C_INT.withName("bad_pkey_cntr"),
+        verbs_h.C_INT.withName("qkey_viol_cntr"),
+        verbs_h.C_SHORT.withName("pkey_tbl_len"),
+        verbs_h.C_SHORT.withName("lid"),
+        verbs_h.C_SHORT.withName("sm_lid"),
+        verbs_h.C_CHAR.withName("lmc"),
+        verbs_h.C_CHAR.withName("max_vl_num"),
+        verbs_h.C_CHAR.withName("sm_sl"),
+        verbs_h.C_CHAR.withName("subnet_timeout"),
+        verbs_h.C_CHAR.withName("init_type_reply"),
+        verbs_h.C_CHAR.withName("active_width"),
+        verbs_h.C_CHAR.withName("active_speed"),
+        verbs_h.C_CHAR.withName("phys_state"),
+        verbs_h.C_CHAR.withName("link_layer"),
+        verbs_h.C_CHAR.withName("flags"),
+        verbs_h.C_SHORT.withName("port_cap_flags2"),
+        MemoryLayout.paddingLayout(2)
+    ).withName("ibv_port_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("state"));
+    private static final OfInt state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("state"));
 
     /**
      * Layout for field:
@@ -72,7 +87,9 @@ public class ibv_port_attr {
      * enum ibv_port_state state
      * }
      */
-    public static final OfInt state$layout() { return state$LAYOUT; }
+    public static final OfInt state$layout() {
+        return state$LAYOUT;
+    }
 
     private static final long state$OFFSET = $LAYOUT.byteOffset(groupElement("state"));
 
@@ -82,7 +99,9 @@ public class ibv_port_attr {
      * enum ibv_port_state state
      * }
      */
-    public static final long state$offset() { return state$OFFSET; }
+    public static final long state$offset() {
+        return state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -90,7 +109,9 @@ public class ibv_port_attr {
      * enum ibv_port_state state
      * }
      */
-    public static int state(MemorySegment struct) { return struct.get(state$LAYOUT, state$OFFSET); }
+    public static int state(MemorySegment struct) {
+        return struct.get(state$LAYOUT, state$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -102,7 +123,7 @@ public class ibv_port_attr {
         struct.set(state$LAYOUT, state$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_mtu$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_mtu"));
+    private static final OfInt max_mtu$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_mtu"));
 
     /**
      * Layout for field:
@@ -110,7 +131,9 @@ public class ibv_port_attr {
      * enum ibv_mtu max_mtu
      * }
      */
-    public static final OfInt max_mtu$layout() { return max_mtu$LAYOUT; }
+    public static final OfInt max_mtu$layout() {
+        return max_mtu$LAYOUT;
+    }
 
     private static final long max_mtu$OFFSET = $LAYOUT.byteOffset(groupElement("max_mtu"));
 
@@ -120,7 +143,9 @@ public class ibv_port_attr {
      * enum ibv_mtu max_mtu
      * }
      */
-    public static final long max_mtu$offset() { return max_mtu$OFFSET; }
+    public static final long max_mtu$offset() {
+        return max_mtu$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -128,7 +153,9 @@ public class ibv_port_attr {
      * enum ibv_mtu max_mtu
      * }
      */
-    public static int max_mtu(MemorySegment struct) { return struct.get(max_mtu$LAYOUT, max_mtu$OFFSET); }
+    public static int max_mtu(MemorySegment struct) {
+        return struct.get(max_mtu$LAYOUT, max_mtu$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -140,7 +167,7 @@ public class ibv_port_attr {
         struct.set(max_mtu$LAYOUT, max_mtu$OFFSET, fieldValue);
     }
 
-    private static final OfInt active_mtu$LAYOUT = (OfInt) $LAYOUT.select(groupElement("active_mtu"));
+    private static final OfInt active_mtu$LAYOUT = (OfInt)$LAYOUT.select(groupElement("active_mtu"));
 
     /**
      * Layout for field:
@@ -148,7 +175,9 @@ public class ibv_port_attr {
      * enum ibv_mtu active_mtu
      * }
      */
-    public static final OfInt active_mtu$layout() { return active_mtu$LAYOUT; }
+    public static final OfInt active_mtu$layout() {
+        return active_mtu$LAYOUT;
+    }
 
     private static final long active_mtu$OFFSET = $LAYOUT.byteOffset(groupElement("active_mtu"));
 
@@ -158,7 +187,9 @@ public class ibv_port_attr {
      * enum ibv_mtu active_mtu
      * }
      */
-    public static final long active_mtu$offset() { return active_mtu$OFFSET; }
+    public static final long active_mtu$offset() {
+        return active_mtu$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -166,7 +197,9 @@ public class ibv_port_attr {
      * enum ibv_mtu active_mtu
      * }
      */
-    public static int active_mtu(MemorySegment struct) { return struct.get(active_mtu$LAYOUT, active_mtu$OFFSET); }
+    public static int active_mtu(MemorySegment struct) {
+        return struct.get(active_mtu$LAYOUT, active_mtu$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -178,7 +211,7 @@ public class ibv_port_attr {
         struct.set(active_mtu$LAYOUT, active_mtu$OFFSET, fieldValue);
     }
 
-    private static final OfInt gid_tbl_len$LAYOUT = (OfInt) $LAYOUT.select(groupElement("gid_tbl_len"));
+    private static final OfInt gid_tbl_len$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gid_tbl_len"));
 
     /**
      * Layout for field:
@@ -186,7 +219,9 @@ public class ibv_port_attr {
      * int gid_tbl_len
      * }
      */
-    public static final OfInt gid_tbl_len$layout() { return gid_tbl_len$LAYOUT; }
+    public static final OfInt gid_tbl_len$layout() {
+        return gid_tbl_len$LAYOUT;
+    }
 
     private static final long gid_tbl_len$OFFSET = $LAYOUT.byteOffset(groupElement("gid_tbl_len"));
 
@@ -196,7 +231,9 @@ public class ibv_port_attr {
      * int gid_tbl_len
      * }
      */
-    public static final long gid_tbl_len$offset() { return gid_tbl_len$OFFSET; }
+    public static final long gid_tbl_len$offset() {
+        return gid_tbl_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -218,7 +255,7 @@ public class ibv_port_attr {
         struct.set(gid_tbl_len$LAYOUT, gid_tbl_len$OFFSET, fieldValue);
     }
 
-    private static final OfInt port_cap_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("port_cap_flags"));
+    private static final OfInt port_cap_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("port_cap_flags"));
 
     /**
      * Layout for field:
@@ -226,7 +263,9 @@ public class ibv_port_attr {
      * uint32_t port_cap_flags
      * }
      */
-    public static final OfInt port_cap_flags$layout() { return port_cap_flags$LAYOUT; }
+    public static final OfInt port_cap_flags$layout() {
+        return port_cap_flags$LAYOUT;
+    }
 
     private static final long port_cap_flags$OFFSET = $LAYOUT.byteOffset(groupElement("port_cap_flags"));
 
@@ -236,7 +275,9 @@ public class ibv_port_attr {
      * uint32_t port_cap_flags
      * }
      */
-    public static final long port_cap_flags$offset() { return port_cap_flags$OFFSET; }
+    public static final long port_cap_flags$offset() {
+        return port_cap_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -258,7 +299,7 @@ public class ibv_port_attr {
         struct.set(port_cap_flags$LAYOUT, port_cap_flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_msg_sz$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_msg_sz"));
+    private static final OfInt max_msg_sz$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_msg_sz"));
 
     /**
      * Layout for field:
@@ -266,7 +307,9 @@ public class ibv_port_attr {
      * uint32_t max_msg_sz
      * }
      */
-    public static final OfInt max_msg_sz$layout() { return max_msg_sz$LAYOUT; }
+    public static final OfInt max_msg_sz$layout() {
+        return max_msg_sz$LAYOUT;
+    }
 
     private static final long max_msg_sz$OFFSET = $LAYOUT.byteOffset(groupElement("max_msg_sz"));
 
@@ -276,7 +319,9 @@ public class ibv_port_attr {
      * uint32_t max_msg_sz
      * }
      */
-    public static final long max_msg_sz$offset() { return max_msg_sz$OFFSET; }
+    public static final long max_msg_sz$offset() {
+        return max_msg_sz$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -284,7 +329,9 @@ public class ibv_port_attr {
      * uint32_t max_msg_sz
      * }
      */
-    public static int max_msg_sz(MemorySegment struct) { return struct.get(max_msg_sz$LAYOUT, max_msg_sz$OFFSET); }
+    public static int max_msg_sz(MemorySegment struct) {
+        return struct.get(max_msg_sz$LAYOUT, max_msg_sz$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -296,7 +343,7 @@ public class ibv_port_attr {
         struct.set(max_msg_sz$LAYOUT, max_msg_sz$OFFSET, fieldValue);
     }
 
-    private static final OfInt bad_pkey_cntr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("bad_pkey_cntr"));
+    private static final OfInt bad_pkey_cntr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("bad_pkey_cntr"));
 
     /**
      * Layout for field:
@@ -304,7 +351,9 @@ public class ibv_port_attr {
      * uint32_t bad_pkey_cntr
      * }
      */
-    public static final OfInt bad_pkey_cntr$layout() { return bad_pkey_cntr$LAYOUT; }
+    public static final OfInt bad_pkey_cntr$layout() {
+        return bad_pkey_cntr$LAYOUT;
+    }
 
     private static final long bad_pkey_cntr$OFFSET = $LAYOUT.byteOffset(groupElement("bad_pkey_cntr"));
 
@@ -314,7 +363,9 @@ public class ibv_port_attr {
      * uint32_t bad_pkey_cntr
      * }
      */
-    public static final long bad_pkey_cntr$offset() { return bad_pkey_cntr$OFFSET; }
+    public static final long bad_pkey_cntr$offset() {
+        return bad_pkey_cntr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -336,7 +387,7 @@ public class ibv_port_attr {
         struct.set(bad_pkey_cntr$LAYOUT, bad_pkey_cntr$OFFSET, fieldValue);
     }
 
-    private static final OfInt qkey_viol_cntr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qkey_viol_cntr"));
+    private static final OfInt qkey_viol_cntr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qkey_viol_cntr"));
 
     /**
      * Layout for field:
@@ -344,7 +395,9 @@ public class ibv_port_attr {
      * uint32_t qkey_viol_cntr
      * }
      */
-    public static final OfInt qkey_viol_cntr$layout() { return qkey_viol_cntr$LAYOUT; }
+    public static final OfInt qkey_viol_cntr$layout() {
+        return qkey_viol_cntr$LAYOUT;
+    }
 
     private static final long qkey_viol_cntr$OFFSET = $LAYOUT.byteOffset(groupElement("qkey_viol_cntr"));
 
@@ -354,7 +407,9 @@ public class ibv_port_attr {
      * uint32_t qkey_viol_cntr
      * }
      */
-    public static final long qkey_viol_cntr$offset() { return qkey_viol_cntr$OFFSET; }
+    public static final long qkey_viol_cntr$offset() {
+        return qkey_viol_cntr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -376,7 +431,7 @@ public class ibv_port_attr {
         struct.set(qkey_viol_cntr$LAYOUT, qkey_viol_cntr$OFFSET, fieldValue);
     }
 
-    private static final OfShort pkey_tbl_len$LAYOUT = (OfShort) $LAYOUT.select(groupElement("pkey_tbl_len"));
+    private static final OfShort pkey_tbl_len$LAYOUT = (OfShort)$LAYOUT.select(groupElement("pkey_tbl_len"));
 
     /**
      * Layout for field:
@@ -384,7 +439,9 @@ public class ibv_port_attr {
      * uint16_t pkey_tbl_len
      * }
      */
-    public static final OfShort pkey_tbl_len$layout() { return pkey_tbl_len$LAYOUT; }
+    public static final OfShort pkey_tbl_len$layout() {
+        return pkey_tbl_len$LAYOUT;
+    }
 
     private static final long pkey_tbl_len$OFFSET = $LAYOUT.byteOffset(groupElement("pkey_tbl_len"));
 
@@ -394,7 +451,9 @@ public class ibv_port_attr {
      * uint16_t pkey_tbl_len
      * }
      */
-    public static final long pkey_tbl_len$offset() { return pkey_tbl_len$OFFSET; }
+    public static final long pkey_tbl_len$offset() {
+        return pkey_tbl_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -416,7 +475,7 @@ public class ibv_port_attr {
         struct.set(pkey_tbl_len$LAYOUT, pkey_tbl_len$OFFSET, fieldValue);
     }
 
-    private static final OfShort lid$LAYOUT = (OfShort) $LAYOUT.select(groupElement("lid"));
+    private static final OfShort lid$LAYOUT = (OfShort)$LAYOUT.select(groupElement("lid"));
 
     /**
      * Layout for field:
@@ -424,7 +483,9 @@ public class ibv_port_attr {
      * uint16_t lid
      * }
      */
-    public static final OfShort lid$layout() { return lid$LAYOUT; }
+    public static final OfShort lid$layout() {
+        return lid$LAYOUT;
+    }
 
     private static final long lid$OFFSET = $LAYOUT.byteOffset(groupElement("lid"));
 
@@ -434,7 +495,9 @@ public class ibv_port_attr {
      * uint16_t lid
      * }
      */
-    public static final long lid$offset() { return lid$OFFSET; }
+    public static final long lid$offset() {
+        return lid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -442,7 +505,9 @@ public class ibv_port_attr {
      * uint16_t lid
      * }
      */
-    public static short lid(MemorySegment struct) { return struct.get(lid$LAYOUT, lid$OFFSET); }
+    public static short lid(MemorySegment struct) {
+        return struct.get(lid$LAYOUT, lid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -454,7 +519,7 @@ public class ibv_port_attr {
         struct.set(lid$LAYOUT, lid$OFFSET, fieldValue);
     }
 
-    private static final OfShort sm_lid$LAYOUT = (OfShort) $LAYOUT.select(groupElement("sm_lid"));
+    private static final OfShort sm_lid$LAYOUT = (OfShort)$LAYOUT.select(groupElement("sm_lid"));
 
     /**
      * Layout for field:
@@ -462,7 +527,9 @@ public class ibv_port_attr {
      * uint16_t sm_lid
      * }
      */
-    public static final OfShort sm_lid$layout() { return sm_lid$LAYOUT; }
+    public static final OfShort sm_lid$layout() {
+        return sm_lid$LAYOUT;
+    }
 
     private static final long sm_lid$OFFSET = $LAYOUT.byteOffset(groupElement("sm_lid"));
 
@@ -472,7 +539,9 @@ public class ibv_port_attr {
      * uint16_t sm_lid
      * }
      */
-    public static final long sm_lid$offset() { return sm_lid$OFFSET; }
+    public static final long sm_lid$offset() {
+        return sm_lid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -480,7 +549,9 @@ public class ibv_port_attr {
      * uint16_t sm_lid
      * }
      */
-    public static short sm_lid(MemorySegment struct) { return struct.get(sm_lid$LAYOUT, sm_lid$OFFSET); }
+    public static short sm_lid(MemorySegment struct) {
+        return struct.get(sm_lid$LAYOUT, sm_lid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -492,7 +563,7 @@ public class ibv_port_attr {
         struct.set(sm_lid$LAYOUT, sm_lid$OFFSET, fieldValue);
     }
 
-    private static final OfByte lmc$LAYOUT = (OfByte) $LAYOUT.select(groupElement("lmc"));
+    private static final OfByte lmc$LAYOUT = (OfByte)$LAYOUT.select(groupElement("lmc"));
 
     /**
      * Layout for field:
@@ -500,7 +571,9 @@ public class ibv_port_attr {
      * uint8_t lmc
      * }
      */
-    public static final OfByte lmc$layout() { return lmc$LAYOUT; }
+    public static final OfByte lmc$layout() {
+        return lmc$LAYOUT;
+    }
 
     private static final long lmc$OFFSET = $LAYOUT.byteOffset(groupElement("lmc"));
 
@@ -510,7 +583,9 @@ public class ibv_port_attr {
      * uint8_t lmc
      * }
      */
-    public static final long lmc$offset() { return lmc$OFFSET; }
+    public static final long lmc$offset() {
+        return lmc$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -518,7 +593,9 @@ public class ibv_port_attr {
      * uint8_t lmc
      * }
      */
-    public static byte lmc(MemorySegment struct) { return struct.get(lmc$LAYOUT, lmc$OFFSET); }
+    public static byte lmc(MemorySegment struct) {
+        return struct.get(lmc$LAYOUT, lmc$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -526,9 +603,11 @@ public class ibv_port_attr {
      * uint8_t lmc
      * }
      */
-    public static void lmc(MemorySegment struct, byte fieldValue) { struct.set(lmc$LAYOUT, lmc$OFFSET, fieldValue); }
+    public static void lmc(MemorySegment struct, byte fieldValue) {
+        struct.set(lmc$LAYOUT, lmc$OFFSET, fieldValue);
+    }
 
-    private static final OfByte max_vl_num$LAYOUT = (OfByte) $LAYOUT.select(groupElement("max_vl_num"));
+    private static final OfByte max_vl_num$LAYOUT = (OfByte)$LAYOUT.select(groupElement("max_vl_num"));
 
     /**
      * Layout for field:
@@ -536,7 +615,9 @@ public class ibv_port_attr {
      * uint8_t max_vl_num
      * }
      */
-    public static final OfByte max_vl_num$layout() { return max_vl_num$LAYOUT; }
+    public static final OfByte max_vl_num$layout() {
+        return max_vl_num$LAYOUT;
+    }
 
     private static final long max_vl_num$OFFSET = $LAYOUT.byteOffset(groupElement("max_vl_num"));
 
@@ -546,7 +627,9 @@ public class ibv_port_attr {
      * uint8_t max_vl_num
      * }
      */
-    public static final long max_vl_num$offset() { return max_vl_num$OFFSET; }
+    public static final long max_vl_num$offset() {
+        return max_vl_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -554,7 +637,9 @@ public class ibv_port_attr {
      * uint8_t max_vl_num
      * }
      */
-    public static byte max_vl_num(MemorySegment struct) { return struct.get(max_vl_num$LAYOUT, max_vl_num$OFFSET); }
+    public static byte max_vl_num(MemorySegment struct) {
+        return struct.get(max_vl_num$LAYOUT, max_vl_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -566,7 +651,7 @@ public class ibv_port_attr {
         struct.set(max_vl_num$LAYOUT, max_vl_num$OFFSET, fieldValue);
     }
 
-    private static final OfByte sm_sl$LAYOUT = (OfByte) $LAYOUT.select(groupElement("sm_sl"));
+    private static final OfByte sm_sl$LAYOUT = (OfByte)$LAYOUT.select(groupElement("sm_sl"));
 
     /**
      * Layout for field:
@@ -574,7 +659,9 @@ public class ibv_port_attr {
      * uint8_t sm_sl
      * }
      */
-    public static final OfByte sm_sl$layout() { return sm_sl$LAYOUT; }
+    public static final OfByte sm_sl$layout() {
+        return sm_sl$LAYOUT;
+    }
 
     private static final long sm_sl$OFFSET = $LAYOUT.byteOffset(groupElement("sm_sl"));
 
@@ -584,7 +671,9 @@ public class ibv_port_attr {
      * uint8_t sm_sl
      * }
      */
-    public static final long sm_sl$offset() { return sm_sl$OFFSET; }
+    public static final long sm_sl$offset() {
+        return sm_sl$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -592,7 +681,9 @@ public class ibv_port_attr {
      * uint8_t sm_sl
      * }
      */
-    public static byte sm_sl(MemorySegment struct) { return struct.get(sm_sl$LAYOUT, sm_sl$OFFSET); }
+    public static byte sm_sl(MemorySegment struct) {
+        return struct.get(sm_sl$LAYOUT, sm_sl$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -604,7 +695,7 @@ public class ibv_port_attr {
         struct.set(sm_sl$LAYOUT, sm_sl$OFFSET, fieldValue);
     }
 
-    private static final OfByte subnet_timeout$LAYOUT = (OfByte) $LAYOUT.select(groupElement("subnet_timeout"));
+    private static final OfByte subnet_timeout$LAYOUT = (OfByte)$LAYOUT.select(groupElement("subnet_timeout"));
 
     /**
      * Layout for field:
@@ -612,7 +703,9 @@ public class ibv_port_attr {
      * uint8_t subnet_timeout
      * }
      */
-    public static final OfByte subnet_timeout$layout() { return subnet_timeout$LAYOUT; }
+    public static final OfByte subnet_timeout$layout() {
+        return subnet_timeout$LAYOUT;
+    }
 
     private static final long subnet_timeout$OFFSET = $LAYOUT.byteOffset(groupElement("subnet_timeout"));
 
@@ -622,7 +715,9 @@ public class ibv_port_attr {
      * uint8_t subnet_timeout
      * }
      */
-    public static final long subnet_timeout$offset() { return subnet_timeout$OFFSET; }
+    public static final long subnet_timeout$offset() {
+        return subnet_timeout$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -644,7 +739,7 @@ public class ibv_port_attr {
         struct.set(subnet_timeout$LAYOUT, subnet_timeout$OFFSET, fieldValue);
     }
 
-    private static final OfByte init_type_reply$LAYOUT = (OfByte) $LAYOUT.select(groupElement("init_type_reply"));
+    private static final OfByte init_type_reply$LAYOUT = (OfByte)$LAYOUT.select(groupElement("init_type_reply"));
 
     /**
      * Layout for field:
@@ -652,7 +747,9 @@ public class ibv_port_attr {
      * uint8_t init_type_reply
      * }
      */
-    public static final OfByte init_type_reply$layout() { return init_type_reply$LAYOUT; }
+    public static final OfByte init_type_reply$layout() {
+        return init_type_reply$LAYOUT;
+    }
 
     private static final long init_type_reply$OFFSET = $LAYOUT.byteOffset(groupElement("init_type_reply"));
 
@@ -662,7 +759,9 @@ public class ibv_port_attr {
      * uint8_t init_type_reply
      * }
      */
-    public static final long init_type_reply$offset() { return init_type_reply$OFFSET; }
+    public static final long init_type_reply$offset() {
+        return init_type_reply$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -684,7 +783,7 @@ public class ibv_port_attr {
         struct.set(init_type_reply$LAYOUT, init_type_reply$OFFSET, fieldValue);
     }
 
-    private static final OfByte active_width$LAYOUT = (OfByte) $LAYOUT.select(groupElement("active_width"));
+    private static final OfByte active_width$LAYOUT = (OfByte)$LAYOUT.select(groupElement("active_width"));
 
     /**
      * Layout for field:
@@ -692,7 +791,9 @@ public class ibv_port_attr {
      * uint8_t active_width
      * }
      */
-    public static final OfByte active_width$layout() { return active_width$LAYOUT; }
+    public static final OfByte active_width$layout() {
+        return active_width$LAYOUT;
+    }
 
     private static final long active_width$OFFSET = $LAYOUT.byteOffset(groupElement("active_width"));
 
@@ -702,7 +803,9 @@ public class ibv_port_attr {
      * uint8_t active_width
      * }
      */
-    public static final long active_width$offset() { return active_width$OFFSET; }
+    public static final long active_width$offset() {
+        return active_width$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -724,7 +827,7 @@ public class ibv_port_attr {
         struct.set(active_width$LAYOUT, active_width$OFFSET, fieldValue);
     }
 
-    private static final OfByte active_speed$LAYOUT = (OfByte) $LAYOUT.select(groupElement("active_speed"));
+    private static final OfByte active_speed$LAYOUT = (OfByte)$LAYOUT.select(groupElement("active_speed"));
 
     /**
      * Layout for field:
@@ -732,7 +835,9 @@ public class ibv_port_attr {
      * uint8_t active_speed
      * }
      */
-    public static final OfByte active_speed$layout() { return active_speed$LAYOUT; }
+    public static final OfByte active_speed$layout() {
+        return active_speed$LAYOUT;
+    }
 
     private static final long active_speed$OFFSET = $LAYOUT.byteOffset(groupElement("active_speed"));
 
@@ -742,7 +847,9 @@ public class ibv_port_attr {
      * uint8_t active_speed
      * }
      */
-    public static final long active_speed$offset() { return active_speed$OFFSET; }
+    public static final long active_speed$offset() {
+        return active_speed$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -764,7 +871,7 @@ public class ibv_port_attr {
         struct.set(active_speed$LAYOUT, active_speed$OFFSET, fieldValue);
     }
 
-    private static final OfByte phys_state$LAYOUT = (OfByte) $LAYOUT.select(groupElement("phys_state"));
+    private static final OfByte phys_state$LAYOUT = (OfByte)$LAYOUT.select(groupElement("phys_state"));
 
     /**
      * Layout for field:
@@ -772,7 +879,9 @@ public class ibv_port_attr {
      * uint8_t phys_state
      * }
      */
-    public static final OfByte phys_state$layout() { return phys_state$LAYOUT; }
+    public static final OfByte phys_state$layout() {
+        return phys_state$LAYOUT;
+    }
 
     private static final long phys_state$OFFSET = $LAYOUT.byteOffset(groupElement("phys_state"));
 
@@ -782,7 +891,9 @@ public class ibv_port_attr {
      * uint8_t phys_state
      * }
      */
-    public static final long phys_state$offset() { return phys_state$OFFSET; }
+    public static final long phys_state$offset() {
+        return phys_state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -790,7 +901,9 @@ public class ibv_port_attr {
      * uint8_t phys_state
      * }
      */
-    public static byte phys_state(MemorySegment struct) { return struct.get(phys_state$LAYOUT, phys_state$OFFSET); }
+    public static byte phys_state(MemorySegment struct) {
+        return struct.get(phys_state$LAYOUT, phys_state$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -802,7 +915,7 @@ public class ibv_port_attr {
         struct.set(phys_state$LAYOUT, phys_state$OFFSET, fieldValue);
     }
 
-    private static final OfByte link_layer$LAYOUT = (OfByte) $LAYOUT.select(groupElement("link_layer"));
+    private static final OfByte link_layer$LAYOUT = (OfByte)$LAYOUT.select(groupElement("link_layer"));
 
     /**
      * Layout for field:
@@ -810,7 +923,9 @@ public class ibv_port_attr {
      * uint8_t link_layer
      * }
      */
-    public static final OfByte link_layer$layout() { return link_layer$LAYOUT; }
+    public static final OfByte link_layer$layout() {
+        return link_layer$LAYOUT;
+    }
 
     private static final long link_layer$OFFSET = $LAYOUT.byteOffset(groupElement("link_layer"));
 
@@ -820,7 +935,9 @@ public class ibv_port_attr {
      * uint8_t link_layer
      * }
      */
-    public static final long link_layer$offset() { return link_layer$OFFSET; }
+    public static final long link_layer$offset() {
+        return link_layer$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -828,7 +945,9 @@ public class ibv_port_attr {
      * uint8_t link_layer
      * }
      */
-    public static byte link_layer(MemorySegment struct) { return struct.get(link_layer$LAYOUT, link_layer$OFFSET); }
+    public static byte link_layer(MemorySegment struct) {
+        return struct.get(link_layer$LAYOUT, link_layer$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -840,7 +959,7 @@ public class ibv_port_attr {
         struct.set(link_layer$LAYOUT, link_layer$OFFSET, fieldValue);
     }
 
-    private static final OfByte flags$LAYOUT = (OfByte) $LAYOUT.select(groupElement("flags"));
+    private static final OfByte flags$LAYOUT = (OfByte)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -848,7 +967,9 @@ public class ibv_port_attr {
      * uint8_t flags
      * }
      */
-    public static final OfByte flags$layout() { return flags$LAYOUT; }
+    public static final OfByte flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -858,7 +979,9 @@ public class ibv_port_attr {
      * uint8_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -866,7 +989,9 @@ public class ibv_port_attr {
      * uint8_t flags
      * }
      */
-    public static byte flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static byte flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -878,7 +1003,7 @@ public class ibv_port_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfShort port_cap_flags2$LAYOUT = (OfShort) $LAYOUT.select(groupElement("port_cap_flags2"));
+    private static final OfShort port_cap_flags2$LAYOUT = (OfShort)$LAYOUT.select(groupElement("port_cap_flags2"));
 
     /**
      * Layout for field:
@@ -886,7 +1011,9 @@ public class ibv_port_attr {
      * uint16_t port_cap_flags2
      * }
      */
-    public static final OfShort port_cap_flags2$layout() { return port_cap_flags2$LAYOUT; }
+    public static final OfShort port_cap_flags2$layout() {
+        return port_cap_flags2$LAYOUT;
+    }
 
     private static final long port_cap_flags2$OFFSET = $LAYOUT.byteOffset(groupElement("port_cap_flags2"));
 
@@ -896,7 +1023,9 @@ public class ibv_port_attr {
      * uint16_t port_cap_flags2
      * }
      */
-    public static final long port_cap_flags2$offset() { return port_cap_flags2$OFFSET; }
+    public static final long port_cap_flags2$offset() {
+        return port_cap_flags2$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -934,7 +1063,9 @@ public class ibv_port_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -956,8 +1087,8 @@ public class ibv_port_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

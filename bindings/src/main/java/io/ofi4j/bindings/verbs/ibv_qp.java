@@ -37,20 +37,31 @@ public class ibv_qp {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
-            verbs_h.C_POINTER.withName("qp_context"), verbs_h.C_POINTER.withName("pd"),
-            verbs_h.C_POINTER.withName("send_cq"), verbs_h.C_POINTER.withName("recv_cq"),
-            verbs_h.C_POINTER.withName("srq"), verbs_h.C_INT.withName("handle"), verbs_h.C_INT.withName("qp_num"),
-            verbs_h.C_INT.withName("state"), verbs_h.C_INT.withName("qp_type"),
-            pthread_mutex_t.layout().withName("mutex"), pthread_cond_t.layout().withName("cond"),
-            verbs_h.C_INT.withName("events_completed"), MemoryLayout.paddingLayout(4)).withName("ibv_qp");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_POINTER.withName("qp_context"),
+        verbs_h.C_POINTER.withName("pd"),
+        verbs_h.C_POINTER.withName("send_cq"),
+        verbs_h.C_POINTER.withName("recv_cq"),
+        verbs_h.C_POINTER.withName("srq"),
+        verbs_h.C_INT.withName("handle"),
+        verbs_h.C_INT.withName("qp_num"),
+        verbs_h.C_INT.withName("state"),
+        verbs_h.C_INT.withName("qp_type"),
+        pthread_mutex_t.layout().withName("mutex"),
+        pthread_cond_t.layout().withName("cond"),
+        verbs_h.C_INT.withName("events_completed"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_qp");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -58,7 +69,9 @@ public class ibv_qp {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -68,7 +81,9 @@ public class ibv_qp {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +91,9 @@ public class ibv_qp {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -88,7 +105,7 @@ public class ibv_qp {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout qp_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp_context"));
+    private static final AddressLayout qp_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp_context"));
 
     /**
      * Layout for field:
@@ -96,7 +113,9 @@ public class ibv_qp {
      * void *qp_context
      * }
      */
-    public static final AddressLayout qp_context$layout() { return qp_context$LAYOUT; }
+    public static final AddressLayout qp_context$layout() {
+        return qp_context$LAYOUT;
+    }
 
     private static final long qp_context$OFFSET = $LAYOUT.byteOffset(groupElement("qp_context"));
 
@@ -106,7 +125,9 @@ public class ibv_qp {
      * void *qp_context
      * }
      */
-    public static final long qp_context$offset() { return qp_context$OFFSET; }
+    public static final long qp_context$offset() {
+        return qp_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -128,7 +149,7 @@ public class ibv_qp {
         struct.set(qp_context$LAYOUT, qp_context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -136,7 +157,9 @@ public class ibv_qp {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
+    public static final AddressLayout pd$layout() {
+        return pd$LAYOUT;
+    }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -146,7 +169,9 @@ public class ibv_qp {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() { return pd$OFFSET; }
+    public static final long pd$offset() {
+        return pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -154,7 +179,9 @@ public class ibv_qp {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
+    public static MemorySegment pd(MemorySegment struct) {
+        return struct.get(pd$LAYOUT, pd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -166,7 +193,7 @@ public class ibv_qp {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -174,7 +201,9 @@ public class ibv_qp {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
+    public static final AddressLayout send_cq$layout() {
+        return send_cq$LAYOUT;
+    }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -184,7 +213,9 @@ public class ibv_qp {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() { return send_cq$OFFSET; }
+    public static final long send_cq$offset() {
+        return send_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -192,7 +223,9 @@ public class ibv_qp {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
+    public static MemorySegment send_cq(MemorySegment struct) {
+        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -204,7 +237,7 @@ public class ibv_qp {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -212,7 +245,9 @@ public class ibv_qp {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
+    public static final AddressLayout recv_cq$layout() {
+        return recv_cq$LAYOUT;
+    }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -222,7 +257,9 @@ public class ibv_qp {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
+    public static final long recv_cq$offset() {
+        return recv_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -230,7 +267,9 @@ public class ibv_qp {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
+    public static MemorySegment recv_cq(MemorySegment struct) {
+        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -242,7 +281,7 @@ public class ibv_qp {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -250,7 +289,9 @@ public class ibv_qp {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
+    public static final AddressLayout srq$layout() {
+        return srq$LAYOUT;
+    }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -260,7 +301,9 @@ public class ibv_qp {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() { return srq$OFFSET; }
+    public static final long srq$offset() {
+        return srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -268,7 +311,9 @@ public class ibv_qp {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
+    public static MemorySegment srq(MemorySegment struct) {
+        return struct.get(srq$LAYOUT, srq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -280,7 +325,7 @@ public class ibv_qp {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final OfInt handle$LAYOUT = (OfInt) $LAYOUT.select(groupElement("handle"));
+    private static final OfInt handle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -288,7 +333,9 @@ public class ibv_qp {
      * uint32_t handle
      * }
      */
-    public static final OfInt handle$layout() { return handle$LAYOUT; }
+    public static final OfInt handle$layout() {
+        return handle$LAYOUT;
+    }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -298,7 +345,9 @@ public class ibv_qp {
      * uint32_t handle
      * }
      */
-    public static final long handle$offset() { return handle$OFFSET; }
+    public static final long handle$offset() {
+        return handle$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -306,7 +355,9 @@ public class ibv_qp {
      * uint32_t handle
      * }
      */
-    public static int handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
+    public static int handle(MemorySegment struct) {
+        return struct.get(handle$LAYOUT, handle$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -318,7 +369,7 @@ public class ibv_qp {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_num$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_num"));
+    private static final OfInt qp_num$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_num"));
 
     /**
      * Layout for field:
@@ -326,7 +377,9 @@ public class ibv_qp {
      * uint32_t qp_num
      * }
      */
-    public static final OfInt qp_num$layout() { return qp_num$LAYOUT; }
+    public static final OfInt qp_num$layout() {
+        return qp_num$LAYOUT;
+    }
 
     private static final long qp_num$OFFSET = $LAYOUT.byteOffset(groupElement("qp_num"));
 
@@ -336,7 +389,9 @@ public class ibv_qp {
      * uint32_t qp_num
      * }
      */
-    public static final long qp_num$offset() { return qp_num$OFFSET; }
+    public static final long qp_num$offset() {
+        return qp_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -344,7 +399,9 @@ public class ibv_qp {
      * uint32_t qp_num
      * }
      */
-    public static int qp_num(MemorySegment struct) { return struct.get(qp_num$LAYOUT, qp_num$OFFSET); }
+    public static int qp_num(MemorySegment struct) {
+        return struct.get(qp_num$LAYOUT, qp_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -356,7 +413,7 @@ public class ibv_qp {
         struct.set(qp_num$LAYOUT, qp_num$OFFSET, fieldValue);
     }
 
-    private static final OfInt state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("state"));
+    private static final OfInt state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("state"));
 
     /**
      * Layout for field:
@@ -364,7 +421,9 @@ public class ibv_qp {
      * enum ibv_qp_state state
      * }
      */
-    public static final OfInt state$layout() { return state$LAYOUT; }
+    public static final OfInt state$layout() {
+        return state$LAYOUT;
+    }
 
     private static final long state$OFFSET = $LAYOUT.byteOffset(groupElement("state"));
 
@@ -374,7 +433,9 @@ public class ibv_qp {
      * enum ibv_qp_state state
      * }
      */
-    public static final long state$offset() { return state$OFFSET; }
+    public static final long state$offset() {
+        return state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -382,7 +443,9 @@ public class ibv_qp {
      * enum ibv_qp_state state
      * }
      */
-    public static int state(MemorySegment struct) { return struct.get(state$LAYOUT, state$OFFSET); }
+    public static int state(MemorySegment struct) {
+        return struct.get(state$LAYOUT, state$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -394,7 +457,7 @@ public class ibv_qp {
         struct.set(state$LAYOUT, state$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -402,7 +465,9 @@ public class ibv_qp {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
+    public static final OfInt qp_type$layout() {
+        return qp_type$LAYOUT;
+    }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -412,7 +477,9 @@ public class ibv_qp {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() { return qp_type$OFFSET; }
+    public static final long qp_type$offset() {
+        return qp_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -420,7 +487,9 @@ public class ibv_qp {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
+    public static int qp_type(MemorySegment struct) {
+        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -432,7 +501,7 @@ public class ibv_qp {
         struct.set(qp_type$LAYOUT, qp_type$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout mutex$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("mutex"));
+    private static final GroupLayout mutex$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("mutex"));
 
     /**
      * Layout for field:
@@ -440,7 +509,9 @@ public class ibv_qp {
      * pthread_mutex_t mutex
      * }
      */
-    public static final GroupLayout mutex$layout() { return mutex$LAYOUT; }
+    public static final GroupLayout mutex$layout() {
+        return mutex$LAYOUT;
+    }
 
     private static final long mutex$OFFSET = $LAYOUT.byteOffset(groupElement("mutex"));
 
@@ -450,7 +521,9 @@ public class ibv_qp {
      * pthread_mutex_t mutex
      * }
      */
-    public static final long mutex$offset() { return mutex$OFFSET; }
+    public static final long mutex$offset() {
+        return mutex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -472,7 +545,7 @@ public class ibv_qp {
         MemorySegment.copy(fieldValue, 0L, struct, mutex$OFFSET, mutex$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout cond$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cond"));
+    private static final GroupLayout cond$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cond"));
 
     /**
      * Layout for field:
@@ -480,7 +553,9 @@ public class ibv_qp {
      * pthread_cond_t cond
      * }
      */
-    public static final GroupLayout cond$layout() { return cond$LAYOUT; }
+    public static final GroupLayout cond$layout() {
+        return cond$LAYOUT;
+    }
 
     private static final long cond$OFFSET = $LAYOUT.byteOffset(groupElement("cond"));
 
@@ -490,7 +565,9 @@ public class ibv_qp {
      * pthread_cond_t cond
      * }
      */
-    public static final long cond$offset() { return cond$OFFSET; }
+    public static final long cond$offset() {
+        return cond$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -512,7 +589,7 @@ public class ibv_qp {
         MemorySegment.copy(fieldValue, 0L, struct, cond$OFFSET, cond$LAYOUT.byteSize());
     }
 
-    private static final OfInt events_completed$LAYOUT = (OfInt) $LAYOUT.select(groupElement("events_completed"));
+    private static final OfInt events_completed$LAYOUT = (OfInt)$LAYOUT.select(groupElement("events_completed"));
 
     /**
      * Layout for field:
@@ -520,7 +597,9 @@ public class ibv_qp {
      * uint32_t events_completed
      * }
      */
-    public static final OfInt events_completed$layout() { return events_completed$LAYOUT; }
+    public static final OfInt events_completed$layout() {
+        return events_completed$LAYOUT;
+    }
 
     private static final long events_completed$OFFSET = $LAYOUT.byteOffset(groupElement("events_completed"));
 
@@ -530,7 +609,9 @@ public class ibv_qp {
      * uint32_t events_completed
      * }
      */
-    public static final long events_completed$offset() { return events_completed$OFFSET; }
+    public static final long events_completed$offset() {
+        return events_completed$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -568,7 +649,9 @@ public class ibv_qp {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -590,8 +673,8 @@ public class ibv_qp {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

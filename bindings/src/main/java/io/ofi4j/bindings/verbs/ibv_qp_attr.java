@@ -50,28 +50,45 @@ public class ibv_qp_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_INT.withName("qp_state"), verbs_h.C_INT.withName("cur_qp_state"),
-                    verbs_h.C_INT.withName("path_mtu"), verbs_h.C_INT.withName("path_mig_state"),
-                    verbs_h.C_INT.withName("qkey"), verbs_h.C_INT.withName("rq_psn"), verbs_h.C_INT.withName("sq_psn"),
-                    verbs_h.C_INT.withName("dest_qp_num"), verbs_h.C_INT.withName("qp_access_flags"),
-                    ibv_qp_cap.layout().withName("cap"), ibv_ah_attr.layout().withName("ah_attr"),
-                    ibv_ah_attr.layout().withName("alt_ah_attr"), verbs_h.C_SHORT.withName("pkey_index"),
-                    verbs_h.C_SHORT.withName("alt_pkey_index"), verbs_h.C_CHAR.withName("en_sqd_async_notify"),
-                    verbs_h.C_CHAR.withName("sq_draining"), verbs_h.C_CHAR.withName("max_rd_atomic"),
-                    verbs_h.C_CHAR.withName("max_dest_rd_atomic"), verbs_h.C_CHAR.withName("min_rnr_timer"),
-                    verbs_h.C_CHAR.withName("port_num"), verbs_h.C_CHAR.withName("timeout"),
-                    verbs_h.C_CHAR.withName("retry_cnt"), verbs_h.C_CHAR.withName("rnr_retry"),
-                    verbs_h.C_CHAR.withName("alt_port_num"), verbs_h.C_CHAR.withName("alt_timeout"),
-                    MemoryLayout.paddingLayout(1), verbs_h.C_INT.withName("rate_limit"), MemoryLayout.paddingLayout(4))
-            .withName("ibv_qp_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("qp_state"),
+        verbs_h.C_INT.withName("cur_qp_state"),
+        verbs_h.C_INT.withName("path_mtu"),
+        verbs_h.C_INT.withName("path_mig_state"),
+        verbs_h.C_INT.withName("qkey"),
+        verbs_h.C_INT.withName("rq_psn"),
+        verbs_h.C_INT.withName("sq_psn"),
+        verbs_h.C_INT.withName("dest_qp_num"),
+        verbs_h.C_INT.withName("qp_access_flags"),
+        ibv_qp_cap.layout().withName("cap"),
+        ibv_ah_attr.layout().withName("ah_attr"),
+        ibv_ah_attr.layout().withName("alt_ah_attr"),
+        verbs_h.C_SHORT.withName("pkey_index"),
+        verbs_h.C_SHORT.withName("alt_pkey_index"),
+        verbs_h.C_CHAR.withName("en_sqd_async_notify"),
+        verbs_h.C_CHAR.withName("sq_draining"),
+        verbs_h.C_CHAR.withName("max_rd_atomic"),
+        verbs_h.C_CHAR.withName("max_dest_rd_atomic"),
+        verbs_h.C_CHAR.withName("min_rnr_timer"),
+        verbs_h.C_CHAR.withName("port_num"),
+        verbs_h.C_CHAR.withName("timeout"),
+        verbs_h.C_CHAR.withName("retry_cnt"),
+        verbs_h.C_CHAR.withName("rnr_retry"),
+        verbs_h.C_CHAR.withName("alt_port_num"),
+        verbs_h.C_CHAR.withName("alt_timeout"),
+        MemoryLayout.paddingLayout(1),
+        verbs_h.C_INT.withName("rate_limit"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_qp_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt qp_state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_state"));
+    private static final OfInt qp_state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_state"));
 
     /**
      * Layout for field:
@@ -79,7 +96,9 @@ public class ibv_qp_attr {
      * enum ibv_qp_state qp_state
      * }
      */
-    public static final OfInt qp_state$layout() { return qp_state$LAYOUT; }
+    public static final OfInt qp_state$layout() {
+        return qp_state$LAYOUT;
+    }
 
     private static final long qp_state$OFFSET = $LAYOUT.byteOffset(groupElement("qp_state"));
 
@@ -89,7 +108,9 @@ public class ibv_qp_attr {
      * enum ibv_qp_state qp_state
      * }
      */
-    public static final long qp_state$offset() { return qp_state$OFFSET; }
+    public static final long qp_state$offset() {
+        return qp_state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -97,7 +118,9 @@ public class ibv_qp_attr {
      * enum ibv_qp_state qp_state
      * }
      */
-    public static int qp_state(MemorySegment struct) { return struct.get(qp_state$LAYOUT, qp_state$OFFSET); }
+    public static int qp_state(MemorySegment struct) {
+        return struct.get(qp_state$LAYOUT, qp_state$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -109,7 +132,7 @@ public class ibv_qp_attr {
         struct.set(qp_state$LAYOUT, qp_state$OFFSET, fieldValue);
     }
 
-    private static final OfInt cur_qp_state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cur_qp_state"));
+    private static final OfInt cur_qp_state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cur_qp_state"));
 
     /**
      * Layout for field:
@@ -117,7 +140,9 @@ public class ibv_qp_attr {
      * enum ibv_qp_state cur_qp_state
      * }
      */
-    public static final OfInt cur_qp_state$layout() { return cur_qp_state$LAYOUT; }
+    public static final OfInt cur_qp_state$layout() {
+        return cur_qp_state$LAYOUT;
+    }
 
     private static final long cur_qp_state$OFFSET = $LAYOUT.byteOffset(groupElement("cur_qp_state"));
 
@@ -127,7 +152,9 @@ public class ibv_qp_attr {
      * enum ibv_qp_state cur_qp_state
      * }
      */
-    public static final long cur_qp_state$offset() { return cur_qp_state$OFFSET; }
+    public static final long cur_qp_state$offset() {
+        return cur_qp_state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -149,7 +176,7 @@ public class ibv_qp_attr {
         struct.set(cur_qp_state$LAYOUT, cur_qp_state$OFFSET, fieldValue);
     }
 
-    private static final OfInt path_mtu$LAYOUT = (OfInt) $LAYOUT.select(groupElement("path_mtu"));
+    private static final OfInt path_mtu$LAYOUT = (OfInt)$LAYOUT.select(groupElement("path_mtu"));
 
     /**
      * Layout for field:
@@ -157,7 +184,9 @@ public class ibv_qp_attr {
      * enum ibv_mtu path_mtu
      * }
      */
-    public static final OfInt path_mtu$layout() { return path_mtu$LAYOUT; }
+    public static final OfInt path_mtu$layout() {
+        return path_mtu$LAYOUT;
+    }
 
     private static final long path_mtu$OFFSET = $LAYOUT.byteOffset(groupElement("path_mtu"));
 
@@ -167,7 +196,9 @@ public class ibv_qp_attr {
      * enum ibv_mtu path_mtu
      * }
      */
-    public static final long path_mtu$offset() { return path_mtu$OFFSET; }
+    public static final long path_mtu$offset() {
+        return path_mtu$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -175,7 +206,9 @@ public class ibv_qp_attr {
      * enum ibv_mtu path_mtu
      * }
      */
-    public static int path_mtu(MemorySegment struct) { return struct.get(path_mtu$LAYOUT, path_mtu$OFFSET); }
+    public static int path_mtu(MemorySegment struct) {
+        return struct.get(path_mtu$LAYOUT, path_mtu$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -187,7 +220,7 @@ public class ibv_qp_attr {
         struct.set(path_mtu$LAYOUT, path_mtu$OFFSET, fieldValue);
     }
 
-    private static final OfInt path_mig_state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("path_mig_state"));
+    private static final OfInt path_mig_state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("path_mig_state"));
 
     /**
      * Layout for field:
@@ -195,7 +228,9 @@ public class ibv_qp_attr {
      * enum ibv_mig_state path_mig_state
      * }
      */
-    public static final OfInt path_mig_state$layout() { return path_mig_state$LAYOUT; }
+    public static final OfInt path_mig_state$layout() {
+        return path_mig_state$LAYOUT;
+    }
 
     private static final long path_mig_state$OFFSET = $LAYOUT.byteOffset(groupElement("path_mig_state"));
 
@@ -205,7 +240,9 @@ public class ibv_qp_attr {
      * enum ibv_mig_state path_mig_state
      * }
      */
-    public static final long path_mig_state$offset() { return path_mig_state$OFFSET; }
+    public static final long path_mig_state$offset() {
+        return path_mig_state$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -227,7 +264,7 @@ public class ibv_qp_attr {
         struct.set(path_mig_state$LAYOUT, path_mig_state$OFFSET, fieldValue);
     }
 
-    private static final OfInt qkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qkey"));
+    private static final OfInt qkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qkey"));
 
     /**
      * Layout for field:
@@ -235,7 +272,9 @@ public class ibv_qp_attr {
      * uint32_t qkey
      * }
      */
-    public static final OfInt qkey$layout() { return qkey$LAYOUT; }
+    public static final OfInt qkey$layout() {
+        return qkey$LAYOUT;
+    }
 
     private static final long qkey$OFFSET = $LAYOUT.byteOffset(groupElement("qkey"));
 
@@ -245,7 +284,9 @@ public class ibv_qp_attr {
      * uint32_t qkey
      * }
      */
-    public static final long qkey$offset() { return qkey$OFFSET; }
+    public static final long qkey$offset() {
+        return qkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -253,7 +294,9 @@ public class ibv_qp_attr {
      * uint32_t qkey
      * }
      */
-    public static int qkey(MemorySegment struct) { return struct.get(qkey$LAYOUT, qkey$OFFSET); }
+    public static int qkey(MemorySegment struct) {
+        return struct.get(qkey$LAYOUT, qkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -265,7 +308,7 @@ public class ibv_qp_attr {
         struct.set(qkey$LAYOUT, qkey$OFFSET, fieldValue);
     }
 
-    private static final OfInt rq_psn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rq_psn"));
+    private static final OfInt rq_psn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rq_psn"));
 
     /**
      * Layout for field:
@@ -273,7 +316,9 @@ public class ibv_qp_attr {
      * uint32_t rq_psn
      * }
      */
-    public static final OfInt rq_psn$layout() { return rq_psn$LAYOUT; }
+    public static final OfInt rq_psn$layout() {
+        return rq_psn$LAYOUT;
+    }
 
     private static final long rq_psn$OFFSET = $LAYOUT.byteOffset(groupElement("rq_psn"));
 
@@ -283,7 +328,9 @@ public class ibv_qp_attr {
      * uint32_t rq_psn
      * }
      */
-    public static final long rq_psn$offset() { return rq_psn$OFFSET; }
+    public static final long rq_psn$offset() {
+        return rq_psn$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -291,7 +338,9 @@ public class ibv_qp_attr {
      * uint32_t rq_psn
      * }
      */
-    public static int rq_psn(MemorySegment struct) { return struct.get(rq_psn$LAYOUT, rq_psn$OFFSET); }
+    public static int rq_psn(MemorySegment struct) {
+        return struct.get(rq_psn$LAYOUT, rq_psn$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -303,7 +352,7 @@ public class ibv_qp_attr {
         struct.set(rq_psn$LAYOUT, rq_psn$OFFSET, fieldValue);
     }
 
-    private static final OfInt sq_psn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sq_psn"));
+    private static final OfInt sq_psn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sq_psn"));
 
     /**
      * Layout for field:
@@ -311,7 +360,9 @@ public class ibv_qp_attr {
      * uint32_t sq_psn
      * }
      */
-    public static final OfInt sq_psn$layout() { return sq_psn$LAYOUT; }
+    public static final OfInt sq_psn$layout() {
+        return sq_psn$LAYOUT;
+    }
 
     private static final long sq_psn$OFFSET = $LAYOUT.byteOffset(groupElement("sq_psn"));
 
@@ -321,7 +372,9 @@ public class ibv_qp_attr {
      * uint32_t sq_psn
      * }
      */
-    public static final long sq_psn$offset() { return sq_psn$OFFSET; }
+    public static final long sq_psn$offset() {
+        return sq_psn$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -329,7 +382,9 @@ public class ibv_qp_attr {
      * uint32_t sq_psn
      * }
      */
-    public static int sq_psn(MemorySegment struct) { return struct.get(sq_psn$LAYOUT, sq_psn$OFFSET); }
+    public static int sq_psn(MemorySegment struct) {
+        return struct.get(sq_psn$LAYOUT, sq_psn$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -341,7 +396,7 @@ public class ibv_qp_attr {
         struct.set(sq_psn$LAYOUT, sq_psn$OFFSET, fieldValue);
     }
 
-    private static final OfInt dest_qp_num$LAYOUT = (OfInt) $LAYOUT.select(groupElement("dest_qp_num"));
+    private static final OfInt dest_qp_num$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dest_qp_num"));
 
     /**
      * Layout for field:
@@ -349,7 +404,9 @@ public class ibv_qp_attr {
      * uint32_t dest_qp_num
      * }
      */
-    public static final OfInt dest_qp_num$layout() { return dest_qp_num$LAYOUT; }
+    public static final OfInt dest_qp_num$layout() {
+        return dest_qp_num$LAYOUT;
+    }
 
     private static final long dest_qp_num$OFFSET = $LAYOUT.byteOffset(groupElement("dest_qp_num"));
 
@@ -359,7 +416,9 @@ public class ibv_qp_attr {
      * uint32_t dest_qp_num
      * }
      */
-    public static final long dest_qp_num$offset() { return dest_qp_num$OFFSET; }
+    public static final long dest_qp_num$offset() {
+        return dest_qp_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -381,7 +440,7 @@ public class ibv_qp_attr {
         struct.set(dest_qp_num$LAYOUT, dest_qp_num$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_access_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_access_flags"));
+    private static final OfInt qp_access_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_access_flags"));
 
     /**
      * Layout for field:
@@ -389,7 +448,9 @@ public class ibv_qp_attr {
      * unsigned int qp_access_flags
      * }
      */
-    public static final OfInt qp_access_flags$layout() { return qp_access_flags$LAYOUT; }
+    public static final OfInt qp_access_flags$layout() {
+        return qp_access_flags$LAYOUT;
+    }
 
     private static final long qp_access_flags$OFFSET = $LAYOUT.byteOffset(groupElement("qp_access_flags"));
 
@@ -399,7 +460,9 @@ public class ibv_qp_attr {
      * unsigned int qp_access_flags
      * }
      */
-    public static final long qp_access_flags$offset() { return qp_access_flags$OFFSET; }
+    public static final long qp_access_flags$offset() {
+        return qp_access_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -421,7 +484,7 @@ public class ibv_qp_attr {
         struct.set(qp_access_flags$LAYOUT, qp_access_flags$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout cap$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cap"));
+    private static final GroupLayout cap$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cap"));
 
     /**
      * Layout for field:
@@ -429,7 +492,9 @@ public class ibv_qp_attr {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final GroupLayout cap$layout() { return cap$LAYOUT; }
+    public static final GroupLayout cap$layout() {
+        return cap$LAYOUT;
+    }
 
     private static final long cap$OFFSET = $LAYOUT.byteOffset(groupElement("cap"));
 
@@ -439,7 +504,9 @@ public class ibv_qp_attr {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final long cap$offset() { return cap$OFFSET; }
+    public static final long cap$offset() {
+        return cap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -461,7 +528,7 @@ public class ibv_qp_attr {
         MemorySegment.copy(fieldValue, 0L, struct, cap$OFFSET, cap$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ah_attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ah_attr"));
+    private static final GroupLayout ah_attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ah_attr"));
 
     /**
      * Layout for field:
@@ -469,7 +536,9 @@ public class ibv_qp_attr {
      * struct ibv_ah_attr ah_attr
      * }
      */
-    public static final GroupLayout ah_attr$layout() { return ah_attr$LAYOUT; }
+    public static final GroupLayout ah_attr$layout() {
+        return ah_attr$LAYOUT;
+    }
 
     private static final long ah_attr$OFFSET = $LAYOUT.byteOffset(groupElement("ah_attr"));
 
@@ -479,7 +548,9 @@ public class ibv_qp_attr {
      * struct ibv_ah_attr ah_attr
      * }
      */
-    public static final long ah_attr$offset() { return ah_attr$OFFSET; }
+    public static final long ah_attr$offset() {
+        return ah_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -501,7 +572,7 @@ public class ibv_qp_attr {
         MemorySegment.copy(fieldValue, 0L, struct, ah_attr$OFFSET, ah_attr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout alt_ah_attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("alt_ah_attr"));
+    private static final GroupLayout alt_ah_attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("alt_ah_attr"));
 
     /**
      * Layout for field:
@@ -509,7 +580,9 @@ public class ibv_qp_attr {
      * struct ibv_ah_attr alt_ah_attr
      * }
      */
-    public static final GroupLayout alt_ah_attr$layout() { return alt_ah_attr$LAYOUT; }
+    public static final GroupLayout alt_ah_attr$layout() {
+        return alt_ah_attr$LAYOUT;
+    }
 
     private static final long alt_ah_attr$OFFSET = $LAYOUT.byteOffset(groupElement("alt_ah_attr"));
 
@@ -519,7 +592,9 @@ public class ibv_qp_attr {
      * struct ibv_ah_attr alt_ah_attr
      * }
      */
-    public static final long alt_ah_attr$offset() { return alt_ah_attr$OFFSET; }
+    public static final long alt_ah_attr$offset() {
+        return alt_ah_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -541,7 +616,7 @@ public class ibv_qp_attr {
         MemorySegment.copy(fieldValue, 0L, struct, alt_ah_attr$OFFSET, alt_ah_attr$LAYOUT.byteSize());
     }
 
-    private static final OfShort pkey_index$LAYOUT = (OfShort) $LAYOUT.select(groupElement("pkey_index"));
+    private static final OfShort pkey_index$LAYOUT = (OfShort)$LAYOUT.select(groupElement("pkey_index"));
 
     /**
      * Layout for field:
@@ -549,7 +624,9 @@ public class ibv_qp_attr {
      * uint16_t pkey_index
      * }
      */
-    public static final OfShort pkey_index$layout() { return pkey_index$LAYOUT; }
+    public static final OfShort pkey_index$layout() {
+        return pkey_index$LAYOUT;
+    }
 
     private static final long pkey_index$OFFSET = $LAYOUT.byteOffset(groupElement("pkey_index"));
 
@@ -559,7 +636,9 @@ public class ibv_qp_attr {
      * uint16_t pkey_index
      * }
      */
-    public static final long pkey_index$offset() { return pkey_index$OFFSET; }
+    public static final long pkey_index$offset() {
+        return pkey_index$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -567,7 +646,9 @@ public class ibv_qp_attr {
      * uint16_t pkey_index
      * }
      */
-    public static short pkey_index(MemorySegment struct) { return struct.get(pkey_index$LAYOUT, pkey_index$OFFSET); }
+    public static short pkey_index(MemorySegment struct) {
+        return struct.get(pkey_index$LAYOUT, pkey_index$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -579,7 +660,7 @@ public class ibv_qp_attr {
         struct.set(pkey_index$LAYOUT, pkey_index$OFFSET, fieldValue);
     }
 
-    private static final OfShort alt_pkey_index$LAYOUT = (OfShort) $LAYOUT.select(groupElement("alt_pkey_index"));
+    private static final OfShort alt_pkey_index$LAYOUT = (OfShort)$LAYOUT.select(groupElement("alt_pkey_index"));
 
     /**
      * Layout for field:
@@ -587,7 +668,9 @@ public class ibv_qp_attr {
      * uint16_t alt_pkey_index
      * }
      */
-    public static final OfShort alt_pkey_index$layout() { return alt_pkey_index$LAYOUT; }
+    public static final OfShort alt_pkey_index$layout() {
+        return alt_pkey_index$LAYOUT;
+    }
 
     private static final long alt_pkey_index$OFFSET = $LAYOUT.byteOffset(groupElement("alt_pkey_index"));
 
@@ -597,7 +680,9 @@ public class ibv_qp_attr {
      * uint16_t alt_pkey_index
      * }
      */
-    public static final long alt_pkey_index$offset() { return alt_pkey_index$OFFSET; }
+    public static final long alt_pkey_index$offset() {
+        return alt_pkey_index$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -619,8 +704,7 @@ public class ibv_qp_attr {
         struct.set(alt_pkey_index$LAYOUT, alt_pkey_index$OFFSET, fieldValue);
     }
 
-    private static final OfByte en_sqd_async_notify$LAYOUT = (OfByte) $LAYOUT
-            .select(groupElement("en_sqd_async_notify"));
+    private static final OfByte en_sqd_async_notify$LAYOUT = (OfByte)$LAYOUT.select(groupElement("en_sqd_async_notify"));
 
     /**
      * Layout for field:
@@ -628,7 +712,9 @@ public class ibv_qp_attr {
      * uint8_t en_sqd_async_notify
      * }
      */
-    public static final OfByte en_sqd_async_notify$layout() { return en_sqd_async_notify$LAYOUT; }
+    public static final OfByte en_sqd_async_notify$layout() {
+        return en_sqd_async_notify$LAYOUT;
+    }
 
     private static final long en_sqd_async_notify$OFFSET = $LAYOUT.byteOffset(groupElement("en_sqd_async_notify"));
 
@@ -638,7 +724,9 @@ public class ibv_qp_attr {
      * uint8_t en_sqd_async_notify
      * }
      */
-    public static final long en_sqd_async_notify$offset() { return en_sqd_async_notify$OFFSET; }
+    public static final long en_sqd_async_notify$offset() {
+        return en_sqd_async_notify$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -660,7 +748,7 @@ public class ibv_qp_attr {
         struct.set(en_sqd_async_notify$LAYOUT, en_sqd_async_notify$OFFSET, fieldValue);
     }
 
-    private static final OfByte sq_draining$LAYOUT = (OfByte) $LAYOUT.select(groupElement("sq_draining"));
+    private static final OfByte sq_draining$LAYOUT = (OfByte)$LAYOUT.select(groupElement("sq_draining"));
 
     /**
      * Layout for field:
@@ -668,7 +756,9 @@ public class ibv_qp_attr {
      * uint8_t sq_draining
      * }
      */
-    public static final OfByte sq_draining$layout() { return sq_draining$LAYOUT; }
+    public static final OfByte sq_draining$layout() {
+        return sq_draining$LAYOUT;
+    }
 
     private static final long sq_draining$OFFSET = $LAYOUT.byteOffset(groupElement("sq_draining"));
 
@@ -678,7 +768,9 @@ public class ibv_qp_attr {
      * uint8_t sq_draining
      * }
      */
-    public static final long sq_draining$offset() { return sq_draining$OFFSET; }
+    public static final long sq_draining$offset() {
+        return sq_draining$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -700,7 +792,7 @@ public class ibv_qp_attr {
         struct.set(sq_draining$LAYOUT, sq_draining$OFFSET, fieldValue);
     }
 
-    private static final OfByte max_rd_atomic$LAYOUT = (OfByte) $LAYOUT.select(groupElement("max_rd_atomic"));
+    private static final OfByte max_rd_atomic$LAYOUT = (OfByte)$LAYOUT.select(groupElement("max_rd_atomic"));
 
     /**
      * Layout for field:
@@ -708,7 +800,9 @@ public class ibv_qp_attr {
      * uint8_t max_rd_atomic
      * }
      */
-    public static final OfByte max_rd_atomic$layout() { return max_rd_atomic$LAYOUT; }
+    public static final OfByte max_rd_atomic$layout() {
+        return max_rd_atomic$LAYOUT;
+    }
 
     private static final long max_rd_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("max_rd_atomic"));
 
@@ -718,7 +812,9 @@ public class ibv_qp_attr {
      * uint8_t max_rd_atomic
      * }
      */
-    public static final long max_rd_atomic$offset() { return max_rd_atomic$OFFSET; }
+    public static final long max_rd_atomic$offset() {
+        return max_rd_atomic$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -740,7 +836,7 @@ public class ibv_qp_attr {
         struct.set(max_rd_atomic$LAYOUT, max_rd_atomic$OFFSET, fieldValue);
     }
 
-    private static final OfByte max_dest_rd_atomic$LAYOUT = (OfByte) $LAYOUT.select(groupElement("max_dest_rd_atomic"));
+    private static final OfByte max_dest_rd_atomic$LAYOUT = (OfByte)$LAYOUT.select(groupElement("max_dest_rd_atomic"));
 
     /**
      * Layout for field:
@@ -748,7 +844,9 @@ public class ibv_qp_attr {
      * uint8_t max_dest_rd_atomic
      * }
      */
-    public static final OfByte max_dest_rd_atomic$layout() { return max_dest_rd_atomic$LAYOUT; }
+    public static final OfByte max_dest_rd_atomic$layout() {
+        return max_dest_rd_atomic$LAYOUT;
+    }
 
     private static final long max_dest_rd_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("max_dest_rd_atomic"));
 
@@ -758,7 +856,9 @@ public class ibv_qp_attr {
      * uint8_t max_dest_rd_atomic
      * }
      */
-    public static final long max_dest_rd_atomic$offset() { return max_dest_rd_atomic$OFFSET; }
+    public static final long max_dest_rd_atomic$offset() {
+        return max_dest_rd_atomic$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -780,7 +880,7 @@ public class ibv_qp_attr {
         struct.set(max_dest_rd_atomic$LAYOUT, max_dest_rd_atomic$OFFSET, fieldValue);
     }
 
-    private static final OfByte min_rnr_timer$LAYOUT = (OfByte) $LAYOUT.select(groupElement("min_rnr_timer"));
+    private static final OfByte min_rnr_timer$LAYOUT = (OfByte)$LAYOUT.select(groupElement("min_rnr_timer"));
 
     /**
      * Layout for field:
@@ -788,7 +888,9 @@ public class ibv_qp_attr {
      * uint8_t min_rnr_timer
      * }
      */
-    public static final OfByte min_rnr_timer$layout() { return min_rnr_timer$LAYOUT; }
+    public static final OfByte min_rnr_timer$layout() {
+        return min_rnr_timer$LAYOUT;
+    }
 
     private static final long min_rnr_timer$OFFSET = $LAYOUT.byteOffset(groupElement("min_rnr_timer"));
 
@@ -798,7 +900,9 @@ public class ibv_qp_attr {
      * uint8_t min_rnr_timer
      * }
      */
-    public static final long min_rnr_timer$offset() { return min_rnr_timer$OFFSET; }
+    public static final long min_rnr_timer$offset() {
+        return min_rnr_timer$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -820,7 +924,7 @@ public class ibv_qp_attr {
         struct.set(min_rnr_timer$LAYOUT, min_rnr_timer$OFFSET, fieldValue);
     }
 
-    private static final OfByte port_num$LAYOUT = (OfByte) $LAYOUT.select(groupElement("port_num"));
+    private static final OfByte port_num$LAYOUT = (OfByte)$LAYOUT.select(groupElement("port_num"));
 
     /**
      * Layout for field:
@@ -828,7 +932,9 @@ public class ibv_qp_attr {
      * uint8_t port_num
      * }
      */
-    public static final OfByte port_num$layout() { return port_num$LAYOUT; }
+    public static final OfByte port_num$layout() {
+        return port_num$LAYOUT;
+    }
 
     private static final long port_num$OFFSET = $LAYOUT.byteOffset(groupElement("port_num"));
 
@@ -838,7 +944,9 @@ public class ibv_qp_attr {
      * uint8_t port_num
      * }
      */
-    public static final long port_num$offset() { return port_num$OFFSET; }
+    public static final long port_num$offset() {
+        return port_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -846,7 +954,9 @@ public class ibv_qp_attr {
      * uint8_t port_num
      * }
      */
-    public static byte port_num(MemorySegment struct) { return struct.get(port_num$LAYOUT, port_num$OFFSET); }
+    public static byte port_num(MemorySegment struct) {
+        return struct.get(port_num$LAYOUT, port_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -858,7 +968,7 @@ public class ibv_qp_attr {
         struct.set(port_num$LAYOUT, port_num$OFFSET, fieldValue);
     }
 
-    private static final OfByte timeout$LAYOUT = (OfByte) $LAYOUT.select(groupElement("timeout"));
+    private static final OfByte timeout$LAYOUT = (OfByte)$LAYOUT.select(groupElement("timeout"));
 
     /**
      * Layout for field:
@@ -866,7 +976,9 @@ public class ibv_qp_attr {
      * uint8_t timeout
      * }
      */
-    public static final OfByte timeout$layout() { return timeout$LAYOUT; }
+    public static final OfByte timeout$layout() {
+        return timeout$LAYOUT;
+    }
 
     private static final long timeout$OFFSET = $LAYOUT.byteOffset(groupElement("timeout"));
 
@@ -876,7 +988,9 @@ public class ibv_qp_attr {
      * uint8_t timeout
      * }
      */
-    public static final long timeout$offset() { return timeout$OFFSET; }
+    public static final long timeout$offset() {
+        return timeout$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -884,7 +998,9 @@ public class ibv_qp_attr {
      * uint8_t timeout
      * }
      */
-    public static byte timeout(MemorySegment struct) { return struct.get(timeout$LAYOUT, timeout$OFFSET); }
+    public static byte timeout(MemorySegment struct) {
+        return struct.get(timeout$LAYOUT, timeout$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -896,7 +1012,7 @@ public class ibv_qp_attr {
         struct.set(timeout$LAYOUT, timeout$OFFSET, fieldValue);
     }
 
-    private static final OfByte retry_cnt$LAYOUT = (OfByte) $LAYOUT.select(groupElement("retry_cnt"));
+    private static final OfByte retry_cnt$LAYOUT = (OfByte)$LAYOUT.select(groupElement("retry_cnt"));
 
     /**
      * Layout for field:
@@ -904,7 +1020,9 @@ public class ibv_qp_attr {
      * uint8_t retry_cnt
      * }
      */
-    public static final OfByte retry_cnt$layout() { return retry_cnt$LAYOUT; }
+    public static final OfByte retry_cnt$layout() {
+        return retry_cnt$LAYOUT;
+    }
 
     private static final long retry_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("retry_cnt"));
 
@@ -914,7 +1032,9 @@ public class ibv_qp_attr {
      * uint8_t retry_cnt
      * }
      */
-    public static final long retry_cnt$offset() { return retry_cnt$OFFSET; }
+    public static final long retry_cnt$offset() {
+        return retry_cnt$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -922,7 +1042,9 @@ public class ibv_qp_attr {
      * uint8_t retry_cnt
      * }
      */
-    public static byte retry_cnt(MemorySegment struct) { return struct.get(retry_cnt$LAYOUT, retry_cnt$OFFSET); }
+    public static byte retry_cnt(MemorySegment struct) {
+        return struct.get(retry_cnt$LAYOUT, retry_cnt$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -934,7 +1056,7 @@ public class ibv_qp_attr {
         struct.set(retry_cnt$LAYOUT, retry_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfByte rnr_retry$LAYOUT = (OfByte) $LAYOUT.select(groupElement("rnr_retry"));
+    private static final OfByte rnr_retry$LAYOUT = (OfByte)$LAYOUT.select(groupElement("rnr_retry"));
 
     /**
      * Layout for field:
@@ -942,7 +1064,9 @@ public class ibv_qp_attr {
      * uint8_t rnr_retry
      * }
      */
-    public static final OfByte rnr_retry$layout() { return rnr_retry$LAYOUT; }
+    public static final OfByte rnr_retry$layout() {
+        return rnr_retry$LAYOUT;
+    }
 
     private static final long rnr_retry$OFFSET = $LAYOUT.byteOffset(groupElement("rnr_retry"));
 
@@ -952,7 +1076,9 @@ public class ibv_qp_attr {
      * uint8_t rnr_retry
      * }
      */
-    public static final long rnr_retry$offset() { return rnr_retry$OFFSET; }
+    public static final long rnr_retry$offset() {
+        return rnr_retry$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -960,7 +1086,9 @@ public class ibv_qp_attr {
      * uint8_t rnr_retry
      * }
      */
-    public static byte rnr_retry(MemorySegment struct) { return struct.get(rnr_retry$LAYOUT, rnr_retry$OFFSET); }
+    public static byte rnr_retry(MemorySegment struct) {
+        return struct.get(rnr_retry$LAYOUT, rnr_retry$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -972,7 +1100,7 @@ public class ibv_qp_attr {
         struct.set(rnr_retry$LAYOUT, rnr_retry$OFFSET, fieldValue);
     }
 
-    private static final OfByte alt_port_num$LAYOUT = (OfByte) $LAYOUT.select(groupElement("alt_port_num"));
+    private static final OfByte alt_port_num$LAYOUT = (OfByte)$LAYOUT.select(groupElement("alt_port_num"));
 
     /**
      * Layout for field:
@@ -980,7 +1108,9 @@ public class ibv_qp_attr {
      * uint8_t alt_port_num
      * }
      */
-    public static final OfByte alt_port_num$layout() { return alt_port_num$LAYOUT; }
+    public static final OfByte alt_port_num$layout() {
+        return alt_port_num$LAYOUT;
+    }
 
     private static final long alt_port_num$OFFSET = $LAYOUT.byteOffset(groupElement("alt_port_num"));
 
@@ -990,7 +1120,9 @@ public class ibv_qp_attr {
      * uint8_t alt_port_num
      * }
      */
-    public static final long alt_port_num$offset() { return alt_port_num$OFFSET; }
+    public static final long alt_port_num$offset() {
+        return alt_port_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1012,7 +1144,7 @@ public class ibv_qp_attr {
         struct.set(alt_port_num$LAYOUT, alt_port_num$OFFSET, fieldValue);
     }
 
-    private static final OfByte alt_timeout$LAYOUT = (OfByte) $LAYOUT.select(groupElement("alt_timeout"));
+    private static final OfByte alt_timeout$LAYOUT = (OfByte)$LAYOUT.select(groupElement("alt_timeout"));
 
     /**
      * Layout for field:
@@ -1020,7 +1152,9 @@ public class ibv_qp_attr {
      * uint8_t alt_timeout
      * }
      */
-    public static final OfByte alt_timeout$layout() { return alt_timeout$LAYOUT; }
+    public static final OfByte alt_timeout$layout() {
+        return alt_timeout$LAYOUT;
+    }
 
     private static final long alt_timeout$OFFSET = $LAYOUT.byteOffset(groupElement("alt_timeout"));
 
@@ -1030,7 +1164,9 @@ public class ibv_qp_attr {
      * uint8_t alt_timeout
      * }
      */
-    public static final long alt_timeout$offset() { return alt_timeout$OFFSET; }
+    public static final long alt_timeout$offset() {
+        return alt_timeout$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1052,7 +1188,7 @@ public class ibv_qp_attr {
         struct.set(alt_timeout$LAYOUT, alt_timeout$OFFSET, fieldValue);
     }
 
-    private static final OfInt rate_limit$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rate_limit"));
+    private static final OfInt rate_limit$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rate_limit"));
 
     /**
      * Layout for field:
@@ -1060,7 +1196,9 @@ public class ibv_qp_attr {
      * uint32_t rate_limit
      * }
      */
-    public static final OfInt rate_limit$layout() { return rate_limit$LAYOUT; }
+    public static final OfInt rate_limit$layout() {
+        return rate_limit$LAYOUT;
+    }
 
     private static final long rate_limit$OFFSET = $LAYOUT.byteOffset(groupElement("rate_limit"));
 
@@ -1070,7 +1208,9 @@ public class ibv_qp_attr {
      * uint32_t rate_limit
      * }
      */
-    public static final long rate_limit$offset() { return rate_limit$OFFSET; }
+    public static final long rate_limit$offset() {
+        return rate_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1078,7 +1218,9 @@ public class ibv_qp_attr {
      * uint32_t rate_limit
      * }
      */
-    public static int rate_limit(MemorySegment struct) { return struct.get(rate_limit$LAYOUT, rate_limit$OFFSET); }
+    public static int rate_limit(MemorySegment struct) {
+        return struct.get(rate_limit$LAYOUT, rate_limit$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1106,7 +1248,9 @@ public class ibv_qp_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1128,8 +1272,8 @@ public class ibv_qp_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

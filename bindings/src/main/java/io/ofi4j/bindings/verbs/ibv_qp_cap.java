@@ -29,16 +29,22 @@ public class ibv_qp_cap {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("max_send_wr"),
-            verbs_h.C_INT.withName("max_recv_wr"), verbs_h.C_INT.withName("max_send_sge"),
-            verbs_h.C_INT.withName("max_recv_sge"), verbs_h.C_INT.withName("max_inline_data")).withName("ibv_qp_cap");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("max_send_wr"),
+        verbs_h.C_INT.withName("max_recv_wr"),
+        verbs_h.C_INT.withName("max_send_sge"),
+        verbs_h.C_INT.withName("max_recv_sge"),
+        verbs_h.C_INT.withName("max_inline_data")
+    ).withName("ibv_qp_cap");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt max_send_wr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_send_wr"));
+    private static final OfInt max_send_wr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_send_wr"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class ibv_qp_cap {
      * uint32_t max_send_wr
      * }
      */
-    public static final OfInt max_send_wr$layout() { return max_send_wr$LAYOUT; }
+    public static final OfInt max_send_wr$layout() {
+        return max_send_wr$LAYOUT;
+    }
 
     private static final long max_send_wr$OFFSET = $LAYOUT.byteOffset(groupElement("max_send_wr"));
 
@@ -56,7 +64,9 @@ public class ibv_qp_cap {
      * uint32_t max_send_wr
      * }
      */
-    public static final long max_send_wr$offset() { return max_send_wr$OFFSET; }
+    public static final long max_send_wr$offset() {
+        return max_send_wr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +88,7 @@ public class ibv_qp_cap {
         struct.set(max_send_wr$LAYOUT, max_send_wr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_recv_wr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_recv_wr"));
+    private static final OfInt max_recv_wr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_recv_wr"));
 
     /**
      * Layout for field:
@@ -86,7 +96,9 @@ public class ibv_qp_cap {
      * uint32_t max_recv_wr
      * }
      */
-    public static final OfInt max_recv_wr$layout() { return max_recv_wr$LAYOUT; }
+    public static final OfInt max_recv_wr$layout() {
+        return max_recv_wr$LAYOUT;
+    }
 
     private static final long max_recv_wr$OFFSET = $LAYOUT.byteOffset(groupElement("max_recv_wr"));
 
@@ -96,7 +108,9 @@ public class ibv_qp_cap {
      * uint32_t max_recv_wr
      * }
      */
-    public static final long max_recv_wr$offset() { return max_recv_wr$OFFSET; }
+    public static final long max_recv_wr$offset() {
+        return max_recv_wr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -118,7 +132,7 @@ public class ibv_qp_cap {
         struct.set(max_recv_wr$LAYOUT, max_recv_wr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_send_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_send_sge"));
+    private static final OfInt max_send_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_send_sge"));
 
     /**
      * Layout for field:
@@ -126,7 +140,9 @@ public class ibv_qp_cap {
      * uint32_t max_send_sge
      * }
      */
-    public static final OfInt max_send_sge$layout() { return max_send_sge$LAYOUT; }
+    public static final OfInt max_send_sge$layout() {
+        return max_send_sge$LAYOUT;
+    }
 
     private static final long max_send_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_send_sge"));
 
@@ -136,7 +152,9 @@ public class ibv_qp_cap {
      * uint32_t max_send_sge
      * }
      */
-    public static final long max_send_sge$offset() { return max_send_sge$OFFSET; }
+    public static final long max_send_sge$offset() {
+        return max_send_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -158,7 +176,7 @@ public class ibv_qp_cap {
         struct.set(max_send_sge$LAYOUT, max_send_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_recv_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_recv_sge"));
+    private static final OfInt max_recv_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_recv_sge"));
 
     /**
      * Layout for field:
@@ -166,7 +184,9 @@ public class ibv_qp_cap {
      * uint32_t max_recv_sge
      * }
      */
-    public static final OfInt max_recv_sge$layout() { return max_recv_sge$LAYOUT; }
+    public static final OfInt max_recv_sge$layout() {
+        return max_recv_sge$LAYOUT;
+    }
 
     private static final long max_recv_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_recv_sge"));
 
@@ -176,7 +196,9 @@ public class ibv_qp_cap {
      * uint32_t max_recv_sge
      * }
      */
-    public static final long max_recv_sge$offset() { return max_recv_sge$OFFSET; }
+    public static final long max_recv_sge$offset() {
+        return max_recv_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -198,7 +220,7 @@ public class ibv_qp_cap {
         struct.set(max_recv_sge$LAYOUT, max_recv_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_inline_data$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_inline_data"));
+    private static final OfInt max_inline_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_inline_data"));
 
     /**
      * Layout for field:
@@ -206,7 +228,9 @@ public class ibv_qp_cap {
      * uint32_t max_inline_data
      * }
      */
-    public static final OfInt max_inline_data$layout() { return max_inline_data$LAYOUT; }
+    public static final OfInt max_inline_data$layout() {
+        return max_inline_data$LAYOUT;
+    }
 
     private static final long max_inline_data$OFFSET = $LAYOUT.byteOffset(groupElement("max_inline_data"));
 
@@ -216,7 +240,9 @@ public class ibv_qp_cap {
      * uint32_t max_inline_data
      * }
      */
-    public static final long max_inline_data$offset() { return max_inline_data$OFFSET; }
+    public static final long max_inline_data$offset() {
+        return max_inline_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -254,7 +280,9 @@ public class ibv_qp_cap {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -276,8 +304,8 @@ public class ibv_qp_cap {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

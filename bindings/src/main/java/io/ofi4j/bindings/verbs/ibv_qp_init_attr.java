@@ -31,17 +31,25 @@ public class ibv_qp_init_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("qp_context"),
-            verbs_h.C_POINTER.withName("send_cq"), verbs_h.C_POINTER.withName("recv_cq"),
-            verbs_h.C_POINTER.withName("srq"), ibv_qp_cap.layout().withName("cap"), verbs_h.C_INT.withName("qp_type"),
-            verbs_h.C_INT.withName("sq_sig_all"), MemoryLayout.paddingLayout(4)).withName("ibv_qp_init_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("qp_context"),
+        verbs_h.C_POINTER.withName("send_cq"),
+        verbs_h.C_POINTER.withName("recv_cq"),
+        verbs_h.C_POINTER.withName("srq"),
+        ibv_qp_cap.layout().withName("cap"),
+        verbs_h.C_INT.withName("qp_type"),
+        verbs_h.C_INT.withName("sq_sig_all"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_qp_init_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout qp_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp_context"));
+    private static final AddressLayout qp_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp_context"));
 
     /**
      * Layout for field:
@@ -49,7 +57,9 @@ public class ibv_qp_init_attr {
      * void *qp_context
      * }
      */
-    public static final AddressLayout qp_context$layout() { return qp_context$LAYOUT; }
+    public static final AddressLayout qp_context$layout() {
+        return qp_context$LAYOUT;
+    }
 
     private static final long qp_context$OFFSET = $LAYOUT.byteOffset(groupElement("qp_context"));
 
@@ -59,7 +69,9 @@ public class ibv_qp_init_attr {
      * void *qp_context
      * }
      */
-    public static final long qp_context$offset() { return qp_context$OFFSET; }
+    public static final long qp_context$offset() {
+        return qp_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -81,7 +93,7 @@ public class ibv_qp_init_attr {
         struct.set(qp_context$LAYOUT, qp_context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -89,7 +101,9 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
+    public static final AddressLayout send_cq$layout() {
+        return send_cq$LAYOUT;
+    }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -99,7 +113,9 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() { return send_cq$OFFSET; }
+    public static final long send_cq$offset() {
+        return send_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -107,7 +123,9 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
+    public static MemorySegment send_cq(MemorySegment struct) {
+        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -119,7 +137,7 @@ public class ibv_qp_init_attr {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -127,7 +145,9 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
+    public static final AddressLayout recv_cq$layout() {
+        return recv_cq$LAYOUT;
+    }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -137,7 +157,9 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
+    public static final long recv_cq$offset() {
+        return recv_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -145,7 +167,9 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
+    public static MemorySegment recv_cq(MemorySegment struct) {
+        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -157,7 +181,7 @@ public class ibv_qp_init_attr {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -165,7 +189,9 @@ public class ibv_qp_init_attr {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
+    public static final AddressLayout srq$layout() {
+        return srq$LAYOUT;
+    }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -175,7 +201,9 @@ public class ibv_qp_init_attr {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() { return srq$OFFSET; }
+    public static final long srq$offset() {
+        return srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -183,7 +211,9 @@ public class ibv_qp_init_attr {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
+    public static MemorySegment srq(MemorySegment struct) {
+        return struct.get(srq$LAYOUT, srq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -195,7 +225,7 @@ public class ibv_qp_init_attr {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout cap$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cap"));
+    private static final GroupLayout cap$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cap"));
 
     /**
      * Layout for field:
@@ -203,7 +233,9 @@ public class ibv_qp_init_attr {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final GroupLayout cap$layout() { return cap$LAYOUT; }
+    public static final GroupLayout cap$layout() {
+        return cap$LAYOUT;
+    }
 
     private static final long cap$OFFSET = $LAYOUT.byteOffset(groupElement("cap"));
 
@@ -213,7 +245,9 @@ public class ibv_qp_init_attr {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final long cap$offset() { return cap$OFFSET; }
+    public static final long cap$offset() {
+        return cap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -235,7 +269,7 @@ public class ibv_qp_init_attr {
         MemorySegment.copy(fieldValue, 0L, struct, cap$OFFSET, cap$LAYOUT.byteSize());
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -243,7 +277,9 @@ public class ibv_qp_init_attr {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
+    public static final OfInt qp_type$layout() {
+        return qp_type$LAYOUT;
+    }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -253,7 +289,9 @@ public class ibv_qp_init_attr {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() { return qp_type$OFFSET; }
+    public static final long qp_type$offset() {
+        return qp_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -261,7 +299,9 @@ public class ibv_qp_init_attr {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
+    public static int qp_type(MemorySegment struct) {
+        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -273,7 +313,7 @@ public class ibv_qp_init_attr {
         struct.set(qp_type$LAYOUT, qp_type$OFFSET, fieldValue);
     }
 
-    private static final OfInt sq_sig_all$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sq_sig_all"));
+    private static final OfInt sq_sig_all$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sq_sig_all"));
 
     /**
      * Layout for field:
@@ -281,7 +321,9 @@ public class ibv_qp_init_attr {
      * int sq_sig_all
      * }
      */
-    public static final OfInt sq_sig_all$layout() { return sq_sig_all$LAYOUT; }
+    public static final OfInt sq_sig_all$layout() {
+        return sq_sig_all$LAYOUT;
+    }
 
     private static final long sq_sig_all$OFFSET = $LAYOUT.byteOffset(groupElement("sq_sig_all"));
 
@@ -291,7 +333,9 @@ public class ibv_qp_init_attr {
      * int sq_sig_all
      * }
      */
-    public static final long sq_sig_all$offset() { return sq_sig_all$OFFSET; }
+    public static final long sq_sig_all$offset() {
+        return sq_sig_all$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -299,7 +343,9 @@ public class ibv_qp_init_attr {
      * int sq_sig_all
      * }
      */
-    public static int sq_sig_all(MemorySegment struct) { return struct.get(sq_sig_all$LAYOUT, sq_sig_all$OFFSET); }
+    public static int sq_sig_all(MemorySegment struct) {
+        return struct.get(sq_sig_all$LAYOUT, sq_sig_all$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -327,7 +373,9 @@ public class ibv_qp_init_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -349,8 +397,8 @@ public class ibv_qp_init_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

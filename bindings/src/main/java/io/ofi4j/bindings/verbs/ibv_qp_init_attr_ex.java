@@ -40,24 +40,35 @@ public class ibv_qp_init_attr_ex {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_POINTER.withName("qp_context"), verbs_h.C_POINTER.withName("send_cq"),
-                    verbs_h.C_POINTER.withName("recv_cq"), verbs_h.C_POINTER.withName("srq"),
-                    ibv_qp_cap.layout().withName("cap"), verbs_h.C_INT.withName("qp_type"),
-                    verbs_h.C_INT.withName("sq_sig_all"), verbs_h.C_INT.withName("comp_mask"),
-                    verbs_h.C_POINTER.withName("pd"), verbs_h.C_POINTER.withName("xrcd"),
-                    verbs_h.C_INT.withName("create_flags"), verbs_h.C_SHORT.withName("max_tso_header"),
-                    MemoryLayout.paddingLayout(2), verbs_h.C_POINTER.withName("rwq_ind_tbl"),
-                    ibv_rx_hash_conf.layout().withName("rx_hash_conf"), verbs_h.C_INT.withName("source_qpn"),
-                    MemoryLayout.paddingLayout(4), verbs_h.C_LONG.withName("send_ops_flags"))
-            .withName("ibv_qp_init_attr_ex");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("qp_context"),
+        verbs_h.C_POINTER.withName("send_cq"),
+        verbs_h.C_POINTER.withName("recv_cq"),
+        verbs_h.C_POINTER.withName("srq"),
+        ibv_qp_cap.layout().withName("cap"),
+        verbs_h.C_INT.withName("qp_type"),
+        verbs_h.C_INT.withName("sq_sig_all"),
+        verbs_h.C_INT.withName("comp_mask"),
+        verbs_h.C_POINTER.withName("pd"),
+        verbs_h.C_POINTER.withName("xrcd"),
+        verbs_h.C_INT.withName("create_flags"),
+        verbs_h.C_SHORT.withName("max_tso_header"),
+        MemoryLayout.paddingLayout(2),
+        verbs_h.C_POINTER.withName("rwq_ind_tbl"),
+        ibv_rx_hash_conf.layout().withName("rx_hash_conf"),
+        verbs_h.C_INT.withName("source_qpn"),
+        MemoryLayout.paddingLayout(4),
+        verbs_h.C_LONG.withName("send_ops_flags")
+    ).withName("ibv_qp_init_attr_ex");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout qp_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp_context"));
+    private static final AddressLayout qp_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp_context"));
 
     /**
      * Layout for field:
@@ -65,7 +76,9 @@ public class ibv_qp_init_attr_ex {
      * void *qp_context
      * }
      */
-    public static final AddressLayout qp_context$layout() { return qp_context$LAYOUT; }
+    public static final AddressLayout qp_context$layout() {
+        return qp_context$LAYOUT;
+    }
 
     private static final long qp_context$OFFSET = $LAYOUT.byteOffset(groupElement("qp_context"));
 
@@ -75,7 +88,9 @@ public class ibv_qp_init_attr_ex {
      * void *qp_context
      * }
      */
-    public static final long qp_context$offset() { return qp_context$OFFSET; }
+    public static final long qp_context$offset() {
+        return qp_context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -97,7 +112,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(qp_context$LAYOUT, qp_context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -105,7 +120,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
+    public static final AddressLayout send_cq$layout() {
+        return send_cq$LAYOUT;
+    }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -115,7 +132,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() { return send_cq$OFFSET; }
+    public static final long send_cq$offset() {
+        return send_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -123,7 +142,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
+    public static MemorySegment send_cq(MemorySegment struct) {
+        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -135,7 +156,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -143,7 +164,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
+    public static final AddressLayout recv_cq$layout() {
+        return recv_cq$LAYOUT;
+    }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -153,7 +176,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
+    public static final long recv_cq$offset() {
+        return recv_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -161,7 +186,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
+    public static MemorySegment recv_cq(MemorySegment struct) {
+        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -173,7 +200,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -181,7 +208,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
+    public static final AddressLayout srq$layout() {
+        return srq$LAYOUT;
+    }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -191,7 +220,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() { return srq$OFFSET; }
+    public static final long srq$offset() {
+        return srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -199,7 +230,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
+    public static MemorySegment srq(MemorySegment struct) {
+        return struct.get(srq$LAYOUT, srq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -211,7 +244,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout cap$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cap"));
+    private static final GroupLayout cap$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cap"));
 
     /**
      * Layout for field:
@@ -219,7 +252,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final GroupLayout cap$layout() { return cap$LAYOUT; }
+    public static final GroupLayout cap$layout() {
+        return cap$LAYOUT;
+    }
 
     private static final long cap$OFFSET = $LAYOUT.byteOffset(groupElement("cap"));
 
@@ -229,7 +264,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final long cap$offset() { return cap$OFFSET; }
+    public static final long cap$offset() {
+        return cap$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -251,7 +288,7 @@ public class ibv_qp_init_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, cap$OFFSET, cap$LAYOUT.byteSize());
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -259,7 +296,9 @@ public class ibv_qp_init_attr_ex {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
+    public static final OfInt qp_type$layout() {
+        return qp_type$LAYOUT;
+    }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -269,7 +308,9 @@ public class ibv_qp_init_attr_ex {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() { return qp_type$OFFSET; }
+    public static final long qp_type$offset() {
+        return qp_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -277,7 +318,9 @@ public class ibv_qp_init_attr_ex {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
+    public static int qp_type(MemorySegment struct) {
+        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -289,7 +332,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(qp_type$LAYOUT, qp_type$OFFSET, fieldValue);
     }
 
-    private static final OfInt sq_sig_all$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sq_sig_all"));
+    private static final OfInt sq_sig_all$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sq_sig_all"));
 
     /**
      * Layout for field:
@@ -297,7 +340,9 @@ public class ibv_qp_init_attr_ex {
      * int sq_sig_all
      * }
      */
-    public static final OfInt sq_sig_all$layout() { return sq_sig_all$LAYOUT; }
+    public static final OfInt sq_sig_all$layout() {
+        return sq_sig_all$LAYOUT;
+    }
 
     private static final long sq_sig_all$OFFSET = $LAYOUT.byteOffset(groupElement("sq_sig_all"));
 
@@ -307,7 +352,9 @@ public class ibv_qp_init_attr_ex {
      * int sq_sig_all
      * }
      */
-    public static final long sq_sig_all$offset() { return sq_sig_all$OFFSET; }
+    public static final long sq_sig_all$offset() {
+        return sq_sig_all$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -315,7 +362,9 @@ public class ibv_qp_init_attr_ex {
      * int sq_sig_all
      * }
      */
-    public static int sq_sig_all(MemorySegment struct) { return struct.get(sq_sig_all$LAYOUT, sq_sig_all$OFFSET); }
+    public static int sq_sig_all(MemorySegment struct) {
+        return struct.get(sq_sig_all$LAYOUT, sq_sig_all$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -327,7 +376,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(sq_sig_all$LAYOUT, sq_sig_all$OFFSET, fieldValue);
     }
 
-    private static final OfInt comp_mask$LAYOUT = (OfInt) $LAYOUT.select(groupElement("comp_mask"));
+    private static final OfInt comp_mask$LAYOUT = (OfInt)$LAYOUT.select(groupElement("comp_mask"));
 
     /**
      * Layout for field:
@@ -335,7 +384,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t comp_mask
      * }
      */
-    public static final OfInt comp_mask$layout() { return comp_mask$LAYOUT; }
+    public static final OfInt comp_mask$layout() {
+        return comp_mask$LAYOUT;
+    }
 
     private static final long comp_mask$OFFSET = $LAYOUT.byteOffset(groupElement("comp_mask"));
 
@@ -345,7 +396,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t comp_mask
      * }
      */
-    public static final long comp_mask$offset() { return comp_mask$OFFSET; }
+    public static final long comp_mask$offset() {
+        return comp_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -353,7 +406,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t comp_mask
      * }
      */
-    public static int comp_mask(MemorySegment struct) { return struct.get(comp_mask$LAYOUT, comp_mask$OFFSET); }
+    public static int comp_mask(MemorySegment struct) {
+        return struct.get(comp_mask$LAYOUT, comp_mask$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -365,7 +420,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(comp_mask$LAYOUT, comp_mask$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -373,7 +428,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
+    public static final AddressLayout pd$layout() {
+        return pd$LAYOUT;
+    }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -383,7 +440,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() { return pd$OFFSET; }
+    public static final long pd$offset() {
+        return pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -391,7 +450,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
+    public static MemorySegment pd(MemorySegment struct) {
+        return struct.get(pd$LAYOUT, pd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -403,7 +464,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout xrcd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("xrcd"));
+    private static final AddressLayout xrcd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("xrcd"));
 
     /**
      * Layout for field:
@@ -411,7 +472,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_xrcd *xrcd
      * }
      */
-    public static final AddressLayout xrcd$layout() { return xrcd$LAYOUT; }
+    public static final AddressLayout xrcd$layout() {
+        return xrcd$LAYOUT;
+    }
 
     private static final long xrcd$OFFSET = $LAYOUT.byteOffset(groupElement("xrcd"));
 
@@ -421,7 +484,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_xrcd *xrcd
      * }
      */
-    public static final long xrcd$offset() { return xrcd$OFFSET; }
+    public static final long xrcd$offset() {
+        return xrcd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -429,7 +494,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_xrcd *xrcd
      * }
      */
-    public static MemorySegment xrcd(MemorySegment struct) { return struct.get(xrcd$LAYOUT, xrcd$OFFSET); }
+    public static MemorySegment xrcd(MemorySegment struct) {
+        return struct.get(xrcd$LAYOUT, xrcd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -441,7 +508,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(xrcd$LAYOUT, xrcd$OFFSET, fieldValue);
     }
 
-    private static final OfInt create_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("create_flags"));
+    private static final OfInt create_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("create_flags"));
 
     /**
      * Layout for field:
@@ -449,7 +516,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t create_flags
      * }
      */
-    public static final OfInt create_flags$layout() { return create_flags$LAYOUT; }
+    public static final OfInt create_flags$layout() {
+        return create_flags$LAYOUT;
+    }
 
     private static final long create_flags$OFFSET = $LAYOUT.byteOffset(groupElement("create_flags"));
 
@@ -459,7 +528,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t create_flags
      * }
      */
-    public static final long create_flags$offset() { return create_flags$OFFSET; }
+    public static final long create_flags$offset() {
+        return create_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -481,7 +552,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(create_flags$LAYOUT, create_flags$OFFSET, fieldValue);
     }
 
-    private static final OfShort max_tso_header$LAYOUT = (OfShort) $LAYOUT.select(groupElement("max_tso_header"));
+    private static final OfShort max_tso_header$LAYOUT = (OfShort)$LAYOUT.select(groupElement("max_tso_header"));
 
     /**
      * Layout for field:
@@ -489,7 +560,9 @@ public class ibv_qp_init_attr_ex {
      * uint16_t max_tso_header
      * }
      */
-    public static final OfShort max_tso_header$layout() { return max_tso_header$LAYOUT; }
+    public static final OfShort max_tso_header$layout() {
+        return max_tso_header$LAYOUT;
+    }
 
     private static final long max_tso_header$OFFSET = $LAYOUT.byteOffset(groupElement("max_tso_header"));
 
@@ -499,7 +572,9 @@ public class ibv_qp_init_attr_ex {
      * uint16_t max_tso_header
      * }
      */
-    public static final long max_tso_header$offset() { return max_tso_header$OFFSET; }
+    public static final long max_tso_header$offset() {
+        return max_tso_header$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -521,7 +596,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(max_tso_header$LAYOUT, max_tso_header$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rwq_ind_tbl$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rwq_ind_tbl"));
+    private static final AddressLayout rwq_ind_tbl$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rwq_ind_tbl"));
 
     /**
      * Layout for field:
@@ -529,7 +604,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_rwq_ind_table *rwq_ind_tbl
      * }
      */
-    public static final AddressLayout rwq_ind_tbl$layout() { return rwq_ind_tbl$LAYOUT; }
+    public static final AddressLayout rwq_ind_tbl$layout() {
+        return rwq_ind_tbl$LAYOUT;
+    }
 
     private static final long rwq_ind_tbl$OFFSET = $LAYOUT.byteOffset(groupElement("rwq_ind_tbl"));
 
@@ -539,7 +616,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_rwq_ind_table *rwq_ind_tbl
      * }
      */
-    public static final long rwq_ind_tbl$offset() { return rwq_ind_tbl$OFFSET; }
+    public static final long rwq_ind_tbl$offset() {
+        return rwq_ind_tbl$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -561,7 +640,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(rwq_ind_tbl$LAYOUT, rwq_ind_tbl$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout rx_hash_conf$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("rx_hash_conf"));
+    private static final GroupLayout rx_hash_conf$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("rx_hash_conf"));
 
     /**
      * Layout for field:
@@ -569,7 +648,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_rx_hash_conf rx_hash_conf
      * }
      */
-    public static final GroupLayout rx_hash_conf$layout() { return rx_hash_conf$LAYOUT; }
+    public static final GroupLayout rx_hash_conf$layout() {
+        return rx_hash_conf$LAYOUT;
+    }
 
     private static final long rx_hash_conf$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_conf"));
 
@@ -579,7 +660,9 @@ public class ibv_qp_init_attr_ex {
      * struct ibv_rx_hash_conf rx_hash_conf
      * }
      */
-    public static final long rx_hash_conf$offset() { return rx_hash_conf$OFFSET; }
+    public static final long rx_hash_conf$offset() {
+        return rx_hash_conf$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -601,7 +684,7 @@ public class ibv_qp_init_attr_ex {
         MemorySegment.copy(fieldValue, 0L, struct, rx_hash_conf$OFFSET, rx_hash_conf$LAYOUT.byteSize());
     }
 
-    private static final OfInt source_qpn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("source_qpn"));
+    private static final OfInt source_qpn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("source_qpn"));
 
     /**
      * Layout for field:
@@ -609,7 +692,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t source_qpn
      * }
      */
-    public static final OfInt source_qpn$layout() { return source_qpn$LAYOUT; }
+    public static final OfInt source_qpn$layout() {
+        return source_qpn$LAYOUT;
+    }
 
     private static final long source_qpn$OFFSET = $LAYOUT.byteOffset(groupElement("source_qpn"));
 
@@ -619,7 +704,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t source_qpn
      * }
      */
-    public static final long source_qpn$offset() { return source_qpn$OFFSET; }
+    public static final long source_qpn$offset() {
+        return source_qpn$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -627,7 +714,9 @@ public class ibv_qp_init_attr_ex {
      * uint32_t source_qpn
      * }
      */
-    public static int source_qpn(MemorySegment struct) { return struct.get(source_qpn$LAYOUT, source_qpn$OFFSET); }
+    public static int source_qpn(MemorySegment struct) {
+        return struct.get(source_qpn$LAYOUT, source_qpn$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -639,7 +728,7 @@ public class ibv_qp_init_attr_ex {
         struct.set(source_qpn$LAYOUT, source_qpn$OFFSET, fieldValue);
     }
 
-    private static final OfLong send_ops_flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("send_ops_flags"));
+    private static final OfLong send_ops_flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("send_ops_flags"));
 
     /**
      * Layout for field:
@@ -647,7 +736,9 @@ public class ibv_qp_init_attr_ex {
      * uint64_t send_ops_flags
      * }
      */
-    public static final OfLong send_ops_flags$layout() { return send_ops_flags$LAYOUT; }
+    public static final OfLong send_ops_flags$layout() {
+        return send_ops_flags$LAYOUT;
+    }
 
     private static final long send_ops_flags$OFFSET = $LAYOUT.byteOffset(groupElement("send_ops_flags"));
 
@@ -657,7 +748,9 @@ public class ibv_qp_init_attr_ex {
      * uint64_t send_ops_flags
      * }
      */
-    public static final long send_ops_flags$offset() { return send_ops_flags$OFFSET; }
+    public static final long send_ops_flags$offset() {
+        return send_ops_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -695,7 +788,9 @@ public class ibv_qp_init_attr_ex {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -717,8 +812,8 @@ public class ibv_qp_init_attr_ex {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

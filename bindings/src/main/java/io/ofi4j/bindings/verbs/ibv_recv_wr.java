@@ -28,16 +28,22 @@ public class ibv_recv_wr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("wr_id"),
-            verbs_h.C_POINTER.withName("next"), verbs_h.C_POINTER.withName("sg_list"),
-            verbs_h.C_INT.withName("num_sge"), MemoryLayout.paddingLayout(4)).withName("ibv_recv_wr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_LONG.withName("wr_id"),
+        verbs_h.C_POINTER.withName("next"),
+        verbs_h.C_POINTER.withName("sg_list"),
+        verbs_h.C_INT.withName("num_sge"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("ibv_recv_wr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong wr_id$LAYOUT = (OfLong) $LAYOUT.select(groupElement("wr_id"));
+    private static final OfLong wr_id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wr_id"));
 
     /**
      * Layout for field:
@@ -45,7 +51,9 @@ public class ibv_recv_wr {
      * uint64_t wr_id
      * }
      */
-    public static final OfLong wr_id$layout() { return wr_id$LAYOUT; }
+    public static final OfLong wr_id$layout() {
+        return wr_id$LAYOUT;
+    }
 
     private static final long wr_id$OFFSET = $LAYOUT.byteOffset(groupElement("wr_id"));
 
@@ -55,7 +63,9 @@ public class ibv_recv_wr {
      * uint64_t wr_id
      * }
      */
-    public static final long wr_id$offset() { return wr_id$OFFSET; }
+    public static final long wr_id$offset() {
+        return wr_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +73,9 @@ public class ibv_recv_wr {
      * uint64_t wr_id
      * }
      */
-    public static long wr_id(MemorySegment struct) { return struct.get(wr_id$LAYOUT, wr_id$OFFSET); }
+    public static long wr_id(MemorySegment struct) {
+        return struct.get(wr_id$LAYOUT, wr_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -75,7 +87,7 @@ public class ibv_recv_wr {
         struct.set(wr_id$LAYOUT, wr_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("next"));
+    private static final AddressLayout next$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("next"));
 
     /**
      * Layout for field:
@@ -83,7 +95,9 @@ public class ibv_recv_wr {
      * struct ibv_recv_wr *next
      * }
      */
-    public static final AddressLayout next$layout() { return next$LAYOUT; }
+    public static final AddressLayout next$layout() {
+        return next$LAYOUT;
+    }
 
     private static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
 
@@ -93,7 +107,9 @@ public class ibv_recv_wr {
      * struct ibv_recv_wr *next
      * }
      */
-    public static final long next$offset() { return next$OFFSET; }
+    public static final long next$offset() {
+        return next$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +117,9 @@ public class ibv_recv_wr {
      * struct ibv_recv_wr *next
      * }
      */
-    public static MemorySegment next(MemorySegment struct) { return struct.get(next$LAYOUT, next$OFFSET); }
+    public static MemorySegment next(MemorySegment struct) {
+        return struct.get(next$LAYOUT, next$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +131,7 @@ public class ibv_recv_wr {
         struct.set(next$LAYOUT, next$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout sg_list$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sg_list"));
+    private static final AddressLayout sg_list$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sg_list"));
 
     /**
      * Layout for field:
@@ -121,7 +139,9 @@ public class ibv_recv_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static final AddressLayout sg_list$layout() { return sg_list$LAYOUT; }
+    public static final AddressLayout sg_list$layout() {
+        return sg_list$LAYOUT;
+    }
 
     private static final long sg_list$OFFSET = $LAYOUT.byteOffset(groupElement("sg_list"));
 
@@ -131,7 +151,9 @@ public class ibv_recv_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static final long sg_list$offset() { return sg_list$OFFSET; }
+    public static final long sg_list$offset() {
+        return sg_list$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -139,7 +161,9 @@ public class ibv_recv_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static MemorySegment sg_list(MemorySegment struct) { return struct.get(sg_list$LAYOUT, sg_list$OFFSET); }
+    public static MemorySegment sg_list(MemorySegment struct) {
+        return struct.get(sg_list$LAYOUT, sg_list$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -151,7 +175,7 @@ public class ibv_recv_wr {
         struct.set(sg_list$LAYOUT, sg_list$OFFSET, fieldValue);
     }
 
-    private static final OfInt num_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("num_sge"));
+    private static final OfInt num_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("num_sge"));
 
     /**
      * Layout for field:
@@ -159,7 +183,9 @@ public class ibv_recv_wr {
      * int num_sge
      * }
      */
-    public static final OfInt num_sge$layout() { return num_sge$LAYOUT; }
+    public static final OfInt num_sge$layout() {
+        return num_sge$LAYOUT;
+    }
 
     private static final long num_sge$OFFSET = $LAYOUT.byteOffset(groupElement("num_sge"));
 
@@ -169,7 +195,9 @@ public class ibv_recv_wr {
      * int num_sge
      * }
      */
-    public static final long num_sge$offset() { return num_sge$OFFSET; }
+    public static final long num_sge$offset() {
+        return num_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -177,7 +205,9 @@ public class ibv_recv_wr {
      * int num_sge
      * }
      */
-    public static int num_sge(MemorySegment struct) { return struct.get(num_sge$LAYOUT, num_sge$OFFSET); }
+    public static int num_sge(MemorySegment struct) {
+        return struct.get(num_sge$LAYOUT, num_sge$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -205,7 +235,9 @@ public class ibv_recv_wr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -227,8 +259,8 @@ public class ibv_recv_wr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,18 +29,24 @@ public class ibv_rss_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("supported_qpts"),
-            verbs_h.C_INT.withName("max_rwq_indirection_tables"),
-            verbs_h.C_INT.withName("max_rwq_indirection_table_size"), MemoryLayout.paddingLayout(4),
-            verbs_h.C_LONG.withName("rx_hash_fields_mask"), verbs_h.C_CHAR.withName("rx_hash_function"),
-            MemoryLayout.paddingLayout(7)).withName("ibv_rss_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("supported_qpts"),
+        verbs_h.C_INT.withName("max_rwq_indirection_tables"),
+        verbs_h.C_INT.withName("max_rwq_indirection_table_size"),
+        MemoryLayout.paddingLayout(4),
+        verbs_h.C_LONG.withName("rx_hash_fields_mask"),
+        verbs_h.C_CHAR.withName("rx_hash_function"),
+        MemoryLayout.paddingLayout(7)
+    ).withName("ibv_rss_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt supported_qpts$LAYOUT = (OfInt) $LAYOUT.select(groupElement("supported_qpts"));
+    private static final OfInt supported_qpts$LAYOUT = (OfInt)$LAYOUT.select(groupElement("supported_qpts"));
 
     /**
      * Layout for field:
@@ -48,7 +54,9 @@ public class ibv_rss_caps {
      * uint32_t supported_qpts
      * }
      */
-    public static final OfInt supported_qpts$layout() { return supported_qpts$LAYOUT; }
+    public static final OfInt supported_qpts$layout() {
+        return supported_qpts$LAYOUT;
+    }
 
     private static final long supported_qpts$OFFSET = $LAYOUT.byteOffset(groupElement("supported_qpts"));
 
@@ -58,7 +66,9 @@ public class ibv_rss_caps {
      * uint32_t supported_qpts
      * }
      */
-    public static final long supported_qpts$offset() { return supported_qpts$OFFSET; }
+    public static final long supported_qpts$offset() {
+        return supported_qpts$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -80,8 +90,7 @@ public class ibv_rss_caps {
         struct.set(supported_qpts$LAYOUT, supported_qpts$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_rwq_indirection_tables$LAYOUT = (OfInt) $LAYOUT
-            .select(groupElement("max_rwq_indirection_tables"));
+    private static final OfInt max_rwq_indirection_tables$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_rwq_indirection_tables"));
 
     /**
      * Layout for field:
@@ -89,10 +98,11 @@ public class ibv_rss_caps {
      * uint32_t max_rwq_indirection_tables
      * }
      */
-    public static final OfInt max_rwq_indirection_tables$layout() { return max_rwq_indirection_tables$LAYOUT; }
+    public static final OfInt max_rwq_indirection_tables$layout() {
+        return max_rwq_indirection_tables$LAYOUT;
+    }
 
-    private static final long max_rwq_indirection_tables$OFFSET = $LAYOUT
-            .byteOffset(groupElement("max_rwq_indirection_tables"));
+    private static final long max_rwq_indirection_tables$OFFSET = $LAYOUT.byteOffset(groupElement("max_rwq_indirection_tables"));
 
     /**
      * Offset for field:
@@ -100,7 +110,9 @@ public class ibv_rss_caps {
      * uint32_t max_rwq_indirection_tables
      * }
      */
-    public static final long max_rwq_indirection_tables$offset() { return max_rwq_indirection_tables$OFFSET; }
+    public static final long max_rwq_indirection_tables$offset() {
+        return max_rwq_indirection_tables$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -122,8 +134,7 @@ public class ibv_rss_caps {
         struct.set(max_rwq_indirection_tables$LAYOUT, max_rwq_indirection_tables$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_rwq_indirection_table_size$LAYOUT = (OfInt) $LAYOUT
-            .select(groupElement("max_rwq_indirection_table_size"));
+    private static final OfInt max_rwq_indirection_table_size$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_rwq_indirection_table_size"));
 
     /**
      * Layout for field:
@@ -135,8 +146,7 @@ public class ibv_rss_caps {
         return max_rwq_indirection_table_size$LAYOUT;
     }
 
-    private static final long max_rwq_indirection_table_size$OFFSET = $LAYOUT
-            .byteOffset(groupElement("max_rwq_indirection_table_size"));
+    private static final long max_rwq_indirection_table_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_rwq_indirection_table_size"));
 
     /**
      * Offset for field:
@@ -168,8 +178,7 @@ public class ibv_rss_caps {
         struct.set(max_rwq_indirection_table_size$LAYOUT, max_rwq_indirection_table_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong rx_hash_fields_mask$LAYOUT = (OfLong) $LAYOUT
-            .select(groupElement("rx_hash_fields_mask"));
+    private static final OfLong rx_hash_fields_mask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rx_hash_fields_mask"));
 
     /**
      * Layout for field:
@@ -177,7 +186,9 @@ public class ibv_rss_caps {
      * uint64_t rx_hash_fields_mask
      * }
      */
-    public static final OfLong rx_hash_fields_mask$layout() { return rx_hash_fields_mask$LAYOUT; }
+    public static final OfLong rx_hash_fields_mask$layout() {
+        return rx_hash_fields_mask$LAYOUT;
+    }
 
     private static final long rx_hash_fields_mask$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_fields_mask"));
 
@@ -187,7 +198,9 @@ public class ibv_rss_caps {
      * uint64_t rx_hash_fields_mask
      * }
      */
-    public static final long rx_hash_fields_mask$offset() { return rx_hash_fields_mask$OFFSET; }
+    public static final long rx_hash_fields_mask$offset() {
+        return rx_hash_fields_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -209,7 +222,7 @@ public class ibv_rss_caps {
         struct.set(rx_hash_fields_mask$LAYOUT, rx_hash_fields_mask$OFFSET, fieldValue);
     }
 
-    private static final OfByte rx_hash_function$LAYOUT = (OfByte) $LAYOUT.select(groupElement("rx_hash_function"));
+    private static final OfByte rx_hash_function$LAYOUT = (OfByte)$LAYOUT.select(groupElement("rx_hash_function"));
 
     /**
      * Layout for field:
@@ -217,7 +230,9 @@ public class ibv_rss_caps {
      * uint8_t rx_hash_function
      * }
      */
-    public static final OfByte rx_hash_function$layout() { return rx_hash_function$LAYOUT; }
+    public static final OfByte rx_hash_function$layout() {
+        return rx_hash_function$LAYOUT;
+    }
 
     private static final long rx_hash_function$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_function"));
 
@@ -227,7 +242,9 @@ public class ibv_rss_caps {
      * uint8_t rx_hash_function
      * }
      */
-    public static final long rx_hash_function$offset() { return rx_hash_function$OFFSET; }
+    public static final long rx_hash_function$offset() {
+        return rx_hash_function$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -265,7 +282,9 @@ public class ibv_rss_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -287,8 +306,8 @@ public class ibv_rss_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

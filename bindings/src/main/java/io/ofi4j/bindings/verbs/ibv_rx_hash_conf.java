@@ -28,17 +28,22 @@ public class ibv_rx_hash_conf {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_CHAR.withName("rx_hash_function"),
-            verbs_h.C_CHAR.withName("rx_hash_key_len"), MemoryLayout.paddingLayout(6),
-            verbs_h.C_POINTER.withName("rx_hash_key"), verbs_h.C_LONG.withName("rx_hash_fields_mask"))
-            .withName("ibv_rx_hash_conf");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_CHAR.withName("rx_hash_function"),
+        verbs_h.C_CHAR.withName("rx_hash_key_len"),
+        MemoryLayout.paddingLayout(6),
+        verbs_h.C_POINTER.withName("rx_hash_key"),
+        verbs_h.C_LONG.withName("rx_hash_fields_mask")
+    ).withName("ibv_rx_hash_conf");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfByte rx_hash_function$LAYOUT = (OfByte) $LAYOUT.select(groupElement("rx_hash_function"));
+    private static final OfByte rx_hash_function$LAYOUT = (OfByte)$LAYOUT.select(groupElement("rx_hash_function"));
 
     /**
      * Layout for field:
@@ -46,7 +51,9 @@ public class ibv_rx_hash_conf {
      * uint8_t rx_hash_function
      * }
      */
-    public static final OfByte rx_hash_function$layout() { return rx_hash_function$LAYOUT; }
+    public static final OfByte rx_hash_function$layout() {
+        return rx_hash_function$LAYOUT;
+    }
 
     private static final long rx_hash_function$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_function"));
 
@@ -56,7 +63,9 @@ public class ibv_rx_hash_conf {
      * uint8_t rx_hash_function
      * }
      */
-    public static final long rx_hash_function$offset() { return rx_hash_function$OFFSET; }
+    public static final long rx_hash_function$offset() {
+        return rx_hash_function$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +87,7 @@ public class ibv_rx_hash_conf {
         struct.set(rx_hash_function$LAYOUT, rx_hash_function$OFFSET, fieldValue);
     }
 
-    private static final OfByte rx_hash_key_len$LAYOUT = (OfByte) $LAYOUT.select(groupElement("rx_hash_key_len"));
+    private static final OfByte rx_hash_key_len$LAYOUT = (OfByte)$LAYOUT.select(groupElement("rx_hash_key_len"));
 
     /**
      * Layout for field:
@@ -86,7 +95,9 @@ public class ibv_rx_hash_conf {
      * uint8_t rx_hash_key_len
      * }
      */
-    public static final OfByte rx_hash_key_len$layout() { return rx_hash_key_len$LAYOUT; }
+    public static final OfByte rx_hash_key_len$layout() {
+        return rx_hash_key_len$LAYOUT;
+    }
 
     private static final long rx_hash_key_len$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_key_len"));
 
@@ -96,7 +107,9 @@ public class ibv_rx_hash_conf {
      * uint8_t rx_hash_key_len
      * }
      */
-    public static final long rx_hash_key_len$offset() { return rx_hash_key_len$OFFSET; }
+    public static final long rx_hash_key_len$offset() {
+        return rx_hash_key_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -118,7 +131,7 @@ public class ibv_rx_hash_conf {
         struct.set(rx_hash_key_len$LAYOUT, rx_hash_key_len$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rx_hash_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rx_hash_key"));
+    private static final AddressLayout rx_hash_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_hash_key"));
 
     /**
      * Layout for field:
@@ -126,7 +139,9 @@ public class ibv_rx_hash_conf {
      * uint8_t *rx_hash_key
      * }
      */
-    public static final AddressLayout rx_hash_key$layout() { return rx_hash_key$LAYOUT; }
+    public static final AddressLayout rx_hash_key$layout() {
+        return rx_hash_key$LAYOUT;
+    }
 
     private static final long rx_hash_key$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_key"));
 
@@ -136,7 +151,9 @@ public class ibv_rx_hash_conf {
      * uint8_t *rx_hash_key
      * }
      */
-    public static final long rx_hash_key$offset() { return rx_hash_key$OFFSET; }
+    public static final long rx_hash_key$offset() {
+        return rx_hash_key$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -158,8 +175,7 @@ public class ibv_rx_hash_conf {
         struct.set(rx_hash_key$LAYOUT, rx_hash_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong rx_hash_fields_mask$LAYOUT = (OfLong) $LAYOUT
-            .select(groupElement("rx_hash_fields_mask"));
+    private static final OfLong rx_hash_fields_mask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rx_hash_fields_mask"));
 
     /**
      * Layout for field:
@@ -167,7 +183,9 @@ public class ibv_rx_hash_conf {
      * uint64_t rx_hash_fields_mask
      * }
      */
-    public static final OfLong rx_hash_fields_mask$layout() { return rx_hash_fields_mask$LAYOUT; }
+    public static final OfLong rx_hash_fields_mask$layout() {
+        return rx_hash_fields_mask$LAYOUT;
+    }
 
     private static final long rx_hash_fields_mask$OFFSET = $LAYOUT.byteOffset(groupElement("rx_hash_fields_mask"));
 
@@ -177,7 +195,9 @@ public class ibv_rx_hash_conf {
      * uint64_t rx_hash_fields_mask
      * }
      */
-    public static final long rx_hash_fields_mask$offset() { return rx_hash_fields_mask$OFFSET; }
+    public static final long rx_hash_fields_mask$offset() {
+        return rx_hash_fields_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -215,7 +235,9 @@ public class ibv_rx_hash_conf {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -237,8 +259,8 @@ public class ibv_rx_hash_conf {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -68,22 +68,34 @@ public class ibv_send_wr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("wr_id"),
-            verbs_h.C_POINTER.withName("next"), verbs_h.C_POINTER.withName("sg_list"),
-            verbs_h.C_INT.withName("num_sge"), verbs_h.C_INT.withName("opcode"), verbs_h.C_INT.withName("send_flags"),
-            MemoryLayout.unionLayout(verbs_h.C_INT.withName("imm_data"), verbs_h.C_INT.withName("invalidate_rkey"))
-                    .withName("$anon$1133:2"),
-            ibv_send_wr.wr.layout().withName("wr"), ibv_send_wr.qp_type.layout().withName("qp_type"),
-            MemoryLayout.paddingLayout(4), MemoryLayout.unionLayout(ibv_send_wr.bind_mw.layout().withName("bind_mw"),
-                    ibv_send_wr.tso.layout().withName("tso")).withName("$anon$1159:2"))
-            .withName("ibv_send_wr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_LONG.withName("wr_id"),
+        verbs_h.C_POINTER.withName("next"),
+        verbs_h.C_POINTER.withName("sg_list"),
+        verbs_h.C_INT.withName("num_sge"),
+        verbs_h.C_INT.withName("opcode"),
+        verbs_h.C_INT.withName("send_flags"),
+        MemoryLayout.unionLayout(
+            verbs_h.C_INT.withName("imm_data"),
+            verbs_h.C_INT.withName("invalidate_rkey")
+        ).withName("$anon$1133:2"),
+        ibv_send_wr.wr.layout().withName("wr"),
+        ibv_send_wr.qp_type.layout().withName("qp_type"),
+        MemoryLayout.paddingLayout(4),
+        MemoryLayout.unionLayout(
+            ibv_send_wr.bind_mw.layout().withName("bind_mw"),
+            ibv_send_wr.tso.layout().withName("tso")
+        ).withName("$anon$1159:2")
+    ).withName("ibv_send_wr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong wr_id$LAYOUT = (OfLong) $LAYOUT.select(groupElement("wr_id"));
+    private static final OfLong wr_id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wr_id"));
 
     /**
      * Layout for field:
@@ -91,7 +103,9 @@ public class ibv_send_wr {
      * uint64_t wr_id
      * }
      */
-    public static final OfLong wr_id$layout() { return wr_id$LAYOUT; }
+    public static final OfLong wr_id$layout() {
+        return wr_id$LAYOUT;
+    }
 
     private static final long wr_id$OFFSET = $LAYOUT.byteOffset(groupElement("wr_id"));
 
@@ -101,7 +115,9 @@ public class ibv_send_wr {
      * uint64_t wr_id
      * }
      */
-    public static final long wr_id$offset() { return wr_id$OFFSET; }
+    public static final long wr_id$offset() {
+        return wr_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -109,7 +125,9 @@ public class ibv_send_wr {
      * uint64_t wr_id
      * }
      */
-    public static long wr_id(MemorySegment struct) { return struct.get(wr_id$LAYOUT, wr_id$OFFSET); }
+    public static long wr_id(MemorySegment struct) {
+        return struct.get(wr_id$LAYOUT, wr_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -121,7 +139,7 @@ public class ibv_send_wr {
         struct.set(wr_id$LAYOUT, wr_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("next"));
+    private static final AddressLayout next$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("next"));
 
     /**
      * Layout for field:
@@ -129,7 +147,9 @@ public class ibv_send_wr {
      * struct ibv_send_wr *next
      * }
      */
-    public static final AddressLayout next$layout() { return next$LAYOUT; }
+    public static final AddressLayout next$layout() {
+        return next$LAYOUT;
+    }
 
     private static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
 
@@ -139,7 +159,9 @@ public class ibv_send_wr {
      * struct ibv_send_wr *next
      * }
      */
-    public static final long next$offset() { return next$OFFSET; }
+    public static final long next$offset() {
+        return next$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -147,7 +169,9 @@ public class ibv_send_wr {
      * struct ibv_send_wr *next
      * }
      */
-    public static MemorySegment next(MemorySegment struct) { return struct.get(next$LAYOUT, next$OFFSET); }
+    public static MemorySegment next(MemorySegment struct) {
+        return struct.get(next$LAYOUT, next$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -159,7 +183,7 @@ public class ibv_send_wr {
         struct.set(next$LAYOUT, next$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout sg_list$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sg_list"));
+    private static final AddressLayout sg_list$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sg_list"));
 
     /**
      * Layout for field:
@@ -167,7 +191,9 @@ public class ibv_send_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static final AddressLayout sg_list$layout() { return sg_list$LAYOUT; }
+    public static final AddressLayout sg_list$layout() {
+        return sg_list$LAYOUT;
+    }
 
     private static final long sg_list$OFFSET = $LAYOUT.byteOffset(groupElement("sg_list"));
 
@@ -177,7 +203,9 @@ public class ibv_send_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static final long sg_list$offset() { return sg_list$OFFSET; }
+    public static final long sg_list$offset() {
+        return sg_list$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -185,7 +213,9 @@ public class ibv_send_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static MemorySegment sg_list(MemorySegment struct) { return struct.get(sg_list$LAYOUT, sg_list$OFFSET); }
+    public static MemorySegment sg_list(MemorySegment struct) {
+        return struct.get(sg_list$LAYOUT, sg_list$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -197,7 +227,7 @@ public class ibv_send_wr {
         struct.set(sg_list$LAYOUT, sg_list$OFFSET, fieldValue);
     }
 
-    private static final OfInt num_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("num_sge"));
+    private static final OfInt num_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("num_sge"));
 
     /**
      * Layout for field:
@@ -205,7 +235,9 @@ public class ibv_send_wr {
      * int num_sge
      * }
      */
-    public static final OfInt num_sge$layout() { return num_sge$LAYOUT; }
+    public static final OfInt num_sge$layout() {
+        return num_sge$LAYOUT;
+    }
 
     private static final long num_sge$OFFSET = $LAYOUT.byteOffset(groupElement("num_sge"));
 
@@ -215,7 +247,9 @@ public class ibv_send_wr {
      * int num_sge
      * }
      */
-    public static final long num_sge$offset() { return num_sge$OFFSET; }
+    public static final long num_sge$offset() {
+        return num_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -223,7 +257,9 @@ public class ibv_send_wr {
      * int num_sge
      * }
      */
-    public static int num_sge(MemorySegment struct) { return struct.get(num_sge$LAYOUT, num_sge$OFFSET); }
+    public static int num_sge(MemorySegment struct) {
+        return struct.get(num_sge$LAYOUT, num_sge$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -235,7 +271,7 @@ public class ibv_send_wr {
         struct.set(num_sge$LAYOUT, num_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt opcode$LAYOUT = (OfInt) $LAYOUT.select(groupElement("opcode"));
+    private static final OfInt opcode$LAYOUT = (OfInt)$LAYOUT.select(groupElement("opcode"));
 
     /**
      * Layout for field:
@@ -243,7 +279,9 @@ public class ibv_send_wr {
      * enum ibv_wr_opcode opcode
      * }
      */
-    public static final OfInt opcode$layout() { return opcode$LAYOUT; }
+    public static final OfInt opcode$layout() {
+        return opcode$LAYOUT;
+    }
 
     private static final long opcode$OFFSET = $LAYOUT.byteOffset(groupElement("opcode"));
 
@@ -253,7 +291,9 @@ public class ibv_send_wr {
      * enum ibv_wr_opcode opcode
      * }
      */
-    public static final long opcode$offset() { return opcode$OFFSET; }
+    public static final long opcode$offset() {
+        return opcode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -261,7 +301,9 @@ public class ibv_send_wr {
      * enum ibv_wr_opcode opcode
      * }
      */
-    public static int opcode(MemorySegment struct) { return struct.get(opcode$LAYOUT, opcode$OFFSET); }
+    public static int opcode(MemorySegment struct) {
+        return struct.get(opcode$LAYOUT, opcode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -273,7 +315,7 @@ public class ibv_send_wr {
         struct.set(opcode$LAYOUT, opcode$OFFSET, fieldValue);
     }
 
-    private static final OfInt send_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("send_flags"));
+    private static final OfInt send_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("send_flags"));
 
     /**
      * Layout for field:
@@ -281,7 +323,9 @@ public class ibv_send_wr {
      * unsigned int send_flags
      * }
      */
-    public static final OfInt send_flags$layout() { return send_flags$LAYOUT; }
+    public static final OfInt send_flags$layout() {
+        return send_flags$LAYOUT;
+    }
 
     private static final long send_flags$OFFSET = $LAYOUT.byteOffset(groupElement("send_flags"));
 
@@ -291,7 +335,9 @@ public class ibv_send_wr {
      * unsigned int send_flags
      * }
      */
-    public static final long send_flags$offset() { return send_flags$OFFSET; }
+    public static final long send_flags$offset() {
+        return send_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -299,7 +345,9 @@ public class ibv_send_wr {
      * unsigned int send_flags
      * }
      */
-    public static int send_flags(MemorySegment struct) { return struct.get(send_flags$LAYOUT, send_flags$OFFSET); }
+    public static int send_flags(MemorySegment struct) {
+        return struct.get(send_flags$LAYOUT, send_flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -311,8 +359,7 @@ public class ibv_send_wr {
         struct.set(send_flags$LAYOUT, send_flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt imm_data$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$1133:2"),
-            groupElement("imm_data"));
+    private static final OfInt imm_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1133:2"), groupElement("imm_data"));
 
     /**
      * Layout for field:
@@ -320,10 +367,11 @@ public class ibv_send_wr {
      * __be32 imm_data
      * }
      */
-    public static final OfInt imm_data$layout() { return imm_data$LAYOUT; }
+    public static final OfInt imm_data$layout() {
+        return imm_data$LAYOUT;
+    }
 
-    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"),
-            groupElement("imm_data"));
+    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"), groupElement("imm_data"));
 
     /**
      * Offset for field:
@@ -331,7 +379,9 @@ public class ibv_send_wr {
      * __be32 imm_data
      * }
      */
-    public static final long imm_data$offset() { return imm_data$OFFSET; }
+    public static final long imm_data$offset() {
+        return imm_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -339,7 +389,9 @@ public class ibv_send_wr {
      * __be32 imm_data
      * }
      */
-    public static int imm_data(MemorySegment struct) { return struct.get(imm_data$LAYOUT, imm_data$OFFSET); }
+    public static int imm_data(MemorySegment struct) {
+        return struct.get(imm_data$LAYOUT, imm_data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -351,8 +403,7 @@ public class ibv_send_wr {
         struct.set(imm_data$LAYOUT, imm_data$OFFSET, fieldValue);
     }
 
-    private static final OfInt invalidate_rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$1133:2"),
-            groupElement("invalidate_rkey"));
+    private static final OfInt invalidate_rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1133:2"), groupElement("invalidate_rkey"));
 
     /**
      * Layout for field:
@@ -360,10 +411,11 @@ public class ibv_send_wr {
      * uint32_t invalidate_rkey
      * }
      */
-    public static final OfInt invalidate_rkey$layout() { return invalidate_rkey$LAYOUT; }
+    public static final OfInt invalidate_rkey$layout() {
+        return invalidate_rkey$LAYOUT;
+    }
 
-    private static final long invalidate_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"),
-            groupElement("invalidate_rkey"));
+    private static final long invalidate_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"), groupElement("invalidate_rkey"));
 
     /**
      * Offset for field:
@@ -371,7 +423,9 @@ public class ibv_send_wr {
      * uint32_t invalidate_rkey
      * }
      */
-    public static final long invalidate_rkey$offset() { return invalidate_rkey$OFFSET; }
+    public static final long invalidate_rkey$offset() {
+        return invalidate_rkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -420,15 +474,18 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .unionLayout(ibv_send_wr.wr.rdma.layout().withName("rdma"),
-                        ibv_send_wr.wr.atomic.layout().withName("atomic"), ibv_send_wr.wr.ud.layout().withName("ud"))
-                .withName("$anon$1137:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            ibv_send_wr.wr.rdma.layout().withName("rdma"),
+            ibv_send_wr.wr.atomic.layout().withName("atomic"),
+            ibv_send_wr.wr.ud.layout().withName("ud")
+        ).withName("$anon$1137:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
         /**
          * {@snippet lang=c :
@@ -444,15 +501,20 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("remote_addr"),
-                    verbs_h.C_INT.withName("rkey"), MemoryLayout.paddingLayout(4)).withName("$anon$1138:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+                verbs_h.C_LONG.withName("remote_addr"),
+                verbs_h.C_INT.withName("rkey"),
+                MemoryLayout.paddingLayout(4)
+            ).withName("$anon$1138:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() { return $LAYOUT; }
+            public static final GroupLayout layout() {
+                return $LAYOUT;
+            }
 
-            private static final OfLong remote_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("remote_addr"));
+            private static final OfLong remote_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("remote_addr"));
 
             /**
              * Layout for field:
@@ -460,7 +522,9 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final OfLong remote_addr$layout() { return remote_addr$LAYOUT; }
+            public static final OfLong remote_addr$layout() {
+                return remote_addr$LAYOUT;
+            }
 
             private static final long remote_addr$OFFSET = $LAYOUT.byteOffset(groupElement("remote_addr"));
 
@@ -470,7 +534,9 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final long remote_addr$offset() { return remote_addr$OFFSET; }
+            public static final long remote_addr$offset() {
+                return remote_addr$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -492,7 +558,7 @@ public class ibv_send_wr {
                 struct.set(remote_addr$LAYOUT, remote_addr$OFFSET, fieldValue);
             }
 
-            private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
+            private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
 
             /**
              * Layout for field:
@@ -500,7 +566,9 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final OfInt rkey$layout() { return rkey$LAYOUT; }
+            public static final OfInt rkey$layout() {
+                return rkey$LAYOUT;
+            }
 
             private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -510,7 +578,9 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final long rkey$offset() { return rkey$OFFSET; }
+            public static final long rkey$offset() {
+                return rkey$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -518,7 +588,9 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
+            public static int rkey(MemorySegment struct) {
+                return struct.get(rkey$LAYOUT, rkey$OFFSET);
+            }
 
             /**
              * Setter for field:
@@ -546,7 +618,9 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+            public static MemorySegment allocate(SegmentAllocator allocator) {
+                return allocator.allocate(layout());
+            }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -568,13 +642,12 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                    Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout rdma$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("rdma"));
+        private static final GroupLayout rdma$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("rdma"));
 
         /**
          * Layout for field:
@@ -585,7 +658,9 @@ public class ibv_send_wr {
          * } rdma
          * }
          */
-        public static final GroupLayout rdma$layout() { return rdma$LAYOUT; }
+        public static final GroupLayout rdma$layout() {
+            return rdma$LAYOUT;
+        }
 
         private static final long rdma$OFFSET = $LAYOUT.byteOffset(groupElement("rdma"));
 
@@ -598,7 +673,9 @@ public class ibv_send_wr {
          * } rdma
          * }
          */
-        public static final long rdma$offset() { return rdma$OFFSET; }
+        public static final long rdma$offset() {
+            return rdma$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -642,16 +719,22 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("remote_addr"),
-                    verbs_h.C_LONG.withName("compare_add"), verbs_h.C_LONG.withName("swap"),
-                    verbs_h.C_INT.withName("rkey"), MemoryLayout.paddingLayout(4)).withName("$anon$1142:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+                verbs_h.C_LONG.withName("remote_addr"),
+                verbs_h.C_LONG.withName("compare_add"),
+                verbs_h.C_LONG.withName("swap"),
+                verbs_h.C_INT.withName("rkey"),
+                MemoryLayout.paddingLayout(4)
+            ).withName("$anon$1142:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() { return $LAYOUT; }
+            public static final GroupLayout layout() {
+                return $LAYOUT;
+            }
 
-            private static final OfLong remote_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("remote_addr"));
+            private static final OfLong remote_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("remote_addr"));
 
             /**
              * Layout for field:
@@ -659,7 +742,9 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final OfLong remote_addr$layout() { return remote_addr$LAYOUT; }
+            public static final OfLong remote_addr$layout() {
+                return remote_addr$LAYOUT;
+            }
 
             private static final long remote_addr$OFFSET = $LAYOUT.byteOffset(groupElement("remote_addr"));
 
@@ -669,7 +754,9 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final long remote_addr$offset() { return remote_addr$OFFSET; }
+            public static final long remote_addr$offset() {
+                return remote_addr$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -691,7 +778,7 @@ public class ibv_send_wr {
                 struct.set(remote_addr$LAYOUT, remote_addr$OFFSET, fieldValue);
             }
 
-            private static final OfLong compare_add$LAYOUT = (OfLong) $LAYOUT.select(groupElement("compare_add"));
+            private static final OfLong compare_add$LAYOUT = (OfLong)$LAYOUT.select(groupElement("compare_add"));
 
             /**
              * Layout for field:
@@ -699,7 +786,9 @@ public class ibv_send_wr {
              * uint64_t compare_add
              * }
              */
-            public static final OfLong compare_add$layout() { return compare_add$LAYOUT; }
+            public static final OfLong compare_add$layout() {
+                return compare_add$LAYOUT;
+            }
 
             private static final long compare_add$OFFSET = $LAYOUT.byteOffset(groupElement("compare_add"));
 
@@ -709,7 +798,9 @@ public class ibv_send_wr {
              * uint64_t compare_add
              * }
              */
-            public static final long compare_add$offset() { return compare_add$OFFSET; }
+            public static final long compare_add$offset() {
+                return compare_add$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -731,7 +822,7 @@ public class ibv_send_wr {
                 struct.set(compare_add$LAYOUT, compare_add$OFFSET, fieldValue);
             }
 
-            private static final OfLong swap$LAYOUT = (OfLong) $LAYOUT.select(groupElement("swap"));
+            private static final OfLong swap$LAYOUT = (OfLong)$LAYOUT.select(groupElement("swap"));
 
             /**
              * Layout for field:
@@ -739,7 +830,9 @@ public class ibv_send_wr {
              * uint64_t swap
              * }
              */
-            public static final OfLong swap$layout() { return swap$LAYOUT; }
+            public static final OfLong swap$layout() {
+                return swap$LAYOUT;
+            }
 
             private static final long swap$OFFSET = $LAYOUT.byteOffset(groupElement("swap"));
 
@@ -749,7 +842,9 @@ public class ibv_send_wr {
              * uint64_t swap
              * }
              */
-            public static final long swap$offset() { return swap$OFFSET; }
+            public static final long swap$offset() {
+                return swap$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -757,7 +852,9 @@ public class ibv_send_wr {
              * uint64_t swap
              * }
              */
-            public static long swap(MemorySegment struct) { return struct.get(swap$LAYOUT, swap$OFFSET); }
+            public static long swap(MemorySegment struct) {
+                return struct.get(swap$LAYOUT, swap$OFFSET);
+            }
 
             /**
              * Setter for field:
@@ -769,7 +866,7 @@ public class ibv_send_wr {
                 struct.set(swap$LAYOUT, swap$OFFSET, fieldValue);
             }
 
-            private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
+            private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
 
             /**
              * Layout for field:
@@ -777,7 +874,9 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final OfInt rkey$layout() { return rkey$LAYOUT; }
+            public static final OfInt rkey$layout() {
+                return rkey$LAYOUT;
+            }
 
             private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -787,7 +886,9 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final long rkey$offset() { return rkey$OFFSET; }
+            public static final long rkey$offset() {
+                return rkey$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -795,7 +896,9 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
+            public static int rkey(MemorySegment struct) {
+                return struct.get(rkey$LAYOUT, rkey$OFFSET);
+            }
 
             /**
              * Setter for field:
@@ -823,7 +926,9 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+            public static MemorySegment allocate(SegmentAllocator allocator) {
+                return allocator.allocate(layout());
+            }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -845,13 +950,12 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                    Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout atomic$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("atomic"));
+        private static final GroupLayout atomic$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("atomic"));
 
         /**
          * Layout for field:
@@ -864,7 +968,9 @@ public class ibv_send_wr {
          * } atomic
          * }
          */
-        public static final GroupLayout atomic$layout() { return atomic$LAYOUT; }
+        public static final GroupLayout atomic$layout() {
+            return atomic$LAYOUT;
+        }
 
         private static final long atomic$OFFSET = $LAYOUT.byteOffset(groupElement("atomic"));
 
@@ -879,7 +985,9 @@ public class ibv_send_wr {
          * } atomic
          * }
          */
-        public static final long atomic$offset() { return atomic$OFFSET; }
+        public static final long atomic$offset() {
+            return atomic$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -926,16 +1034,20 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("ah"),
-                    verbs_h.C_INT.withName("remote_qpn"), verbs_h.C_INT.withName("remote_qkey"))
-                    .withName("$anon$1148:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+                verbs_h.C_POINTER.withName("ah"),
+                verbs_h.C_INT.withName("remote_qpn"),
+                verbs_h.C_INT.withName("remote_qkey")
+            ).withName("$anon$1148:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() { return $LAYOUT; }
+            public static final GroupLayout layout() {
+                return $LAYOUT;
+            }
 
-            private static final AddressLayout ah$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ah"));
+            private static final AddressLayout ah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ah"));
 
             /**
              * Layout for field:
@@ -943,7 +1055,9 @@ public class ibv_send_wr {
              * struct ibv_ah *ah
              * }
              */
-            public static final AddressLayout ah$layout() { return ah$LAYOUT; }
+            public static final AddressLayout ah$layout() {
+                return ah$LAYOUT;
+            }
 
             private static final long ah$OFFSET = $LAYOUT.byteOffset(groupElement("ah"));
 
@@ -953,7 +1067,9 @@ public class ibv_send_wr {
              * struct ibv_ah *ah
              * }
              */
-            public static final long ah$offset() { return ah$OFFSET; }
+            public static final long ah$offset() {
+                return ah$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -961,7 +1077,9 @@ public class ibv_send_wr {
              * struct ibv_ah *ah
              * }
              */
-            public static MemorySegment ah(MemorySegment struct) { return struct.get(ah$LAYOUT, ah$OFFSET); }
+            public static MemorySegment ah(MemorySegment struct) {
+                return struct.get(ah$LAYOUT, ah$OFFSET);
+            }
 
             /**
              * Setter for field:
@@ -973,7 +1091,7 @@ public class ibv_send_wr {
                 struct.set(ah$LAYOUT, ah$OFFSET, fieldValue);
             }
 
-            private static final OfInt remote_qpn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("remote_qpn"));
+            private static final OfInt remote_qpn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("remote_qpn"));
 
             /**
              * Layout for field:
@@ -981,7 +1099,9 @@ public class ibv_send_wr {
              * uint32_t remote_qpn
              * }
              */
-            public static final OfInt remote_qpn$layout() { return remote_qpn$LAYOUT; }
+            public static final OfInt remote_qpn$layout() {
+                return remote_qpn$LAYOUT;
+            }
 
             private static final long remote_qpn$OFFSET = $LAYOUT.byteOffset(groupElement("remote_qpn"));
 
@@ -991,7 +1111,9 @@ public class ibv_send_wr {
              * uint32_t remote_qpn
              * }
              */
-            public static final long remote_qpn$offset() { return remote_qpn$OFFSET; }
+            public static final long remote_qpn$offset() {
+                return remote_qpn$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -1013,7 +1135,7 @@ public class ibv_send_wr {
                 struct.set(remote_qpn$LAYOUT, remote_qpn$OFFSET, fieldValue);
             }
 
-            private static final OfInt remote_qkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("remote_qkey"));
+            private static final OfInt remote_qkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("remote_qkey"));
 
             /**
              * Layout for field:
@@ -1021,7 +1143,9 @@ public class ibv_send_wr {
              * uint32_t remote_qkey
              * }
              */
-            public static final OfInt remote_qkey$layout() { return remote_qkey$LAYOUT; }
+            public static final OfInt remote_qkey$layout() {
+                return remote_qkey$LAYOUT;
+            }
 
             private static final long remote_qkey$OFFSET = $LAYOUT.byteOffset(groupElement("remote_qkey"));
 
@@ -1031,7 +1155,9 @@ public class ibv_send_wr {
              * uint32_t remote_qkey
              * }
              */
-            public static final long remote_qkey$offset() { return remote_qkey$OFFSET; }
+            public static final long remote_qkey$offset() {
+                return remote_qkey$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -1069,7 +1195,9 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+            public static MemorySegment allocate(SegmentAllocator allocator) {
+                return allocator.allocate(layout());
+            }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1091,13 +1219,12 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                    Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout ud$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ud"));
+        private static final GroupLayout ud$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ud"));
 
         /**
          * Layout for field:
@@ -1109,7 +1236,9 @@ public class ibv_send_wr {
          * } ud
          * }
          */
-        public static final GroupLayout ud$layout() { return ud$LAYOUT; }
+        public static final GroupLayout ud$layout() {
+            return ud$LAYOUT;
+        }
 
         private static final long ud$OFFSET = $LAYOUT.byteOffset(groupElement("ud"));
 
@@ -1123,7 +1252,9 @@ public class ibv_send_wr {
          * } ud
          * }
          */
-        public static final long ud$offset() { return ud$OFFSET; }
+        public static final long ud$offset() {
+            return ud$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1169,7 +1300,9 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1191,13 +1324,12 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout wr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("wr"));
+    private static final GroupLayout wr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("wr"));
 
     /**
      * Layout for field:
@@ -1221,7 +1353,9 @@ public class ibv_send_wr {
      * } wr
      * }
      */
-    public static final GroupLayout wr$layout() { return wr$LAYOUT; }
+    public static final GroupLayout wr$layout() {
+        return wr$LAYOUT;
+    }
 
     private static final long wr$OFFSET = $LAYOUT.byteOffset(groupElement("wr"));
 
@@ -1247,7 +1381,9 @@ public class ibv_send_wr {
      * } wr
      * }
      */
-    public static final long wr$offset() { return wr$OFFSET; }
+    public static final long wr$offset() {
+        return wr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1271,7 +1407,9 @@ public class ibv_send_wr {
      * } wr
      * }
      */
-    public static MemorySegment wr(MemorySegment struct) { return struct.asSlice(wr$OFFSET, wr$LAYOUT.byteSize()); }
+    public static MemorySegment wr(MemorySegment struct) {
+        return struct.asSlice(wr$OFFSET, wr$LAYOUT.byteSize());
+    }
 
     /**
      * Setter for field:
@@ -1314,13 +1452,16 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .unionLayout(ibv_send_wr.qp_type.xrc.layout().withName("xrc")).withName("$anon$1154:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            ibv_send_wr.qp_type.xrc.layout().withName("xrc")
+        ).withName("$anon$1154:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
         /**
          * {@snippet lang=c :
@@ -1335,15 +1476,18 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("remote_srqn"))
-                    .withName("$anon$1155:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+                verbs_h.C_INT.withName("remote_srqn")
+            ).withName("$anon$1155:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() { return $LAYOUT; }
+            public static final GroupLayout layout() {
+                return $LAYOUT;
+            }
 
-            private static final OfInt remote_srqn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("remote_srqn"));
+            private static final OfInt remote_srqn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("remote_srqn"));
 
             /**
              * Layout for field:
@@ -1351,7 +1495,9 @@ public class ibv_send_wr {
              * uint32_t remote_srqn
              * }
              */
-            public static final OfInt remote_srqn$layout() { return remote_srqn$LAYOUT; }
+            public static final OfInt remote_srqn$layout() {
+                return remote_srqn$LAYOUT;
+            }
 
             private static final long remote_srqn$OFFSET = $LAYOUT.byteOffset(groupElement("remote_srqn"));
 
@@ -1361,7 +1507,9 @@ public class ibv_send_wr {
              * uint32_t remote_srqn
              * }
              */
-            public static final long remote_srqn$offset() { return remote_srqn$OFFSET; }
+            public static final long remote_srqn$offset() {
+                return remote_srqn$OFFSET;
+            }
 
             /**
              * Getter for field:
@@ -1399,7 +1547,9 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+            public static MemorySegment allocate(SegmentAllocator allocator) {
+                return allocator.allocate(layout());
+            }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1421,13 +1571,12 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                    Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout xrc$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("xrc"));
+        private static final GroupLayout xrc$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("xrc"));
 
         /**
          * Layout for field:
@@ -1437,7 +1586,9 @@ public class ibv_send_wr {
          * } xrc
          * }
          */
-        public static final GroupLayout xrc$layout() { return xrc$LAYOUT; }
+        public static final GroupLayout xrc$layout() {
+            return xrc$LAYOUT;
+        }
 
         private static final long xrc$OFFSET = $LAYOUT.byteOffset(groupElement("xrc"));
 
@@ -1449,7 +1600,9 @@ public class ibv_send_wr {
          * } xrc
          * }
          */
-        public static final long xrc$offset() { return xrc$OFFSET; }
+        public static final long xrc$offset() {
+            return xrc$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1491,7 +1644,9 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1513,13 +1668,12 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout qp_type$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("qp_type"));
+    private static final GroupLayout qp_type$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -1531,7 +1685,9 @@ public class ibv_send_wr {
      * } qp_type
      * }
      */
-    public static final GroupLayout qp_type$layout() { return qp_type$LAYOUT; }
+    public static final GroupLayout qp_type$layout() {
+        return qp_type$LAYOUT;
+    }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -1545,7 +1701,9 @@ public class ibv_send_wr {
      * } qp_type
      * }
      */
-    public static final long qp_type$offset() { return qp_type$OFFSET; }
+    public static final long qp_type$offset() {
+        return qp_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1590,17 +1748,21 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .structLayout(verbs_h.C_POINTER.withName("mw"), verbs_h.C_INT.withName("rkey"),
-                        MemoryLayout.paddingLayout(4), ibv_mw_bind_info.layout().withName("bind_info"))
-                .withName("$anon$1160:3");
+        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+            verbs_h.C_POINTER.withName("mw"),
+            verbs_h.C_INT.withName("rkey"),
+            MemoryLayout.paddingLayout(4),
+            ibv_mw_bind_info.layout().withName("bind_info")
+        ).withName("$anon$1160:3");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final AddressLayout mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mw"));
+        private static final AddressLayout mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mw"));
 
         /**
          * Layout for field:
@@ -1608,7 +1770,9 @@ public class ibv_send_wr {
          * struct ibv_mw *mw
          * }
          */
-        public static final AddressLayout mw$layout() { return mw$LAYOUT; }
+        public static final AddressLayout mw$layout() {
+            return mw$LAYOUT;
+        }
 
         private static final long mw$OFFSET = $LAYOUT.byteOffset(groupElement("mw"));
 
@@ -1618,7 +1782,9 @@ public class ibv_send_wr {
          * struct ibv_mw *mw
          * }
          */
-        public static final long mw$offset() { return mw$OFFSET; }
+        public static final long mw$offset() {
+            return mw$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1626,7 +1792,9 @@ public class ibv_send_wr {
          * struct ibv_mw *mw
          * }
          */
-        public static MemorySegment mw(MemorySegment struct) { return struct.get(mw$LAYOUT, mw$OFFSET); }
+        public static MemorySegment mw(MemorySegment struct) {
+            return struct.get(mw$LAYOUT, mw$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -1638,7 +1806,7 @@ public class ibv_send_wr {
             struct.set(mw$LAYOUT, mw$OFFSET, fieldValue);
         }
 
-        private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
+        private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
 
         /**
          * Layout for field:
@@ -1646,7 +1814,9 @@ public class ibv_send_wr {
          * uint32_t rkey
          * }
          */
-        public static final OfInt rkey$layout() { return rkey$LAYOUT; }
+        public static final OfInt rkey$layout() {
+            return rkey$LAYOUT;
+        }
 
         private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -1656,7 +1826,9 @@ public class ibv_send_wr {
          * uint32_t rkey
          * }
          */
-        public static final long rkey$offset() { return rkey$OFFSET; }
+        public static final long rkey$offset() {
+            return rkey$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1664,7 +1836,9 @@ public class ibv_send_wr {
          * uint32_t rkey
          * }
          */
-        public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
+        public static int rkey(MemorySegment struct) {
+            return struct.get(rkey$LAYOUT, rkey$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -1676,7 +1850,7 @@ public class ibv_send_wr {
             struct.set(rkey$LAYOUT, rkey$OFFSET, fieldValue);
         }
 
-        private static final GroupLayout bind_info$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("bind_info"));
+        private static final GroupLayout bind_info$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("bind_info"));
 
         /**
          * Layout for field:
@@ -1684,7 +1858,9 @@ public class ibv_send_wr {
          * struct ibv_mw_bind_info bind_info
          * }
          */
-        public static final GroupLayout bind_info$layout() { return bind_info$LAYOUT; }
+        public static final GroupLayout bind_info$layout() {
+            return bind_info$LAYOUT;
+        }
 
         private static final long bind_info$OFFSET = $LAYOUT.byteOffset(groupElement("bind_info"));
 
@@ -1694,7 +1870,9 @@ public class ibv_send_wr {
          * struct ibv_mw_bind_info bind_info
          * }
          */
-        public static final long bind_info$offset() { return bind_info$OFFSET; }
+        public static final long bind_info$offset() {
+            return bind_info$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1732,7 +1910,9 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1754,14 +1934,12 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout bind_mw$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$1159:2"),
-            groupElement("bind_mw"));
+    private static final GroupLayout bind_mw$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1159:2"), groupElement("bind_mw"));
 
     /**
      * Layout for field:
@@ -1773,10 +1951,11 @@ public class ibv_send_wr {
      * } bind_mw
      * }
      */
-    public static final GroupLayout bind_mw$layout() { return bind_mw$LAYOUT; }
+    public static final GroupLayout bind_mw$layout() {
+        return bind_mw$LAYOUT;
+    }
 
-    private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"),
-            groupElement("bind_mw"));
+    private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"), groupElement("bind_mw"));
 
     /**
      * Offset for field:
@@ -1788,7 +1967,9 @@ public class ibv_send_wr {
      * } bind_mw
      * }
      */
-    public static final long bind_mw$offset() { return bind_mw$OFFSET; }
+    public static final long bind_mw$offset() {
+        return bind_mw$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1833,16 +2014,21 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("hdr"),
-                verbs_h.C_SHORT.withName("hdr_sz"), verbs_h.C_SHORT.withName("mss"), MemoryLayout.paddingLayout(4))
-                .withName("$anon$1165:3");
+        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+            verbs_h.C_POINTER.withName("hdr"),
+            verbs_h.C_SHORT.withName("hdr_sz"),
+            verbs_h.C_SHORT.withName("mss"),
+            MemoryLayout.paddingLayout(4)
+        ).withName("$anon$1165:3");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final AddressLayout hdr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("hdr"));
+        private static final AddressLayout hdr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("hdr"));
 
         /**
          * Layout for field:
@@ -1850,7 +2036,9 @@ public class ibv_send_wr {
          * void *hdr
          * }
          */
-        public static final AddressLayout hdr$layout() { return hdr$LAYOUT; }
+        public static final AddressLayout hdr$layout() {
+            return hdr$LAYOUT;
+        }
 
         private static final long hdr$OFFSET = $LAYOUT.byteOffset(groupElement("hdr"));
 
@@ -1860,7 +2048,9 @@ public class ibv_send_wr {
          * void *hdr
          * }
          */
-        public static final long hdr$offset() { return hdr$OFFSET; }
+        public static final long hdr$offset() {
+            return hdr$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1868,7 +2058,9 @@ public class ibv_send_wr {
          * void *hdr
          * }
          */
-        public static MemorySegment hdr(MemorySegment struct) { return struct.get(hdr$LAYOUT, hdr$OFFSET); }
+        public static MemorySegment hdr(MemorySegment struct) {
+            return struct.get(hdr$LAYOUT, hdr$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -1880,7 +2072,7 @@ public class ibv_send_wr {
             struct.set(hdr$LAYOUT, hdr$OFFSET, fieldValue);
         }
 
-        private static final OfShort hdr_sz$LAYOUT = (OfShort) $LAYOUT.select(groupElement("hdr_sz"));
+        private static final OfShort hdr_sz$LAYOUT = (OfShort)$LAYOUT.select(groupElement("hdr_sz"));
 
         /**
          * Layout for field:
@@ -1888,7 +2080,9 @@ public class ibv_send_wr {
          * uint16_t hdr_sz
          * }
          */
-        public static final OfShort hdr_sz$layout() { return hdr_sz$LAYOUT; }
+        public static final OfShort hdr_sz$layout() {
+            return hdr_sz$LAYOUT;
+        }
 
         private static final long hdr_sz$OFFSET = $LAYOUT.byteOffset(groupElement("hdr_sz"));
 
@@ -1898,7 +2092,9 @@ public class ibv_send_wr {
          * uint16_t hdr_sz
          * }
          */
-        public static final long hdr_sz$offset() { return hdr_sz$OFFSET; }
+        public static final long hdr_sz$offset() {
+            return hdr_sz$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1906,7 +2102,9 @@ public class ibv_send_wr {
          * uint16_t hdr_sz
          * }
          */
-        public static short hdr_sz(MemorySegment struct) { return struct.get(hdr_sz$LAYOUT, hdr_sz$OFFSET); }
+        public static short hdr_sz(MemorySegment struct) {
+            return struct.get(hdr_sz$LAYOUT, hdr_sz$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -1918,7 +2116,7 @@ public class ibv_send_wr {
             struct.set(hdr_sz$LAYOUT, hdr_sz$OFFSET, fieldValue);
         }
 
-        private static final OfShort mss$LAYOUT = (OfShort) $LAYOUT.select(groupElement("mss"));
+        private static final OfShort mss$LAYOUT = (OfShort)$LAYOUT.select(groupElement("mss"));
 
         /**
          * Layout for field:
@@ -1926,7 +2124,9 @@ public class ibv_send_wr {
          * uint16_t mss
          * }
          */
-        public static final OfShort mss$layout() { return mss$LAYOUT; }
+        public static final OfShort mss$layout() {
+            return mss$LAYOUT;
+        }
 
         private static final long mss$OFFSET = $LAYOUT.byteOffset(groupElement("mss"));
 
@@ -1936,7 +2136,9 @@ public class ibv_send_wr {
          * uint16_t mss
          * }
          */
-        public static final long mss$offset() { return mss$OFFSET; }
+        public static final long mss$offset() {
+            return mss$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -1944,7 +2146,9 @@ public class ibv_send_wr {
          * uint16_t mss
          * }
          */
-        public static short mss(MemorySegment struct) { return struct.get(mss$LAYOUT, mss$OFFSET); }
+        public static short mss(MemorySegment struct) {
+            return struct.get(mss$LAYOUT, mss$OFFSET);
+        }
 
         /**
          * Setter for field:
@@ -1972,7 +2176,9 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1994,14 +2200,12 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout tso$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$1159:2"),
-            groupElement("tso"));
+    private static final GroupLayout tso$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1159:2"), groupElement("tso"));
 
     /**
      * Layout for field:
@@ -2013,7 +2217,9 @@ public class ibv_send_wr {
      * } tso
      * }
      */
-    public static final GroupLayout tso$layout() { return tso$LAYOUT; }
+    public static final GroupLayout tso$layout() {
+        return tso$LAYOUT;
+    }
 
     private static final long tso$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"), groupElement("tso"));
 
@@ -2027,7 +2233,9 @@ public class ibv_send_wr {
      * } tso
      * }
      */
-    public static final long tso$offset() { return tso$OFFSET; }
+    public static final long tso$offset() {
+        return tso$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2073,7 +2281,9 @@ public class ibv_send_wr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -2095,8 +2305,8 @@ public class ibv_send_wr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,15 +27,20 @@ public class ibv_sge {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("addr"),
-            verbs_h.C_INT.withName("length"), verbs_h.C_INT.withName("lkey")).withName("ibv_sge");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_LONG.withName("addr"),
+        verbs_h.C_INT.withName("length"),
+        verbs_h.C_INT.withName("lkey")
+    ).withName("ibv_sge");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class ibv_sge {
      * uint64_t addr
      * }
      */
-    public static final OfLong addr$layout() { return addr$LAYOUT; }
+    public static final OfLong addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -53,7 +60,9 @@ public class ibv_sge {
      * uint64_t addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class ibv_sge {
      * uint64_t addr
      * }
      */
-    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
+    public static long addr(MemorySegment struct) {
+        return struct.get(addr$LAYOUT, addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class ibv_sge {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfInt length$LAYOUT = (OfInt) $LAYOUT.select(groupElement("length"));
+    private static final OfInt length$LAYOUT = (OfInt)$LAYOUT.select(groupElement("length"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class ibv_sge {
      * uint32_t length
      * }
      */
-    public static final OfInt length$layout() { return length$LAYOUT; }
+    public static final OfInt length$layout() {
+        return length$LAYOUT;
+    }
 
     private static final long length$OFFSET = $LAYOUT.byteOffset(groupElement("length"));
 
@@ -91,7 +104,9 @@ public class ibv_sge {
      * uint32_t length
      * }
      */
-    public static final long length$offset() { return length$OFFSET; }
+    public static final long length$offset() {
+        return length$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class ibv_sge {
      * uint32_t length
      * }
      */
-    public static int length(MemorySegment struct) { return struct.get(length$LAYOUT, length$OFFSET); }
+    public static int length(MemorySegment struct) {
+        return struct.get(length$LAYOUT, length$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -111,7 +128,7 @@ public class ibv_sge {
         struct.set(length$LAYOUT, length$OFFSET, fieldValue);
     }
 
-    private static final OfInt lkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("lkey"));
+    private static final OfInt lkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lkey"));
 
     /**
      * Layout for field:
@@ -119,7 +136,9 @@ public class ibv_sge {
      * uint32_t lkey
      * }
      */
-    public static final OfInt lkey$layout() { return lkey$LAYOUT; }
+    public static final OfInt lkey$layout() {
+        return lkey$LAYOUT;
+    }
 
     private static final long lkey$OFFSET = $LAYOUT.byteOffset(groupElement("lkey"));
 
@@ -129,7 +148,9 @@ public class ibv_sge {
      * uint32_t lkey
      * }
      */
-    public static final long lkey$offset() { return lkey$OFFSET; }
+    public static final long lkey$offset() {
+        return lkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -137,7 +158,9 @@ public class ibv_sge {
      * uint32_t lkey
      * }
      */
-    public static int lkey(MemorySegment struct) { return struct.get(lkey$LAYOUT, lkey$OFFSET); }
+    public static int lkey(MemorySegment struct) {
+        return struct.get(lkey$LAYOUT, lkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -165,7 +188,9 @@ public class ibv_sge {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -187,8 +212,8 @@ public class ibv_sge {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

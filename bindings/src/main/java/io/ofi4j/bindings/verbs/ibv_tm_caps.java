@@ -29,16 +29,22 @@ public class ibv_tm_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("max_rndv_hdr_size"),
-            verbs_h.C_INT.withName("max_num_tags"), verbs_h.C_INT.withName("flags"), verbs_h.C_INT.withName("max_ops"),
-            verbs_h.C_INT.withName("max_sge")).withName("ibv_tm_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("max_rndv_hdr_size"),
+        verbs_h.C_INT.withName("max_num_tags"),
+        verbs_h.C_INT.withName("flags"),
+        verbs_h.C_INT.withName("max_ops"),
+        verbs_h.C_INT.withName("max_sge")
+    ).withName("ibv_tm_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt max_rndv_hdr_size$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_rndv_hdr_size"));
+    private static final OfInt max_rndv_hdr_size$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_rndv_hdr_size"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class ibv_tm_caps {
      * uint32_t max_rndv_hdr_size
      * }
      */
-    public static final OfInt max_rndv_hdr_size$layout() { return max_rndv_hdr_size$LAYOUT; }
+    public static final OfInt max_rndv_hdr_size$layout() {
+        return max_rndv_hdr_size$LAYOUT;
+    }
 
     private static final long max_rndv_hdr_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_rndv_hdr_size"));
 
@@ -56,7 +64,9 @@ public class ibv_tm_caps {
      * uint32_t max_rndv_hdr_size
      * }
      */
-    public static final long max_rndv_hdr_size$offset() { return max_rndv_hdr_size$OFFSET; }
+    public static final long max_rndv_hdr_size$offset() {
+        return max_rndv_hdr_size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +88,7 @@ public class ibv_tm_caps {
         struct.set(max_rndv_hdr_size$LAYOUT, max_rndv_hdr_size$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_num_tags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_num_tags"));
+    private static final OfInt max_num_tags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_num_tags"));
 
     /**
      * Layout for field:
@@ -86,7 +96,9 @@ public class ibv_tm_caps {
      * uint32_t max_num_tags
      * }
      */
-    public static final OfInt max_num_tags$layout() { return max_num_tags$LAYOUT; }
+    public static final OfInt max_num_tags$layout() {
+        return max_num_tags$LAYOUT;
+    }
 
     private static final long max_num_tags$OFFSET = $LAYOUT.byteOffset(groupElement("max_num_tags"));
 
@@ -96,7 +108,9 @@ public class ibv_tm_caps {
      * uint32_t max_num_tags
      * }
      */
-    public static final long max_num_tags$offset() { return max_num_tags$OFFSET; }
+    public static final long max_num_tags$offset() {
+        return max_num_tags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -118,7 +132,7 @@ public class ibv_tm_caps {
         struct.set(max_num_tags$LAYOUT, max_num_tags$OFFSET, fieldValue);
     }
 
-    private static final OfInt flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("flags"));
+    private static final OfInt flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -126,7 +140,9 @@ public class ibv_tm_caps {
      * uint32_t flags
      * }
      */
-    public static final OfInt flags$layout() { return flags$LAYOUT; }
+    public static final OfInt flags$layout() {
+        return flags$LAYOUT;
+    }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -136,7 +152,9 @@ public class ibv_tm_caps {
      * uint32_t flags
      * }
      */
-    public static final long flags$offset() { return flags$OFFSET; }
+    public static final long flags$offset() {
+        return flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -144,7 +162,9 @@ public class ibv_tm_caps {
      * uint32_t flags
      * }
      */
-    public static int flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
+    public static int flags(MemorySegment struct) {
+        return struct.get(flags$LAYOUT, flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -156,7 +176,7 @@ public class ibv_tm_caps {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_ops$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_ops"));
+    private static final OfInt max_ops$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_ops"));
 
     /**
      * Layout for field:
@@ -164,7 +184,9 @@ public class ibv_tm_caps {
      * uint32_t max_ops
      * }
      */
-    public static final OfInt max_ops$layout() { return max_ops$LAYOUT; }
+    public static final OfInt max_ops$layout() {
+        return max_ops$LAYOUT;
+    }
 
     private static final long max_ops$OFFSET = $LAYOUT.byteOffset(groupElement("max_ops"));
 
@@ -174,7 +196,9 @@ public class ibv_tm_caps {
      * uint32_t max_ops
      * }
      */
-    public static final long max_ops$offset() { return max_ops$OFFSET; }
+    public static final long max_ops$offset() {
+        return max_ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -182,7 +206,9 @@ public class ibv_tm_caps {
      * uint32_t max_ops
      * }
      */
-    public static int max_ops(MemorySegment struct) { return struct.get(max_ops$LAYOUT, max_ops$OFFSET); }
+    public static int max_ops(MemorySegment struct) {
+        return struct.get(max_ops$LAYOUT, max_ops$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -194,7 +220,7 @@ public class ibv_tm_caps {
         struct.set(max_ops$LAYOUT, max_ops$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_sge"));
+    private static final OfInt max_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_sge"));
 
     /**
      * Layout for field:
@@ -202,7 +228,9 @@ public class ibv_tm_caps {
      * uint32_t max_sge
      * }
      */
-    public static final OfInt max_sge$layout() { return max_sge$LAYOUT; }
+    public static final OfInt max_sge$layout() {
+        return max_sge$LAYOUT;
+    }
 
     private static final long max_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_sge"));
 
@@ -212,7 +240,9 @@ public class ibv_tm_caps {
      * uint32_t max_sge
      * }
      */
-    public static final long max_sge$offset() { return max_sge$OFFSET; }
+    public static final long max_sge$offset() {
+        return max_sge$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -220,7 +250,9 @@ public class ibv_tm_caps {
      * uint32_t max_sge
      * }
      */
-    public static int max_sge(MemorySegment struct) { return struct.get(max_sge$LAYOUT, max_sge$OFFSET); }
+    public static int max_sge(MemorySegment struct) {
+        return struct.get(max_sge$LAYOUT, max_sge$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -248,7 +280,9 @@ public class ibv_tm_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -270,8 +304,8 @@ public class ibv_tm_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -26,16 +26,19 @@ public class ibv_tso_caps {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_INT.withName("max_tso"), verbs_h.C_INT.withName("supported_qpts"))
-            .withName("ibv_tso_caps");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("max_tso"),
+        verbs_h.C_INT.withName("supported_qpts")
+    ).withName("ibv_tso_caps");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt max_tso$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_tso"));
+    private static final OfInt max_tso$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_tso"));
 
     /**
      * Layout for field:
@@ -43,7 +46,9 @@ public class ibv_tso_caps {
      * uint32_t max_tso
      * }
      */
-    public static final OfInt max_tso$layout() { return max_tso$LAYOUT; }
+    public static final OfInt max_tso$layout() {
+        return max_tso$LAYOUT;
+    }
 
     private static final long max_tso$OFFSET = $LAYOUT.byteOffset(groupElement("max_tso"));
 
@@ -53,7 +58,9 @@ public class ibv_tso_caps {
      * uint32_t max_tso
      * }
      */
-    public static final long max_tso$offset() { return max_tso$OFFSET; }
+    public static final long max_tso$offset() {
+        return max_tso$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +68,9 @@ public class ibv_tso_caps {
      * uint32_t max_tso
      * }
      */
-    public static int max_tso(MemorySegment struct) { return struct.get(max_tso$LAYOUT, max_tso$OFFSET); }
+    public static int max_tso(MemorySegment struct) {
+        return struct.get(max_tso$LAYOUT, max_tso$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +82,7 @@ public class ibv_tso_caps {
         struct.set(max_tso$LAYOUT, max_tso$OFFSET, fieldValue);
     }
 
-    private static final OfInt supported_qpts$LAYOUT = (OfInt) $LAYOUT.select(groupElement("supported_qpts"));
+    private static final OfInt supported_qpts$LAYOUT = (OfInt)$LAYOUT.select(groupElement("supported_qpts"));
 
     /**
      * Layout for field:
@@ -81,7 +90,9 @@ public class ibv_tso_caps {
      * uint32_t supported_qpts
      * }
      */
-    public static final OfInt supported_qpts$layout() { return supported_qpts$LAYOUT; }
+    public static final OfInt supported_qpts$layout() {
+        return supported_qpts$LAYOUT;
+    }
 
     private static final long supported_qpts$OFFSET = $LAYOUT.byteOffset(groupElement("supported_qpts"));
 
@@ -91,7 +102,9 @@ public class ibv_tso_caps {
      * uint32_t supported_qpts
      * }
      */
-    public static final long supported_qpts$offset() { return supported_qpts$OFFSET; }
+    public static final long supported_qpts$offset() {
+        return supported_qpts$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -129,7 +142,9 @@ public class ibv_tso_caps {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -151,8 +166,8 @@ public class ibv_tso_caps {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -40,21 +40,34 @@ public class ibv_wc {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("wr_id"),
-            verbs_h.C_INT.withName("status"), verbs_h.C_INT.withName("opcode"), verbs_h.C_INT.withName("vendor_err"),
-            verbs_h.C_INT.withName("byte_len"),
-            MemoryLayout.unionLayout(verbs_h.C_INT.withName("imm_data"), verbs_h.C_INT.withName("invalidated_rkey"))
-                    .withName("$anon$595:2"),
-            verbs_h.C_INT.withName("qp_num"), verbs_h.C_INT.withName("src_qp"), verbs_h.C_INT.withName("wc_flags"),
-            verbs_h.C_SHORT.withName("pkey_index"), verbs_h.C_SHORT.withName("slid"), verbs_h.C_CHAR.withName("sl"),
-            verbs_h.C_CHAR.withName("dlid_path_bits"), MemoryLayout.paddingLayout(2)).withName("ibv_wc");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_LONG.withName("wr_id"),
+        verbs_h.C_INT.withName("status"),
+        verbs_h.C_INT.withName("opcode"),
+        verbs_h.C_INT.withName("vendor_err"),
+        verbs_h.C_INT.withName("byte_len"),
+        MemoryLayout.unionLayout(
+            verbs_h.C_INT.withName("imm_data"),
+            verbs_h.C_INT.withName("invalidated_rkey")
+        ).withName("$anon$595:2"),
+        verbs_h.C_INT.withName("qp_num"),
+        verbs_h.C_INT.withName("src_qp"),
+        verbs_h.C_INT.withName("wc_flags"),
+        verbs_h.C_SHORT.withName("pkey_index"),
+        verbs_h.C_SHORT.withName("slid"),
+        verbs_h.C_CHAR.withName("sl"),
+        verbs_h.C_CHAR.withName("dlid_path_bits"),
+        MemoryLayout.paddingLayout(2)
+    ).withName("ibv_wc");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfLong wr_id$LAYOUT = (OfLong) $LAYOUT.select(groupElement("wr_id"));
+    private static final OfLong wr_id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wr_id"));
 
     /**
      * Layout for field:
@@ -62,7 +75,9 @@ public class ibv_wc {
      * uint64_t wr_id
      * }
      */
-    public static final OfLong wr_id$layout() { return wr_id$LAYOUT; }
+    public static final OfLong wr_id$layout() {
+        return wr_id$LAYOUT;
+    }
 
     private static final long wr_id$OFFSET = $LAYOUT.byteOffset(groupElement("wr_id"));
 
@@ -72,7 +87,9 @@ public class ibv_wc {
      * uint64_t wr_id
      * }
      */
-    public static final long wr_id$offset() { return wr_id$OFFSET; }
+    public static final long wr_id$offset() {
+        return wr_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -80,7 +97,9 @@ public class ibv_wc {
      * uint64_t wr_id
      * }
      */
-    public static long wr_id(MemorySegment struct) { return struct.get(wr_id$LAYOUT, wr_id$OFFSET); }
+    public static long wr_id(MemorySegment struct) {
+        return struct.get(wr_id$LAYOUT, wr_id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -92,7 +111,7 @@ public class ibv_wc {
         struct.set(wr_id$LAYOUT, wr_id$OFFSET, fieldValue);
     }
 
-    private static final OfInt status$LAYOUT = (OfInt) $LAYOUT.select(groupElement("status"));
+    private static final OfInt status$LAYOUT = (OfInt)$LAYOUT.select(groupElement("status"));
 
     /**
      * Layout for field:
@@ -100,7 +119,9 @@ public class ibv_wc {
      * enum ibv_wc_status status
      * }
      */
-    public static final OfInt status$layout() { return status$LAYOUT; }
+    public static final OfInt status$layout() {
+        return status$LAYOUT;
+    }
 
     private static final long status$OFFSET = $LAYOUT.byteOffset(groupElement("status"));
 
@@ -110,7 +131,9 @@ public class ibv_wc {
      * enum ibv_wc_status status
      * }
      */
-    public static final long status$offset() { return status$OFFSET; }
+    public static final long status$offset() {
+        return status$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -118,7 +141,9 @@ public class ibv_wc {
      * enum ibv_wc_status status
      * }
      */
-    public static int status(MemorySegment struct) { return struct.get(status$LAYOUT, status$OFFSET); }
+    public static int status(MemorySegment struct) {
+        return struct.get(status$LAYOUT, status$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -130,7 +155,7 @@ public class ibv_wc {
         struct.set(status$LAYOUT, status$OFFSET, fieldValue);
     }
 
-    private static final OfInt opcode$LAYOUT = (OfInt) $LAYOUT.select(groupElement("opcode"));
+    private static final OfInt opcode$LAYOUT = (OfInt)$LAYOUT.select(groupElement("opcode"));
 
     /**
      * Layout for field:
@@ -138,7 +163,9 @@ public class ibv_wc {
      * enum ibv_wc_opcode opcode
      * }
      */
-    public static final OfInt opcode$layout() { return opcode$LAYOUT; }
+    public static final OfInt opcode$layout() {
+        return opcode$LAYOUT;
+    }
 
     private static final long opcode$OFFSET = $LAYOUT.byteOffset(groupElement("opcode"));
 
@@ -148,7 +175,9 @@ public class ibv_wc {
      * enum ibv_wc_opcode opcode
      * }
      */
-    public static final long opcode$offset() { return opcode$OFFSET; }
+    public static final long opcode$offset() {
+        return opcode$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -156,7 +185,9 @@ public class ibv_wc {
      * enum ibv_wc_opcode opcode
      * }
      */
-    public static int opcode(MemorySegment struct) { return struct.get(opcode$LAYOUT, opcode$OFFSET); }
+    public static int opcode(MemorySegment struct) {
+        return struct.get(opcode$LAYOUT, opcode$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -168,7 +199,7 @@ public class ibv_wc {
         struct.set(opcode$LAYOUT, opcode$OFFSET, fieldValue);
     }
 
-    private static final OfInt vendor_err$LAYOUT = (OfInt) $LAYOUT.select(groupElement("vendor_err"));
+    private static final OfInt vendor_err$LAYOUT = (OfInt)$LAYOUT.select(groupElement("vendor_err"));
 
     /**
      * Layout for field:
@@ -176,7 +207,9 @@ public class ibv_wc {
      * uint32_t vendor_err
      * }
      */
-    public static final OfInt vendor_err$layout() { return vendor_err$LAYOUT; }
+    public static final OfInt vendor_err$layout() {
+        return vendor_err$LAYOUT;
+    }
 
     private static final long vendor_err$OFFSET = $LAYOUT.byteOffset(groupElement("vendor_err"));
 
@@ -186,7 +219,9 @@ public class ibv_wc {
      * uint32_t vendor_err
      * }
      */
-    public static final long vendor_err$offset() { return vendor_err$OFFSET; }
+    public static final long vendor_err$offset() {
+        return vendor_err$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -194,7 +229,9 @@ public class ibv_wc {
      * uint32_t vendor_err
      * }
      */
-    public static int vendor_err(MemorySegment struct) { return struct.get(vendor_err$LAYOUT, vendor_err$OFFSET); }
+    public static int vendor_err(MemorySegment struct) {
+        return struct.get(vendor_err$LAYOUT, vendor_err$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -206,7 +243,7 @@ public class ibv_wc {
         struct.set(vendor_err$LAYOUT, vendor_err$OFFSET, fieldValue);
     }
 
-    private static final OfInt byte_len$LAYOUT = (OfInt) $LAYOUT.select(groupElement("byte_len"));
+    private static final OfInt byte_len$LAYOUT = (OfInt)$LAYOUT.select(groupElement("byte_len"));
 
     /**
      * Layout for field:
@@ -214,7 +251,9 @@ public class ibv_wc {
      * uint32_t byte_len
      * }
      */
-    public static final OfInt byte_len$layout() { return byte_len$LAYOUT; }
+    public static final OfInt byte_len$layout() {
+        return byte_len$LAYOUT;
+    }
 
     private static final long byte_len$OFFSET = $LAYOUT.byteOffset(groupElement("byte_len"));
 
@@ -224,7 +263,9 @@ public class ibv_wc {
      * uint32_t byte_len
      * }
      */
-    public static final long byte_len$offset() { return byte_len$OFFSET; }
+    public static final long byte_len$offset() {
+        return byte_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -232,7 +273,9 @@ public class ibv_wc {
      * uint32_t byte_len
      * }
      */
-    public static int byte_len(MemorySegment struct) { return struct.get(byte_len$LAYOUT, byte_len$OFFSET); }
+    public static int byte_len(MemorySegment struct) {
+        return struct.get(byte_len$LAYOUT, byte_len$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -244,8 +287,7 @@ public class ibv_wc {
         struct.set(byte_len$LAYOUT, byte_len$OFFSET, fieldValue);
     }
 
-    private static final OfInt imm_data$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$595:2"),
-            groupElement("imm_data"));
+    private static final OfInt imm_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$595:2"), groupElement("imm_data"));
 
     /**
      * Layout for field:
@@ -253,10 +295,11 @@ public class ibv_wc {
      * __be32 imm_data
      * }
      */
-    public static final OfInt imm_data$layout() { return imm_data$LAYOUT; }
+    public static final OfInt imm_data$layout() {
+        return imm_data$LAYOUT;
+    }
 
-    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$595:2"),
-            groupElement("imm_data"));
+    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$595:2"), groupElement("imm_data"));
 
     /**
      * Offset for field:
@@ -264,7 +307,9 @@ public class ibv_wc {
      * __be32 imm_data
      * }
      */
-    public static final long imm_data$offset() { return imm_data$OFFSET; }
+    public static final long imm_data$offset() {
+        return imm_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -272,7 +317,9 @@ public class ibv_wc {
      * __be32 imm_data
      * }
      */
-    public static int imm_data(MemorySegment struct) { return struct.get(imm_data$LAYOUT, imm_data$OFFSET); }
+    public static int imm_data(MemorySegment struct) {
+        return struct.get(imm_data$LAYOUT, imm_data$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -284,8 +331,7 @@ public class ibv_wc {
         struct.set(imm_data$LAYOUT, imm_data$OFFSET, fieldValue);
     }
 
-    private static final OfInt invalidated_rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$595:2"),
-            groupElement("invalidated_rkey"));
+    private static final OfInt invalidated_rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$595:2"), groupElement("invalidated_rkey"));
 
     /**
      * Layout for field:
@@ -293,10 +339,11 @@ public class ibv_wc {
      * uint32_t invalidated_rkey
      * }
      */
-    public static final OfInt invalidated_rkey$layout() { return invalidated_rkey$LAYOUT; }
+    public static final OfInt invalidated_rkey$layout() {
+        return invalidated_rkey$LAYOUT;
+    }
 
-    private static final long invalidated_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$595:2"),
-            groupElement("invalidated_rkey"));
+    private static final long invalidated_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$595:2"), groupElement("invalidated_rkey"));
 
     /**
      * Offset for field:
@@ -304,7 +351,9 @@ public class ibv_wc {
      * uint32_t invalidated_rkey
      * }
      */
-    public static final long invalidated_rkey$offset() { return invalidated_rkey$OFFSET; }
+    public static final long invalidated_rkey$offset() {
+        return invalidated_rkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -326,7 +375,7 @@ public class ibv_wc {
         struct.set(invalidated_rkey$LAYOUT, invalidated_rkey$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_num$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_num"));
+    private static final OfInt qp_num$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_num"));
 
     /**
      * Layout for field:
@@ -334,7 +383,9 @@ public class ibv_wc {
      * uint32_t qp_num
      * }
      */
-    public static final OfInt qp_num$layout() { return qp_num$LAYOUT; }
+    public static final OfInt qp_num$layout() {
+        return qp_num$LAYOUT;
+    }
 
     private static final long qp_num$OFFSET = $LAYOUT.byteOffset(groupElement("qp_num"));
 
@@ -344,7 +395,9 @@ public class ibv_wc {
      * uint32_t qp_num
      * }
      */
-    public static final long qp_num$offset() { return qp_num$OFFSET; }
+    public static final long qp_num$offset() {
+        return qp_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -352,7 +405,9 @@ public class ibv_wc {
      * uint32_t qp_num
      * }
      */
-    public static int qp_num(MemorySegment struct) { return struct.get(qp_num$LAYOUT, qp_num$OFFSET); }
+    public static int qp_num(MemorySegment struct) {
+        return struct.get(qp_num$LAYOUT, qp_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -364,7 +419,7 @@ public class ibv_wc {
         struct.set(qp_num$LAYOUT, qp_num$OFFSET, fieldValue);
     }
 
-    private static final OfInt src_qp$LAYOUT = (OfInt) $LAYOUT.select(groupElement("src_qp"));
+    private static final OfInt src_qp$LAYOUT = (OfInt)$LAYOUT.select(groupElement("src_qp"));
 
     /**
      * Layout for field:
@@ -372,7 +427,9 @@ public class ibv_wc {
      * uint32_t src_qp
      * }
      */
-    public static final OfInt src_qp$layout() { return src_qp$LAYOUT; }
+    public static final OfInt src_qp$layout() {
+        return src_qp$LAYOUT;
+    }
 
     private static final long src_qp$OFFSET = $LAYOUT.byteOffset(groupElement("src_qp"));
 
@@ -382,7 +439,9 @@ public class ibv_wc {
      * uint32_t src_qp
      * }
      */
-    public static final long src_qp$offset() { return src_qp$OFFSET; }
+    public static final long src_qp$offset() {
+        return src_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -390,7 +449,9 @@ public class ibv_wc {
      * uint32_t src_qp
      * }
      */
-    public static int src_qp(MemorySegment struct) { return struct.get(src_qp$LAYOUT, src_qp$OFFSET); }
+    public static int src_qp(MemorySegment struct) {
+        return struct.get(src_qp$LAYOUT, src_qp$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -402,7 +463,7 @@ public class ibv_wc {
         struct.set(src_qp$LAYOUT, src_qp$OFFSET, fieldValue);
     }
 
-    private static final OfInt wc_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wc_flags"));
+    private static final OfInt wc_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wc_flags"));
 
     /**
      * Layout for field:
@@ -410,7 +471,9 @@ public class ibv_wc {
      * unsigned int wc_flags
      * }
      */
-    public static final OfInt wc_flags$layout() { return wc_flags$LAYOUT; }
+    public static final OfInt wc_flags$layout() {
+        return wc_flags$LAYOUT;
+    }
 
     private static final long wc_flags$OFFSET = $LAYOUT.byteOffset(groupElement("wc_flags"));
 
@@ -420,7 +483,9 @@ public class ibv_wc {
      * unsigned int wc_flags
      * }
      */
-    public static final long wc_flags$offset() { return wc_flags$OFFSET; }
+    public static final long wc_flags$offset() {
+        return wc_flags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -428,7 +493,9 @@ public class ibv_wc {
      * unsigned int wc_flags
      * }
      */
-    public static int wc_flags(MemorySegment struct) { return struct.get(wc_flags$LAYOUT, wc_flags$OFFSET); }
+    public static int wc_flags(MemorySegment struct) {
+        return struct.get(wc_flags$LAYOUT, wc_flags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -440,7 +507,7 @@ public class ibv_wc {
         struct.set(wc_flags$LAYOUT, wc_flags$OFFSET, fieldValue);
     }
 
-    private static final OfShort pkey_index$LAYOUT = (OfShort) $LAYOUT.select(groupElement("pkey_index"));
+    private static final OfShort pkey_index$LAYOUT = (OfShort)$LAYOUT.select(groupElement("pkey_index"));
 
     /**
      * Layout for field:
@@ -448,7 +515,9 @@ public class ibv_wc {
      * uint16_t pkey_index
      * }
      */
-    public static final OfShort pkey_index$layout() { return pkey_index$LAYOUT; }
+    public static final OfShort pkey_index$layout() {
+        return pkey_index$LAYOUT;
+    }
 
     private static final long pkey_index$OFFSET = $LAYOUT.byteOffset(groupElement("pkey_index"));
 
@@ -458,7 +527,9 @@ public class ibv_wc {
      * uint16_t pkey_index
      * }
      */
-    public static final long pkey_index$offset() { return pkey_index$OFFSET; }
+    public static final long pkey_index$offset() {
+        return pkey_index$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -466,7 +537,9 @@ public class ibv_wc {
      * uint16_t pkey_index
      * }
      */
-    public static short pkey_index(MemorySegment struct) { return struct.get(pkey_index$LAYOUT, pkey_index$OFFSET); }
+    public static short pkey_index(MemorySegment struct) {
+        return struct.get(pkey_index$LAYOUT, pkey_index$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -478,7 +551,7 @@ public class ibv_wc {
         struct.set(pkey_index$LAYOUT, pkey_index$OFFSET, fieldValue);
     }
 
-    private static final OfShort slid$LAYOUT = (OfShort) $LAYOUT.select(groupElement("slid"));
+    private static final OfShort slid$LAYOUT = (OfShort)$LAYOUT.select(groupElement("slid"));
 
     /**
      * Layout for field:
@@ -486,7 +559,9 @@ public class ibv_wc {
      * uint16_t slid
      * }
      */
-    public static final OfShort slid$layout() { return slid$LAYOUT; }
+    public static final OfShort slid$layout() {
+        return slid$LAYOUT;
+    }
 
     private static final long slid$OFFSET = $LAYOUT.byteOffset(groupElement("slid"));
 
@@ -496,7 +571,9 @@ public class ibv_wc {
      * uint16_t slid
      * }
      */
-    public static final long slid$offset() { return slid$OFFSET; }
+    public static final long slid$offset() {
+        return slid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -504,7 +581,9 @@ public class ibv_wc {
      * uint16_t slid
      * }
      */
-    public static short slid(MemorySegment struct) { return struct.get(slid$LAYOUT, slid$OFFSET); }
+    public static short slid(MemorySegment struct) {
+        return struct.get(slid$LAYOUT, slid$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -516,7 +595,7 @@ public class ibv_wc {
         struct.set(slid$LAYOUT, slid$OFFSET, fieldValue);
     }
 
-    private static final OfByte sl$LAYOUT = (OfByte) $LAYOUT.select(groupElement("sl"));
+    private static final OfByte sl$LAYOUT = (OfByte)$LAYOUT.select(groupElement("sl"));
 
     /**
      * Layout for field:
@@ -524,7 +603,9 @@ public class ibv_wc {
      * uint8_t sl
      * }
      */
-    public static final OfByte sl$layout() { return sl$LAYOUT; }
+    public static final OfByte sl$layout() {
+        return sl$LAYOUT;
+    }
 
     private static final long sl$OFFSET = $LAYOUT.byteOffset(groupElement("sl"));
 
@@ -534,7 +615,9 @@ public class ibv_wc {
      * uint8_t sl
      * }
      */
-    public static final long sl$offset() { return sl$OFFSET; }
+    public static final long sl$offset() {
+        return sl$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -542,7 +625,9 @@ public class ibv_wc {
      * uint8_t sl
      * }
      */
-    public static byte sl(MemorySegment struct) { return struct.get(sl$LAYOUT, sl$OFFSET); }
+    public static byte sl(MemorySegment struct) {
+        return struct.get(sl$LAYOUT, sl$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -550,9 +635,11 @@ public class ibv_wc {
      * uint8_t sl
      * }
      */
-    public static void sl(MemorySegment struct, byte fieldValue) { struct.set(sl$LAYOUT, sl$OFFSET, fieldValue); }
+    public static void sl(MemorySegment struct, byte fieldValue) {
+        struct.set(sl$LAYOUT, sl$OFFSET, fieldValue);
+    }
 
-    private static final OfByte dlid_path_bits$LAYOUT = (OfByte) $LAYOUT.select(groupElement("dlid_path_bits"));
+    private static final OfByte dlid_path_bits$LAYOUT = (OfByte)$LAYOUT.select(groupElement("dlid_path_bits"));
 
     /**
      * Layout for field:
@@ -560,7 +647,9 @@ public class ibv_wc {
      * uint8_t dlid_path_bits
      * }
      */
-    public static final OfByte dlid_path_bits$layout() { return dlid_path_bits$LAYOUT; }
+    public static final OfByte dlid_path_bits$layout() {
+        return dlid_path_bits$LAYOUT;
+    }
 
     private static final long dlid_path_bits$OFFSET = $LAYOUT.byteOffset(groupElement("dlid_path_bits"));
 
@@ -570,7 +659,9 @@ public class ibv_wc {
      * uint8_t dlid_path_bits
      * }
      */
-    public static final long dlid_path_bits$offset() { return dlid_path_bits$OFFSET; }
+    public static final long dlid_path_bits$offset() {
+        return dlid_path_bits$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -608,7 +699,9 @@ public class ibv_wc {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -630,8 +723,8 @@ public class ibv_wc {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

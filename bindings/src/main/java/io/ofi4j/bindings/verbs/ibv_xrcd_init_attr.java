@@ -27,15 +27,20 @@ public class ibv_xrcd_init_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("comp_mask"),
-            verbs_h.C_INT.withName("fd"), verbs_h.C_INT.withName("oflags")).withName("ibv_xrcd_init_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("comp_mask"),
+        verbs_h.C_INT.withName("fd"),
+        verbs_h.C_INT.withName("oflags")
+    ).withName("ibv_xrcd_init_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt comp_mask$LAYOUT = (OfInt) $LAYOUT.select(groupElement("comp_mask"));
+    private static final OfInt comp_mask$LAYOUT = (OfInt)$LAYOUT.select(groupElement("comp_mask"));
 
     /**
      * Layout for field:
@@ -43,7 +48,9 @@ public class ibv_xrcd_init_attr {
      * uint32_t comp_mask
      * }
      */
-    public static final OfInt comp_mask$layout() { return comp_mask$LAYOUT; }
+    public static final OfInt comp_mask$layout() {
+        return comp_mask$LAYOUT;
+    }
 
     private static final long comp_mask$OFFSET = $LAYOUT.byteOffset(groupElement("comp_mask"));
 
@@ -53,7 +60,9 @@ public class ibv_xrcd_init_attr {
      * uint32_t comp_mask
      * }
      */
-    public static final long comp_mask$offset() { return comp_mask$OFFSET; }
+    public static final long comp_mask$offset() {
+        return comp_mask$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -61,7 +70,9 @@ public class ibv_xrcd_init_attr {
      * uint32_t comp_mask
      * }
      */
-    public static int comp_mask(MemorySegment struct) { return struct.get(comp_mask$LAYOUT, comp_mask$OFFSET); }
+    public static int comp_mask(MemorySegment struct) {
+        return struct.get(comp_mask$LAYOUT, comp_mask$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -73,7 +84,7 @@ public class ibv_xrcd_init_attr {
         struct.set(comp_mask$LAYOUT, comp_mask$OFFSET, fieldValue);
     }
 
-    private static final OfInt fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fd"));
+    private static final OfInt fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -81,7 +92,9 @@ public class ibv_xrcd_init_attr {
      * int fd
      * }
      */
-    public static final OfInt fd$layout() { return fd$LAYOUT; }
+    public static final OfInt fd$layout() {
+        return fd$LAYOUT;
+    }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -91,7 +104,9 @@ public class ibv_xrcd_init_attr {
      * int fd
      * }
      */
-    public static final long fd$offset() { return fd$OFFSET; }
+    public static final long fd$offset() {
+        return fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -99,7 +114,9 @@ public class ibv_xrcd_init_attr {
      * int fd
      * }
      */
-    public static int fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
+    public static int fd(MemorySegment struct) {
+        return struct.get(fd$LAYOUT, fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -107,9 +124,11 @@ public class ibv_xrcd_init_attr {
      * int fd
      * }
      */
-    public static void fd(MemorySegment struct, int fieldValue) { struct.set(fd$LAYOUT, fd$OFFSET, fieldValue); }
+    public static void fd(MemorySegment struct, int fieldValue) {
+        struct.set(fd$LAYOUT, fd$OFFSET, fieldValue);
+    }
 
-    private static final OfInt oflags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("oflags"));
+    private static final OfInt oflags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("oflags"));
 
     /**
      * Layout for field:
@@ -117,7 +136,9 @@ public class ibv_xrcd_init_attr {
      * int oflags
      * }
      */
-    public static final OfInt oflags$layout() { return oflags$LAYOUT; }
+    public static final OfInt oflags$layout() {
+        return oflags$LAYOUT;
+    }
 
     private static final long oflags$OFFSET = $LAYOUT.byteOffset(groupElement("oflags"));
 
@@ -127,7 +148,9 @@ public class ibv_xrcd_init_attr {
      * int oflags
      * }
      */
-    public static final long oflags$offset() { return oflags$OFFSET; }
+    public static final long oflags$offset() {
+        return oflags$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -135,7 +158,9 @@ public class ibv_xrcd_init_attr {
      * int oflags
      * }
      */
-    public static int oflags(MemorySegment struct) { return struct.get(oflags$LAYOUT, oflags$OFFSET); }
+    public static int oflags(MemorySegment struct) {
+        return struct.get(oflags$LAYOUT, oflags$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -163,7 +188,9 @@ public class ibv_xrcd_init_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -185,8 +212,8 @@ public class ibv_xrcd_init_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,13 +29,16 @@ public class in6_addr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(in6_addr.__in6_u.layout().withName("__in6_u"))
-            .withName("in6_addr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        in6_addr.__in6_u.layout().withName("__in6_u")
+    ).withName("in6_addr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
     /**
      * {@snippet lang=c :
@@ -52,19 +55,20 @@ public class in6_addr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .unionLayout(MemoryLayout.sequenceLayout(16, verbs_h.C_CHAR).withName("__u6_addr8"),
-                        MemoryLayout.sequenceLayout(8, verbs_h.C_SHORT).withName("__u6_addr16"),
-                        MemoryLayout.sequenceLayout(4, verbs_h.C_INT).withName("__u6_addr32"))
-                .withName("$anon$221:5");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            MemoryLayout.sequenceLayout(16, verbs_h.C_CHAR).withName("__u6_addr8"),
+            MemoryLayout.sequenceLayout(8, verbs_h.C_SHORT).withName("__u6_addr16"),
+            MemoryLayout.sequenceLayout(4, verbs_h.C_INT).withName("__u6_addr32")
+        ).withName("$anon$221:5");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final SequenceLayout __u6_addr8$LAYOUT = (SequenceLayout) $LAYOUT
-                .select(groupElement("__u6_addr8"));
+        private static final SequenceLayout __u6_addr8$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__u6_addr8"));
 
         /**
          * Layout for field:
@@ -72,7 +76,9 @@ public class in6_addr {
          * uint8_t __u6_addr8[16]
          * }
          */
-        public static final SequenceLayout __u6_addr8$layout() { return __u6_addr8$LAYOUT; }
+        public static final SequenceLayout __u6_addr8$layout() {
+            return __u6_addr8$LAYOUT;
+        }
 
         private static final long __u6_addr8$OFFSET = $LAYOUT.byteOffset(groupElement("__u6_addr8"));
 
@@ -82,7 +88,9 @@ public class in6_addr {
          * uint8_t __u6_addr8[16]
          * }
          */
-        public static final long __u6_addr8$offset() { return __u6_addr8$OFFSET; }
+        public static final long __u6_addr8$offset() {
+            return __u6_addr8$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -104,7 +112,7 @@ public class in6_addr {
             MemorySegment.copy(fieldValue, 0L, union, __u6_addr8$OFFSET, __u6_addr8$LAYOUT.byteSize());
         }
 
-        private static long[] __u6_addr8$DIMS = {16};
+        private static long[] __u6_addr8$DIMS = { 16 };
 
         /**
          * Dimensions for array field:
@@ -112,7 +120,9 @@ public class in6_addr {
          * uint8_t __u6_addr8[16]
          * }
          */
-        public static long[] __u6_addr8$dimensions() { return __u6_addr8$DIMS; }
+        public static long[] __u6_addr8$dimensions() {
+            return __u6_addr8$DIMS;
+        }
         private static final VarHandle __u6_addr8$ELEM_HANDLE = __u6_addr8$LAYOUT.varHandle(sequenceElement());
 
         /**
@@ -122,7 +132,7 @@ public class in6_addr {
          * }
          */
         public static byte __u6_addr8(MemorySegment union, long index0) {
-            return (byte) __u6_addr8$ELEM_HANDLE.get(union, 0L, index0);
+            return (byte)__u6_addr8$ELEM_HANDLE.get(union, 0L, index0);
         }
 
         /**
@@ -135,8 +145,7 @@ public class in6_addr {
             __u6_addr8$ELEM_HANDLE.set(union, 0L, index0, fieldValue);
         }
 
-        private static final SequenceLayout __u6_addr16$LAYOUT = (SequenceLayout) $LAYOUT
-                .select(groupElement("__u6_addr16"));
+        private static final SequenceLayout __u6_addr16$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__u6_addr16"));
 
         /**
          * Layout for field:
@@ -144,7 +153,9 @@ public class in6_addr {
          * uint16_t __u6_addr16[8]
          * }
          */
-        public static final SequenceLayout __u6_addr16$layout() { return __u6_addr16$LAYOUT; }
+        public static final SequenceLayout __u6_addr16$layout() {
+            return __u6_addr16$LAYOUT;
+        }
 
         private static final long __u6_addr16$OFFSET = $LAYOUT.byteOffset(groupElement("__u6_addr16"));
 
@@ -154,7 +165,9 @@ public class in6_addr {
          * uint16_t __u6_addr16[8]
          * }
          */
-        public static final long __u6_addr16$offset() { return __u6_addr16$OFFSET; }
+        public static final long __u6_addr16$offset() {
+            return __u6_addr16$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -176,7 +189,7 @@ public class in6_addr {
             MemorySegment.copy(fieldValue, 0L, union, __u6_addr16$OFFSET, __u6_addr16$LAYOUT.byteSize());
         }
 
-        private static long[] __u6_addr16$DIMS = {8};
+        private static long[] __u6_addr16$DIMS = { 8 };
 
         /**
          * Dimensions for array field:
@@ -184,7 +197,9 @@ public class in6_addr {
          * uint16_t __u6_addr16[8]
          * }
          */
-        public static long[] __u6_addr16$dimensions() { return __u6_addr16$DIMS; }
+        public static long[] __u6_addr16$dimensions() {
+            return __u6_addr16$DIMS;
+        }
         private static final VarHandle __u6_addr16$ELEM_HANDLE = __u6_addr16$LAYOUT.varHandle(sequenceElement());
 
         /**
@@ -194,7 +209,7 @@ public class in6_addr {
          * }
          */
         public static short __u6_addr16(MemorySegment union, long index0) {
-            return (short) __u6_addr16$ELEM_HANDLE.get(union, 0L, index0);
+            return (short)__u6_addr16$ELEM_HANDLE.get(union, 0L, index0);
         }
 
         /**
@@ -207,8 +222,7 @@ public class in6_addr {
             __u6_addr16$ELEM_HANDLE.set(union, 0L, index0, fieldValue);
         }
 
-        private static final SequenceLayout __u6_addr32$LAYOUT = (SequenceLayout) $LAYOUT
-                .select(groupElement("__u6_addr32"));
+        private static final SequenceLayout __u6_addr32$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__u6_addr32"));
 
         /**
          * Layout for field:
@@ -216,7 +230,9 @@ public class in6_addr {
          * uint32_t __u6_addr32[4]
          * }
          */
-        public static final SequenceLayout __u6_addr32$layout() { return __u6_addr32$LAYOUT; }
+        public static final SequenceLayout __u6_addr32$layout() {
+            return __u6_addr32$LAYOUT;
+        }
 
         private static final long __u6_addr32$OFFSET = $LAYOUT.byteOffset(groupElement("__u6_addr32"));
 
@@ -226,7 +242,9 @@ public class in6_addr {
          * uint32_t __u6_addr32[4]
          * }
          */
-        public static final long __u6_addr32$offset() { return __u6_addr32$OFFSET; }
+        public static final long __u6_addr32$offset() {
+            return __u6_addr32$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -248,7 +266,7 @@ public class in6_addr {
             MemorySegment.copy(fieldValue, 0L, union, __u6_addr32$OFFSET, __u6_addr32$LAYOUT.byteSize());
         }
 
-        private static long[] __u6_addr32$DIMS = {4};
+        private static long[] __u6_addr32$DIMS = { 4 };
 
         /**
          * Dimensions for array field:
@@ -256,7 +274,9 @@ public class in6_addr {
          * uint32_t __u6_addr32[4]
          * }
          */
-        public static long[] __u6_addr32$dimensions() { return __u6_addr32$DIMS; }
+        public static long[] __u6_addr32$dimensions() {
+            return __u6_addr32$DIMS;
+        }
         private static final VarHandle __u6_addr32$ELEM_HANDLE = __u6_addr32$LAYOUT.varHandle(sequenceElement());
 
         /**
@@ -266,7 +286,7 @@ public class in6_addr {
          * }
          */
         public static int __u6_addr32(MemorySegment union, long index0) {
-            return (int) __u6_addr32$ELEM_HANDLE.get(union, 0L, index0);
+            return (int)__u6_addr32$ELEM_HANDLE.get(union, 0L, index0);
         }
 
         /**
@@ -295,7 +315,9 @@ public class in6_addr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -317,13 +339,12 @@ public class in6_addr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout __in6_u$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__in6_u"));
+    private static final GroupLayout __in6_u$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__in6_u"));
 
     /**
      * Layout for field:
@@ -335,7 +356,9 @@ public class in6_addr {
      * } __in6_u
      * }
      */
-    public static final GroupLayout __in6_u$layout() { return __in6_u$LAYOUT; }
+    public static final GroupLayout __in6_u$layout() {
+        return __in6_u$LAYOUT;
+    }
 
     private static final long __in6_u$OFFSET = $LAYOUT.byteOffset(groupElement("__in6_u"));
 
@@ -349,7 +372,9 @@ public class in6_addr {
      * } __in6_u
      * }
      */
-    public static final long __in6_u$offset() { return __in6_u$OFFSET; }
+    public static final long __in6_u$offset() {
+        return __in6_u$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -395,7 +420,9 @@ public class in6_addr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -417,8 +444,8 @@ public class in6_addr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

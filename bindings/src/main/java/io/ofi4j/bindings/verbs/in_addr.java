@@ -25,15 +25,18 @@ public class in_addr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("s_addr"))
-            .withName("in_addr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("s_addr")
+    ).withName("in_addr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt s_addr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("s_addr"));
+    private static final OfInt s_addr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("s_addr"));
 
     /**
      * Layout for field:
@@ -41,7 +44,9 @@ public class in_addr {
      * in_addr_t s_addr
      * }
      */
-    public static final OfInt s_addr$layout() { return s_addr$LAYOUT; }
+    public static final OfInt s_addr$layout() {
+        return s_addr$LAYOUT;
+    }
 
     private static final long s_addr$OFFSET = $LAYOUT.byteOffset(groupElement("s_addr"));
 
@@ -51,7 +56,9 @@ public class in_addr {
      * in_addr_t s_addr
      * }
      */
-    public static final long s_addr$offset() { return s_addr$OFFSET; }
+    public static final long s_addr$offset() {
+        return s_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -59,7 +66,9 @@ public class in_addr {
      * in_addr_t s_addr
      * }
      */
-    public static int s_addr(MemorySegment struct) { return struct.get(s_addr$LAYOUT, s_addr$OFFSET); }
+    public static int s_addr(MemorySegment struct) {
+        return struct.get(s_addr$LAYOUT, s_addr$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -87,7 +96,9 @@ public class in_addr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -109,8 +120,8 @@ public class in_addr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -27,16 +27,20 @@ public class pthread_mutex_t {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(__pthread_mutex_s.layout().withName("__data"),
-            MemoryLayout.sequenceLayout(40, verbs_h.C_CHAR).withName("__size"), verbs_h.C_LONG.withName("__align"))
-            .withName("$anon$67:9");
+    private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+        __pthread_mutex_s.layout().withName("__data"),
+        MemoryLayout.sequenceLayout(40, verbs_h.C_CHAR).withName("__size"),
+        verbs_h.C_LONG.withName("__align")
+    ).withName("$anon$67:9");
 
     /**
      * The layout of this union
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout __data$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__data"));
+    private static final GroupLayout __data$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__data"));
 
     /**
      * Layout for field:
@@ -44,7 +48,9 @@ public class pthread_mutex_t {
      * struct __pthread_mutex_s __data
      * }
      */
-    public static final GroupLayout __data$layout() { return __data$LAYOUT; }
+    public static final GroupLayout __data$layout() {
+        return __data$LAYOUT;
+    }
 
     private static final long __data$OFFSET = $LAYOUT.byteOffset(groupElement("__data"));
 
@@ -54,7 +60,9 @@ public class pthread_mutex_t {
      * struct __pthread_mutex_s __data
      * }
      */
-    public static final long __data$offset() { return __data$OFFSET; }
+    public static final long __data$offset() {
+        return __data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +84,7 @@ public class pthread_mutex_t {
         MemorySegment.copy(fieldValue, 0L, union, __data$OFFSET, __data$LAYOUT.byteSize());
     }
 
-    private static final SequenceLayout __size$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("__size"));
+    private static final SequenceLayout __size$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__size"));
 
     /**
      * Layout for field:
@@ -84,7 +92,9 @@ public class pthread_mutex_t {
      * char __size[40]
      * }
      */
-    public static final SequenceLayout __size$layout() { return __size$LAYOUT; }
+    public static final SequenceLayout __size$layout() {
+        return __size$LAYOUT;
+    }
 
     private static final long __size$OFFSET = $LAYOUT.byteOffset(groupElement("__size"));
 
@@ -94,7 +104,9 @@ public class pthread_mutex_t {
      * char __size[40]
      * }
      */
-    public static final long __size$offset() { return __size$OFFSET; }
+    public static final long __size$offset() {
+        return __size$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +128,7 @@ public class pthread_mutex_t {
         MemorySegment.copy(fieldValue, 0L, union, __size$OFFSET, __size$LAYOUT.byteSize());
     }
 
-    private static long[] __size$DIMS = {40};
+    private static long[] __size$DIMS = { 40 };
 
     /**
      * Dimensions for array field:
@@ -124,7 +136,9 @@ public class pthread_mutex_t {
      * char __size[40]
      * }
      */
-    public static long[] __size$dimensions() { return __size$DIMS; }
+    public static long[] __size$dimensions() {
+        return __size$DIMS;
+    }
     private static final VarHandle __size$ELEM_HANDLE = __size$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -134,7 +148,7 @@ public class pthread_mutex_t {
      * }
      */
     public static byte __size(MemorySegment union, long index0) {
-        return (byte) __size$ELEM_HANDLE.get(union, 0L, index0);
+        return (byte)__size$ELEM_HANDLE.get(union, 0L, index0);
     }
 
     /**
@@ -147,7 +161,7 @@ public class pthread_mutex_t {
         __size$ELEM_HANDLE.set(union, 0L, index0, fieldValue);
     }
 
-    private static final OfLong __align$LAYOUT = (OfLong) $LAYOUT.select(groupElement("__align"));
+    private static final OfLong __align$LAYOUT = (OfLong)$LAYOUT.select(groupElement("__align"));
 
     /**
      * Layout for field:
@@ -155,7 +169,9 @@ public class pthread_mutex_t {
      * long __align
      * }
      */
-    public static final OfLong __align$layout() { return __align$LAYOUT; }
+    public static final OfLong __align$layout() {
+        return __align$LAYOUT;
+    }
 
     private static final long __align$OFFSET = $LAYOUT.byteOffset(groupElement("__align"));
 
@@ -165,7 +181,9 @@ public class pthread_mutex_t {
      * long __align
      * }
      */
-    public static final long __align$offset() { return __align$OFFSET; }
+    public static final long __align$offset() {
+        return __align$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -173,7 +191,9 @@ public class pthread_mutex_t {
      * long __align
      * }
      */
-    public static long __align(MemorySegment union) { return union.get(__align$LAYOUT, __align$OFFSET); }
+    public static long __align(MemorySegment union) {
+        return union.get(__align$LAYOUT, __align$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -201,7 +221,9 @@ public class pthread_mutex_t {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -223,8 +245,8 @@ public class pthread_mutex_t {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

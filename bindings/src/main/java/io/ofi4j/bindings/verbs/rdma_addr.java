@@ -40,21 +40,29 @@ public class rdma_addr {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-            MemoryLayout.unionLayout(sockaddr.layout().withName("src_addr"), sockaddr_in.layout().withName("src_sin"),
-                    sockaddr_in6.layout().withName("src_sin6"), sockaddr_storage.layout().withName("src_storage"))
-                    .withName("$anon$95:2"),
-            MemoryLayout.unionLayout(sockaddr.layout().withName("dst_addr"), sockaddr_in.layout().withName("dst_sin"),
-                    sockaddr_in6.layout().withName("dst_sin6"), sockaddr_storage.layout().withName("dst_storage"))
-                    .withName("$anon$101:2"),
-            rdma_addr.addr.layout().withName("addr")).withName("rdma_addr");
+        MemoryLayout.unionLayout(
+            sockaddr.layout().withName("src_addr"),
+            sockaddr_in.layout().withName("src_sin"),
+            sockaddr_in6.layout().withName("src_sin6"),
+            sockaddr_storage.layout().withName("src_storage")
+        ).withName("$anon$95:2"),
+        MemoryLayout.unionLayout(
+            sockaddr.layout().withName("dst_addr"),
+            sockaddr_in.layout().withName("dst_sin"),
+            sockaddr_in6.layout().withName("dst_sin6"),
+            sockaddr_storage.layout().withName("dst_storage")
+        ).withName("$anon$101:2"),
+        rdma_addr.addr.layout().withName("addr")
+    ).withName("rdma_addr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout src_addr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$95:2"),
-            groupElement("src_addr"));
+    private static final GroupLayout src_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -62,10 +70,11 @@ public class rdma_addr {
      * struct sockaddr src_addr
      * }
      */
-    public static final GroupLayout src_addr$layout() { return src_addr$LAYOUT; }
+    public static final GroupLayout src_addr$layout() {
+        return src_addr$LAYOUT;
+    }
 
-    private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"),
-            groupElement("src_addr"));
+    private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_addr"));
 
     /**
      * Offset for field:
@@ -73,7 +82,9 @@ public class rdma_addr {
      * struct sockaddr src_addr
      * }
      */
-    public static final long src_addr$offset() { return src_addr$OFFSET; }
+    public static final long src_addr$offset() {
+        return src_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -95,8 +106,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_addr$OFFSET, src_addr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_sin$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$95:2"),
-            groupElement("src_sin"));
+    private static final GroupLayout src_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_sin"));
 
     /**
      * Layout for field:
@@ -104,7 +114,9 @@ public class rdma_addr {
      * struct sockaddr_in src_sin
      * }
      */
-    public static final GroupLayout src_sin$layout() { return src_sin$LAYOUT; }
+    public static final GroupLayout src_sin$layout() {
+        return src_sin$LAYOUT;
+    }
 
     private static final long src_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_sin"));
 
@@ -114,7 +126,9 @@ public class rdma_addr {
      * struct sockaddr_in src_sin
      * }
      */
-    public static final long src_sin$offset() { return src_sin$OFFSET; }
+    public static final long src_sin$offset() {
+        return src_sin$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -136,8 +150,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_sin$OFFSET, src_sin$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_sin6$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$95:2"),
-            groupElement("src_sin6"));
+    private static final GroupLayout src_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_sin6"));
 
     /**
      * Layout for field:
@@ -145,10 +158,11 @@ public class rdma_addr {
      * struct sockaddr_in6 src_sin6
      * }
      */
-    public static final GroupLayout src_sin6$layout() { return src_sin6$LAYOUT; }
+    public static final GroupLayout src_sin6$layout() {
+        return src_sin6$LAYOUT;
+    }
 
-    private static final long src_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"),
-            groupElement("src_sin6"));
+    private static final long src_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_sin6"));
 
     /**
      * Offset for field:
@@ -156,7 +170,9 @@ public class rdma_addr {
      * struct sockaddr_in6 src_sin6
      * }
      */
-    public static final long src_sin6$offset() { return src_sin6$OFFSET; }
+    public static final long src_sin6$offset() {
+        return src_sin6$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -178,8 +194,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_sin6$OFFSET, src_sin6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_storage$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$95:2"),
-            groupElement("src_storage"));
+    private static final GroupLayout src_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_storage"));
 
     /**
      * Layout for field:
@@ -187,10 +202,11 @@ public class rdma_addr {
      * struct sockaddr_storage src_storage
      * }
      */
-    public static final GroupLayout src_storage$layout() { return src_storage$LAYOUT; }
+    public static final GroupLayout src_storage$layout() {
+        return src_storage$LAYOUT;
+    }
 
-    private static final long src_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"),
-            groupElement("src_storage"));
+    private static final long src_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_storage"));
 
     /**
      * Offset for field:
@@ -198,7 +214,9 @@ public class rdma_addr {
      * struct sockaddr_storage src_storage
      * }
      */
-    public static final long src_storage$offset() { return src_storage$OFFSET; }
+    public static final long src_storage$offset() {
+        return src_storage$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -220,8 +238,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_storage$OFFSET, src_storage$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_addr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$101:2"),
-            groupElement("dst_addr"));
+    private static final GroupLayout dst_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_addr"));
 
     /**
      * Layout for field:
@@ -229,10 +246,11 @@ public class rdma_addr {
      * struct sockaddr dst_addr
      * }
      */
-    public static final GroupLayout dst_addr$layout() { return dst_addr$LAYOUT; }
+    public static final GroupLayout dst_addr$layout() {
+        return dst_addr$LAYOUT;
+    }
 
-    private static final long dst_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"),
-            groupElement("dst_addr"));
+    private static final long dst_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_addr"));
 
     /**
      * Offset for field:
@@ -240,7 +258,9 @@ public class rdma_addr {
      * struct sockaddr dst_addr
      * }
      */
-    public static final long dst_addr$offset() { return dst_addr$OFFSET; }
+    public static final long dst_addr$offset() {
+        return dst_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -262,8 +282,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_addr$OFFSET, dst_addr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_sin$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$101:2"),
-            groupElement("dst_sin"));
+    private static final GroupLayout dst_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_sin"));
 
     /**
      * Layout for field:
@@ -271,7 +290,9 @@ public class rdma_addr {
      * struct sockaddr_in dst_sin
      * }
      */
-    public static final GroupLayout dst_sin$layout() { return dst_sin$LAYOUT; }
+    public static final GroupLayout dst_sin$layout() {
+        return dst_sin$LAYOUT;
+    }
 
     private static final long dst_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_sin"));
 
@@ -281,7 +302,9 @@ public class rdma_addr {
      * struct sockaddr_in dst_sin
      * }
      */
-    public static final long dst_sin$offset() { return dst_sin$OFFSET; }
+    public static final long dst_sin$offset() {
+        return dst_sin$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -303,8 +326,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_sin$OFFSET, dst_sin$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_sin6$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$101:2"),
-            groupElement("dst_sin6"));
+    private static final GroupLayout dst_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_sin6"));
 
     /**
      * Layout for field:
@@ -312,10 +334,11 @@ public class rdma_addr {
      * struct sockaddr_in6 dst_sin6
      * }
      */
-    public static final GroupLayout dst_sin6$layout() { return dst_sin6$LAYOUT; }
+    public static final GroupLayout dst_sin6$layout() {
+        return dst_sin6$LAYOUT;
+    }
 
-    private static final long dst_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"),
-            groupElement("dst_sin6"));
+    private static final long dst_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_sin6"));
 
     /**
      * Offset for field:
@@ -323,7 +346,9 @@ public class rdma_addr {
      * struct sockaddr_in6 dst_sin6
      * }
      */
-    public static final long dst_sin6$offset() { return dst_sin6$OFFSET; }
+    public static final long dst_sin6$offset() {
+        return dst_sin6$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -345,8 +370,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_sin6$OFFSET, dst_sin6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_storage$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$101:2"),
-            groupElement("dst_storage"));
+    private static final GroupLayout dst_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_storage"));
 
     /**
      * Layout for field:
@@ -354,10 +378,11 @@ public class rdma_addr {
      * struct sockaddr_storage dst_storage
      * }
      */
-    public static final GroupLayout dst_storage$layout() { return dst_storage$LAYOUT; }
+    public static final GroupLayout dst_storage$layout() {
+        return dst_storage$LAYOUT;
+    }
 
-    private static final long dst_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"),
-            groupElement("dst_storage"));
+    private static final long dst_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_storage"));
 
     /**
      * Offset for field:
@@ -365,7 +390,9 @@ public class rdma_addr {
      * struct sockaddr_storage dst_storage
      * }
      */
-    public static final long dst_storage$offset() { return dst_storage$OFFSET; }
+    public static final long dst_storage$offset() {
+        return dst_storage$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -400,15 +427,18 @@ public class rdma_addr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(rdma_ib_addr.layout().withName("ibaddr"))
-                .withName("$anon$107:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            rdma_ib_addr.layout().withName("ibaddr")
+        ).withName("$anon$107:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final GroupLayout ibaddr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ibaddr"));
+        private static final GroupLayout ibaddr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ibaddr"));
 
         /**
          * Layout for field:
@@ -416,7 +446,9 @@ public class rdma_addr {
          * struct rdma_ib_addr ibaddr
          * }
          */
-        public static final GroupLayout ibaddr$layout() { return ibaddr$LAYOUT; }
+        public static final GroupLayout ibaddr$layout() {
+            return ibaddr$LAYOUT;
+        }
 
         private static final long ibaddr$OFFSET = $LAYOUT.byteOffset(groupElement("ibaddr"));
 
@@ -426,7 +458,9 @@ public class rdma_addr {
          * struct rdma_ib_addr ibaddr
          * }
          */
-        public static final long ibaddr$offset() { return ibaddr$OFFSET; }
+        public static final long ibaddr$offset() {
+            return ibaddr$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -464,7 +498,9 @@ public class rdma_addr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -486,13 +522,12 @@ public class rdma_addr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout addr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("addr"));
+    private static final GroupLayout addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -502,7 +537,9 @@ public class rdma_addr {
      * } addr
      * }
      */
-    public static final GroupLayout addr$layout() { return addr$LAYOUT; }
+    public static final GroupLayout addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -514,7 +551,9 @@ public class rdma_addr {
      * } addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -556,7 +595,9 @@ public class rdma_addr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -578,8 +619,8 @@ public class rdma_addr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -32,16 +32,22 @@ public class rdma_cm_event {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("id"),
-            verbs_h.C_POINTER.withName("listen_id"), verbs_h.C_INT.withName("event"), verbs_h.C_INT.withName("status"),
-            rdma_cm_event.param.layout().withName("param")).withName("rdma_cm_event");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("id"),
+        verbs_h.C_POINTER.withName("listen_id"),
+        verbs_h.C_INT.withName("event"),
+        verbs_h.C_INT.withName("status"),
+        rdma_cm_event.param.layout().withName("param")
+    ).withName("rdma_cm_event");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("id"));
+    private static final AddressLayout id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("id"));
 
     /**
      * Layout for field:
@@ -49,7 +55,9 @@ public class rdma_cm_event {
      * struct rdma_cm_id *id
      * }
      */
-    public static final AddressLayout id$layout() { return id$LAYOUT; }
+    public static final AddressLayout id$layout() {
+        return id$LAYOUT;
+    }
 
     private static final long id$OFFSET = $LAYOUT.byteOffset(groupElement("id"));
 
@@ -59,7 +67,9 @@ public class rdma_cm_event {
      * struct rdma_cm_id *id
      * }
      */
-    public static final long id$offset() { return id$OFFSET; }
+    public static final long id$offset() {
+        return id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -67,7 +77,9 @@ public class rdma_cm_event {
      * struct rdma_cm_id *id
      * }
      */
-    public static MemorySegment id(MemorySegment struct) { return struct.get(id$LAYOUT, id$OFFSET); }
+    public static MemorySegment id(MemorySegment struct) {
+        return struct.get(id$LAYOUT, id$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -79,7 +91,7 @@ public class rdma_cm_event {
         struct.set(id$LAYOUT, id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout listen_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("listen_id"));
+    private static final AddressLayout listen_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("listen_id"));
 
     /**
      * Layout for field:
@@ -87,7 +99,9 @@ public class rdma_cm_event {
      * struct rdma_cm_id *listen_id
      * }
      */
-    public static final AddressLayout listen_id$layout() { return listen_id$LAYOUT; }
+    public static final AddressLayout listen_id$layout() {
+        return listen_id$LAYOUT;
+    }
 
     private static final long listen_id$OFFSET = $LAYOUT.byteOffset(groupElement("listen_id"));
 
@@ -97,7 +111,9 @@ public class rdma_cm_event {
      * struct rdma_cm_id *listen_id
      * }
      */
-    public static final long listen_id$offset() { return listen_id$OFFSET; }
+    public static final long listen_id$offset() {
+        return listen_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -119,7 +135,7 @@ public class rdma_cm_event {
         struct.set(listen_id$LAYOUT, listen_id$OFFSET, fieldValue);
     }
 
-    private static final OfInt event$LAYOUT = (OfInt) $LAYOUT.select(groupElement("event"));
+    private static final OfInt event$LAYOUT = (OfInt)$LAYOUT.select(groupElement("event"));
 
     /**
      * Layout for field:
@@ -127,7 +143,9 @@ public class rdma_cm_event {
      * enum rdma_cm_event_type event
      * }
      */
-    public static final OfInt event$layout() { return event$LAYOUT; }
+    public static final OfInt event$layout() {
+        return event$LAYOUT;
+    }
 
     private static final long event$OFFSET = $LAYOUT.byteOffset(groupElement("event"));
 
@@ -137,7 +155,9 @@ public class rdma_cm_event {
      * enum rdma_cm_event_type event
      * }
      */
-    public static final long event$offset() { return event$OFFSET; }
+    public static final long event$offset() {
+        return event$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -145,7 +165,9 @@ public class rdma_cm_event {
      * enum rdma_cm_event_type event
      * }
      */
-    public static int event(MemorySegment struct) { return struct.get(event$LAYOUT, event$OFFSET); }
+    public static int event(MemorySegment struct) {
+        return struct.get(event$LAYOUT, event$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -157,7 +179,7 @@ public class rdma_cm_event {
         struct.set(event$LAYOUT, event$OFFSET, fieldValue);
     }
 
-    private static final OfInt status$LAYOUT = (OfInt) $LAYOUT.select(groupElement("status"));
+    private static final OfInt status$LAYOUT = (OfInt)$LAYOUT.select(groupElement("status"));
 
     /**
      * Layout for field:
@@ -165,7 +187,9 @@ public class rdma_cm_event {
      * int status
      * }
      */
-    public static final OfInt status$layout() { return status$LAYOUT; }
+    public static final OfInt status$layout() {
+        return status$LAYOUT;
+    }
 
     private static final long status$OFFSET = $LAYOUT.byteOffset(groupElement("status"));
 
@@ -175,7 +199,9 @@ public class rdma_cm_event {
      * int status
      * }
      */
-    public static final long status$offset() { return status$OFFSET; }
+    public static final long status$offset() {
+        return status$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -183,7 +209,9 @@ public class rdma_cm_event {
      * int status
      * }
      */
-    public static int status(MemorySegment struct) { return struct.get(status$LAYOUT, status$OFFSET); }
+    public static int status(MemorySegment struct) {
+        return struct.get(status$LAYOUT, status$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -209,16 +237,19 @@ public class rdma_cm_event {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout
-                .unionLayout(rdma_conn_param.layout().withName("conn"), rdma_ud_param.layout().withName("ud"))
-                .withName("$anon$171:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
+            rdma_conn_param.layout().withName("conn"),
+            rdma_ud_param.layout().withName("ud")
+        ).withName("$anon$171:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() { return $LAYOUT; }
+        public static final GroupLayout layout() {
+            return $LAYOUT;
+        }
 
-        private static final GroupLayout conn$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("conn"));
+        private static final GroupLayout conn$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("conn"));
 
         /**
          * Layout for field:
@@ -226,7 +257,9 @@ public class rdma_cm_event {
          * struct rdma_conn_param conn
          * }
          */
-        public static final GroupLayout conn$layout() { return conn$LAYOUT; }
+        public static final GroupLayout conn$layout() {
+            return conn$LAYOUT;
+        }
 
         private static final long conn$OFFSET = $LAYOUT.byteOffset(groupElement("conn"));
 
@@ -236,7 +269,9 @@ public class rdma_cm_event {
          * struct rdma_conn_param conn
          * }
          */
-        public static final long conn$offset() { return conn$OFFSET; }
+        public static final long conn$offset() {
+            return conn$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -258,7 +293,7 @@ public class rdma_cm_event {
             MemorySegment.copy(fieldValue, 0L, union, conn$OFFSET, conn$LAYOUT.byteSize());
         }
 
-        private static final GroupLayout ud$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ud"));
+        private static final GroupLayout ud$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ud"));
 
         /**
          * Layout for field:
@@ -266,7 +301,9 @@ public class rdma_cm_event {
          * struct rdma_ud_param ud
          * }
          */
-        public static final GroupLayout ud$layout() { return ud$LAYOUT; }
+        public static final GroupLayout ud$layout() {
+            return ud$LAYOUT;
+        }
 
         private static final long ud$OFFSET = $LAYOUT.byteOffset(groupElement("ud"));
 
@@ -276,7 +313,9 @@ public class rdma_cm_event {
          * struct rdma_ud_param ud
          * }
          */
-        public static final long ud$offset() { return ud$OFFSET; }
+        public static final long ud$offset() {
+            return ud$OFFSET;
+        }
 
         /**
          * Getter for field:
@@ -314,7 +353,9 @@ public class rdma_cm_event {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+        public static MemorySegment allocate(SegmentAllocator allocator) {
+            return allocator.allocate(layout());
+        }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -336,13 +377,12 @@ public class rdma_cm_event {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-                Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout param$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("param"));
+    private static final GroupLayout param$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("param"));
 
     /**
      * Layout for field:
@@ -353,7 +393,9 @@ public class rdma_cm_event {
      * } param
      * }
      */
-    public static final GroupLayout param$layout() { return param$LAYOUT; }
+    public static final GroupLayout param$layout() {
+        return param$LAYOUT;
+    }
 
     private static final long param$OFFSET = $LAYOUT.byteOffset(groupElement("param"));
 
@@ -366,7 +408,9 @@ public class rdma_cm_event {
      * } param
      * }
      */
-    public static final long param$offset() { return param$OFFSET; }
+    public static final long param$offset() {
+        return param$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -410,7 +454,9 @@ public class rdma_cm_event {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -432,8 +478,8 @@ public class rdma_cm_event {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -39,23 +39,34 @@ public class rdma_cm_id {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_POINTER.withName("verbs"), verbs_h.C_POINTER.withName("channel"),
-                    verbs_h.C_POINTER.withName("context"), verbs_h.C_POINTER.withName("qp"),
-                    rdma_route.layout().withName("route"), verbs_h.C_INT.withName("ps"),
-                    verbs_h.C_CHAR.withName("port_num"), MemoryLayout.paddingLayout(3),
-                    verbs_h.C_POINTER.withName("event"), verbs_h.C_POINTER.withName("send_cq_channel"),
-                    verbs_h.C_POINTER.withName("send_cq"), verbs_h.C_POINTER.withName("recv_cq_channel"),
-                    verbs_h.C_POINTER.withName("recv_cq"), verbs_h.C_POINTER.withName("srq"),
-                    verbs_h.C_POINTER.withName("pd"), verbs_h.C_INT.withName("qp_type"), MemoryLayout.paddingLayout(4))
-            .withName("rdma_cm_id");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("verbs"),
+        verbs_h.C_POINTER.withName("channel"),
+        verbs_h.C_POINTER.withName("context"),
+        verbs_h.C_POINTER.withName("qp"),
+        rdma_route.layout().withName("route"),
+        verbs_h.C_INT.withName("ps"),
+        verbs_h.C_CHAR.withName("port_num"),
+        MemoryLayout.paddingLayout(3),
+        verbs_h.C_POINTER.withName("event"),
+        verbs_h.C_POINTER.withName("send_cq_channel"),
+        verbs_h.C_POINTER.withName("send_cq"),
+        verbs_h.C_POINTER.withName("recv_cq_channel"),
+        verbs_h.C_POINTER.withName("recv_cq"),
+        verbs_h.C_POINTER.withName("srq"),
+        verbs_h.C_POINTER.withName("pd"),
+        verbs_h.C_INT.withName("qp_type"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("rdma_cm_id");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout verbs$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("verbs"));
+    private static final AddressLayout verbs$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("verbs"));
 
     /**
      * Layout for field:
@@ -63,7 +74,9 @@ public class rdma_cm_id {
      * struct ibv_context *verbs
      * }
      */
-    public static final AddressLayout verbs$layout() { return verbs$LAYOUT; }
+    public static final AddressLayout verbs$layout() {
+        return verbs$LAYOUT;
+    }
 
     private static final long verbs$OFFSET = $LAYOUT.byteOffset(groupElement("verbs"));
 
@@ -73,7 +86,9 @@ public class rdma_cm_id {
      * struct ibv_context *verbs
      * }
      */
-    public static final long verbs$offset() { return verbs$OFFSET; }
+    public static final long verbs$offset() {
+        return verbs$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -81,7 +96,9 @@ public class rdma_cm_id {
      * struct ibv_context *verbs
      * }
      */
-    public static MemorySegment verbs(MemorySegment struct) { return struct.get(verbs$LAYOUT, verbs$OFFSET); }
+    public static MemorySegment verbs(MemorySegment struct) {
+        return struct.get(verbs$LAYOUT, verbs$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -93,7 +110,7 @@ public class rdma_cm_id {
         struct.set(verbs$LAYOUT, verbs$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout channel$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("channel"));
+    private static final AddressLayout channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("channel"));
 
     /**
      * Layout for field:
@@ -101,7 +118,9 @@ public class rdma_cm_id {
      * struct rdma_event_channel *channel
      * }
      */
-    public static final AddressLayout channel$layout() { return channel$LAYOUT; }
+    public static final AddressLayout channel$layout() {
+        return channel$LAYOUT;
+    }
 
     private static final long channel$OFFSET = $LAYOUT.byteOffset(groupElement("channel"));
 
@@ -111,7 +130,9 @@ public class rdma_cm_id {
      * struct rdma_event_channel *channel
      * }
      */
-    public static final long channel$offset() { return channel$OFFSET; }
+    public static final long channel$offset() {
+        return channel$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -119,7 +140,9 @@ public class rdma_cm_id {
      * struct rdma_event_channel *channel
      * }
      */
-    public static MemorySegment channel(MemorySegment struct) { return struct.get(channel$LAYOUT, channel$OFFSET); }
+    public static MemorySegment channel(MemorySegment struct) {
+        return struct.get(channel$LAYOUT, channel$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -131,7 +154,7 @@ public class rdma_cm_id {
         struct.set(channel$LAYOUT, channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -139,7 +162,9 @@ public class rdma_cm_id {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() { return context$LAYOUT; }
+    public static final AddressLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -149,7 +174,9 @@ public class rdma_cm_id {
      * void *context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -157,7 +184,9 @@ public class rdma_cm_id {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
+    public static MemorySegment context(MemorySegment struct) {
+        return struct.get(context$LAYOUT, context$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -169,7 +198,7 @@ public class rdma_cm_id {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout qp$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp"));
+    private static final AddressLayout qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp"));
 
     /**
      * Layout for field:
@@ -177,7 +206,9 @@ public class rdma_cm_id {
      * struct ibv_qp *qp
      * }
      */
-    public static final AddressLayout qp$layout() { return qp$LAYOUT; }
+    public static final AddressLayout qp$layout() {
+        return qp$LAYOUT;
+    }
 
     private static final long qp$OFFSET = $LAYOUT.byteOffset(groupElement("qp"));
 
@@ -187,7 +218,9 @@ public class rdma_cm_id {
      * struct ibv_qp *qp
      * }
      */
-    public static final long qp$offset() { return qp$OFFSET; }
+    public static final long qp$offset() {
+        return qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -195,7 +228,9 @@ public class rdma_cm_id {
      * struct ibv_qp *qp
      * }
      */
-    public static MemorySegment qp(MemorySegment struct) { return struct.get(qp$LAYOUT, qp$OFFSET); }
+    public static MemorySegment qp(MemorySegment struct) {
+        return struct.get(qp$LAYOUT, qp$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -207,7 +242,7 @@ public class rdma_cm_id {
         struct.set(qp$LAYOUT, qp$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout route$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("route"));
+    private static final GroupLayout route$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("route"));
 
     /**
      * Layout for field:
@@ -215,7 +250,9 @@ public class rdma_cm_id {
      * struct rdma_route route
      * }
      */
-    public static final GroupLayout route$layout() { return route$LAYOUT; }
+    public static final GroupLayout route$layout() {
+        return route$LAYOUT;
+    }
 
     private static final long route$OFFSET = $LAYOUT.byteOffset(groupElement("route"));
 
@@ -225,7 +262,9 @@ public class rdma_cm_id {
      * struct rdma_route route
      * }
      */
-    public static final long route$offset() { return route$OFFSET; }
+    public static final long route$offset() {
+        return route$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -247,7 +286,7 @@ public class rdma_cm_id {
         MemorySegment.copy(fieldValue, 0L, struct, route$OFFSET, route$LAYOUT.byteSize());
     }
 
-    private static final OfInt ps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ps"));
+    private static final OfInt ps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ps"));
 
     /**
      * Layout for field:
@@ -255,7 +294,9 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static final OfInt ps$layout() { return ps$LAYOUT; }
+    public static final OfInt ps$layout() {
+        return ps$LAYOUT;
+    }
 
     private static final long ps$OFFSET = $LAYOUT.byteOffset(groupElement("ps"));
 
@@ -265,7 +306,9 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static final long ps$offset() { return ps$OFFSET; }
+    public static final long ps$offset() {
+        return ps$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -273,7 +316,9 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static int ps(MemorySegment struct) { return struct.get(ps$LAYOUT, ps$OFFSET); }
+    public static int ps(MemorySegment struct) {
+        return struct.get(ps$LAYOUT, ps$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -281,9 +326,11 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static void ps(MemorySegment struct, int fieldValue) { struct.set(ps$LAYOUT, ps$OFFSET, fieldValue); }
+    public static void ps(MemorySegment struct, int fieldValue) {
+        struct.set(ps$LAYOUT, ps$OFFSET, fieldValue);
+    }
 
-    private static final OfByte port_num$LAYOUT = (OfByte) $LAYOUT.select(groupElement("port_num"));
+    private static final OfByte port_num$LAYOUT = (OfByte)$LAYOUT.select(groupElement("port_num"));
 
     /**
      * Layout for field:
@@ -291,7 +338,9 @@ public class rdma_cm_id {
      * uint8_t port_num
      * }
      */
-    public static final OfByte port_num$layout() { return port_num$LAYOUT; }
+    public static final OfByte port_num$layout() {
+        return port_num$LAYOUT;
+    }
 
     private static final long port_num$OFFSET = $LAYOUT.byteOffset(groupElement("port_num"));
 
@@ -301,7 +350,9 @@ public class rdma_cm_id {
      * uint8_t port_num
      * }
      */
-    public static final long port_num$offset() { return port_num$OFFSET; }
+    public static final long port_num$offset() {
+        return port_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -309,7 +360,9 @@ public class rdma_cm_id {
      * uint8_t port_num
      * }
      */
-    public static byte port_num(MemorySegment struct) { return struct.get(port_num$LAYOUT, port_num$OFFSET); }
+    public static byte port_num(MemorySegment struct) {
+        return struct.get(port_num$LAYOUT, port_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -321,7 +374,7 @@ public class rdma_cm_id {
         struct.set(port_num$LAYOUT, port_num$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout event$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("event"));
+    private static final AddressLayout event$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("event"));
 
     /**
      * Layout for field:
@@ -329,7 +382,9 @@ public class rdma_cm_id {
      * struct rdma_cm_event *event
      * }
      */
-    public static final AddressLayout event$layout() { return event$LAYOUT; }
+    public static final AddressLayout event$layout() {
+        return event$LAYOUT;
+    }
 
     private static final long event$OFFSET = $LAYOUT.byteOffset(groupElement("event"));
 
@@ -339,7 +394,9 @@ public class rdma_cm_id {
      * struct rdma_cm_event *event
      * }
      */
-    public static final long event$offset() { return event$OFFSET; }
+    public static final long event$offset() {
+        return event$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -347,7 +404,9 @@ public class rdma_cm_id {
      * struct rdma_cm_event *event
      * }
      */
-    public static MemorySegment event(MemorySegment struct) { return struct.get(event$LAYOUT, event$OFFSET); }
+    public static MemorySegment event(MemorySegment struct) {
+        return struct.get(event$LAYOUT, event$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -359,8 +418,7 @@ public class rdma_cm_id {
         struct.set(event$LAYOUT, event$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq_channel$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("send_cq_channel"));
+    private static final AddressLayout send_cq_channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq_channel"));
 
     /**
      * Layout for field:
@@ -368,7 +426,9 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *send_cq_channel
      * }
      */
-    public static final AddressLayout send_cq_channel$layout() { return send_cq_channel$LAYOUT; }
+    public static final AddressLayout send_cq_channel$layout() {
+        return send_cq_channel$LAYOUT;
+    }
 
     private static final long send_cq_channel$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq_channel"));
 
@@ -378,7 +438,9 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *send_cq_channel
      * }
      */
-    public static final long send_cq_channel$offset() { return send_cq_channel$OFFSET; }
+    public static final long send_cq_channel$offset() {
+        return send_cq_channel$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -400,7 +462,7 @@ public class rdma_cm_id {
         struct.set(send_cq_channel$LAYOUT, send_cq_channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -408,7 +470,9 @@ public class rdma_cm_id {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
+    public static final AddressLayout send_cq$layout() {
+        return send_cq$LAYOUT;
+    }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -418,7 +482,9 @@ public class rdma_cm_id {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() { return send_cq$OFFSET; }
+    public static final long send_cq$offset() {
+        return send_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -426,7 +492,9 @@ public class rdma_cm_id {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
+    public static MemorySegment send_cq(MemorySegment struct) {
+        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -438,8 +506,7 @@ public class rdma_cm_id {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq_channel$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("recv_cq_channel"));
+    private static final AddressLayout recv_cq_channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq_channel"));
 
     /**
      * Layout for field:
@@ -447,7 +514,9 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *recv_cq_channel
      * }
      */
-    public static final AddressLayout recv_cq_channel$layout() { return recv_cq_channel$LAYOUT; }
+    public static final AddressLayout recv_cq_channel$layout() {
+        return recv_cq_channel$LAYOUT;
+    }
 
     private static final long recv_cq_channel$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq_channel"));
 
@@ -457,7 +526,9 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *recv_cq_channel
      * }
      */
-    public static final long recv_cq_channel$offset() { return recv_cq_channel$OFFSET; }
+    public static final long recv_cq_channel$offset() {
+        return recv_cq_channel$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -479,7 +550,7 @@ public class rdma_cm_id {
         struct.set(recv_cq_channel$LAYOUT, recv_cq_channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -487,7 +558,9 @@ public class rdma_cm_id {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
+    public static final AddressLayout recv_cq$layout() {
+        return recv_cq$LAYOUT;
+    }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -497,7 +570,9 @@ public class rdma_cm_id {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
+    public static final long recv_cq$offset() {
+        return recv_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -505,7 +580,9 @@ public class rdma_cm_id {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
+    public static MemorySegment recv_cq(MemorySegment struct) {
+        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -517,7 +594,7 @@ public class rdma_cm_id {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -525,7 +602,9 @@ public class rdma_cm_id {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
+    public static final AddressLayout srq$layout() {
+        return srq$LAYOUT;
+    }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -535,7 +614,9 @@ public class rdma_cm_id {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() { return srq$OFFSET; }
+    public static final long srq$offset() {
+        return srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -543,7 +624,9 @@ public class rdma_cm_id {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
+    public static MemorySegment srq(MemorySegment struct) {
+        return struct.get(srq$LAYOUT, srq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -555,7 +638,7 @@ public class rdma_cm_id {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -563,7 +646,9 @@ public class rdma_cm_id {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
+    public static final AddressLayout pd$layout() {
+        return pd$LAYOUT;
+    }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -573,7 +658,9 @@ public class rdma_cm_id {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() { return pd$OFFSET; }
+    public static final long pd$offset() {
+        return pd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -581,7 +668,9 @@ public class rdma_cm_id {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
+    public static MemorySegment pd(MemorySegment struct) {
+        return struct.get(pd$LAYOUT, pd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -593,7 +682,7 @@ public class rdma_cm_id {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -601,7 +690,9 @@ public class rdma_cm_id {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
+    public static final OfInt qp_type$layout() {
+        return qp_type$LAYOUT;
+    }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -611,7 +702,9 @@ public class rdma_cm_id {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() { return qp_type$OFFSET; }
+    public static final long qp_type$offset() {
+        return qp_type$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -619,7 +712,9 @@ public class rdma_cm_id {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
+    public static int qp_type(MemorySegment struct) {
+        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -647,7 +742,9 @@ public class rdma_cm_id {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -669,8 +766,8 @@ public class rdma_cm_id {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -33,21 +33,28 @@ public class rdma_conn_param {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout
-            .structLayout(verbs_h.C_POINTER.withName("private_data"), verbs_h.C_CHAR.withName("private_data_len"),
-                    verbs_h.C_CHAR.withName("responder_resources"), verbs_h.C_CHAR.withName("initiator_depth"),
-                    verbs_h.C_CHAR.withName("flow_control"), verbs_h.C_CHAR.withName("retry_count"),
-                    verbs_h.C_CHAR.withName("rnr_retry_count"), verbs_h.C_CHAR.withName("srq"),
-                    MemoryLayout.paddingLayout(1), verbs_h.C_INT.withName("qp_num"), MemoryLayout.paddingLayout(4))
-            .withName("rdma_conn_param");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("private_data"),
+        verbs_h.C_CHAR.withName("private_data_len"),
+        verbs_h.C_CHAR.withName("responder_resources"),
+        verbs_h.C_CHAR.withName("initiator_depth"),
+        verbs_h.C_CHAR.withName("flow_control"),
+        verbs_h.C_CHAR.withName("retry_count"),
+        verbs_h.C_CHAR.withName("rnr_retry_count"),
+        verbs_h.C_CHAR.withName("srq"),
+        MemoryLayout.paddingLayout(1),
+        verbs_h.C_INT.withName("qp_num"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("rdma_conn_param");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout private_data$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("private_data"));
+    private static final AddressLayout private_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("private_data"));
 
     /**
      * Layout for field:
@@ -55,7 +62,9 @@ public class rdma_conn_param {
      * const void *private_data
      * }
      */
-    public static final AddressLayout private_data$layout() { return private_data$LAYOUT; }
+    public static final AddressLayout private_data$layout() {
+        return private_data$LAYOUT;
+    }
 
     private static final long private_data$OFFSET = $LAYOUT.byteOffset(groupElement("private_data"));
 
@@ -65,7 +74,9 @@ public class rdma_conn_param {
      * const void *private_data
      * }
      */
-    public static final long private_data$offset() { return private_data$OFFSET; }
+    public static final long private_data$offset() {
+        return private_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -87,7 +98,7 @@ public class rdma_conn_param {
         struct.set(private_data$LAYOUT, private_data$OFFSET, fieldValue);
     }
 
-    private static final OfByte private_data_len$LAYOUT = (OfByte) $LAYOUT.select(groupElement("private_data_len"));
+    private static final OfByte private_data_len$LAYOUT = (OfByte)$LAYOUT.select(groupElement("private_data_len"));
 
     /**
      * Layout for field:
@@ -95,7 +106,9 @@ public class rdma_conn_param {
      * uint8_t private_data_len
      * }
      */
-    public static final OfByte private_data_len$layout() { return private_data_len$LAYOUT; }
+    public static final OfByte private_data_len$layout() {
+        return private_data_len$LAYOUT;
+    }
 
     private static final long private_data_len$OFFSET = $LAYOUT.byteOffset(groupElement("private_data_len"));
 
@@ -105,7 +118,9 @@ public class rdma_conn_param {
      * uint8_t private_data_len
      * }
      */
-    public static final long private_data_len$offset() { return private_data_len$OFFSET; }
+    public static final long private_data_len$offset() {
+        return private_data_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -127,8 +142,7 @@ public class rdma_conn_param {
         struct.set(private_data_len$LAYOUT, private_data_len$OFFSET, fieldValue);
     }
 
-    private static final OfByte responder_resources$LAYOUT = (OfByte) $LAYOUT
-            .select(groupElement("responder_resources"));
+    private static final OfByte responder_resources$LAYOUT = (OfByte)$LAYOUT.select(groupElement("responder_resources"));
 
     /**
      * Layout for field:
@@ -136,7 +150,9 @@ public class rdma_conn_param {
      * uint8_t responder_resources
      * }
      */
-    public static final OfByte responder_resources$layout() { return responder_resources$LAYOUT; }
+    public static final OfByte responder_resources$layout() {
+        return responder_resources$LAYOUT;
+    }
 
     private static final long responder_resources$OFFSET = $LAYOUT.byteOffset(groupElement("responder_resources"));
 
@@ -146,7 +162,9 @@ public class rdma_conn_param {
      * uint8_t responder_resources
      * }
      */
-    public static final long responder_resources$offset() { return responder_resources$OFFSET; }
+    public static final long responder_resources$offset() {
+        return responder_resources$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -168,7 +186,7 @@ public class rdma_conn_param {
         struct.set(responder_resources$LAYOUT, responder_resources$OFFSET, fieldValue);
     }
 
-    private static final OfByte initiator_depth$LAYOUT = (OfByte) $LAYOUT.select(groupElement("initiator_depth"));
+    private static final OfByte initiator_depth$LAYOUT = (OfByte)$LAYOUT.select(groupElement("initiator_depth"));
 
     /**
      * Layout for field:
@@ -176,7 +194,9 @@ public class rdma_conn_param {
      * uint8_t initiator_depth
      * }
      */
-    public static final OfByte initiator_depth$layout() { return initiator_depth$LAYOUT; }
+    public static final OfByte initiator_depth$layout() {
+        return initiator_depth$LAYOUT;
+    }
 
     private static final long initiator_depth$OFFSET = $LAYOUT.byteOffset(groupElement("initiator_depth"));
 
@@ -186,7 +206,9 @@ public class rdma_conn_param {
      * uint8_t initiator_depth
      * }
      */
-    public static final long initiator_depth$offset() { return initiator_depth$OFFSET; }
+    public static final long initiator_depth$offset() {
+        return initiator_depth$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -208,7 +230,7 @@ public class rdma_conn_param {
         struct.set(initiator_depth$LAYOUT, initiator_depth$OFFSET, fieldValue);
     }
 
-    private static final OfByte flow_control$LAYOUT = (OfByte) $LAYOUT.select(groupElement("flow_control"));
+    private static final OfByte flow_control$LAYOUT = (OfByte)$LAYOUT.select(groupElement("flow_control"));
 
     /**
      * Layout for field:
@@ -216,7 +238,9 @@ public class rdma_conn_param {
      * uint8_t flow_control
      * }
      */
-    public static final OfByte flow_control$layout() { return flow_control$LAYOUT; }
+    public static final OfByte flow_control$layout() {
+        return flow_control$LAYOUT;
+    }
 
     private static final long flow_control$OFFSET = $LAYOUT.byteOffset(groupElement("flow_control"));
 
@@ -226,7 +250,9 @@ public class rdma_conn_param {
      * uint8_t flow_control
      * }
      */
-    public static final long flow_control$offset() { return flow_control$OFFSET; }
+    public static final long flow_control$offset() {
+        return flow_control$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -248,7 +274,7 @@ public class rdma_conn_param {
         struct.set(flow_control$LAYOUT, flow_control$OFFSET, fieldValue);
     }
 
-    private static final OfByte retry_count$LAYOUT = (OfByte) $LAYOUT.select(groupElement("retry_count"));
+    private static final OfByte retry_count$LAYOUT = (OfByte)$LAYOUT.select(groupElement("retry_count"));
 
     /**
      * Layout for field:
@@ -256,7 +282,9 @@ public class rdma_conn_param {
      * uint8_t retry_count
      * }
      */
-    public static final OfByte retry_count$layout() { return retry_count$LAYOUT; }
+    public static final OfByte retry_count$layout() {
+        return retry_count$LAYOUT;
+    }
 
     private static final long retry_count$OFFSET = $LAYOUT.byteOffset(groupElement("retry_count"));
 
@@ -266,7 +294,9 @@ public class rdma_conn_param {
      * uint8_t retry_count
      * }
      */
-    public static final long retry_count$offset() { return retry_count$OFFSET; }
+    public static final long retry_count$offset() {
+        return retry_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -288,7 +318,7 @@ public class rdma_conn_param {
         struct.set(retry_count$LAYOUT, retry_count$OFFSET, fieldValue);
     }
 
-    private static final OfByte rnr_retry_count$LAYOUT = (OfByte) $LAYOUT.select(groupElement("rnr_retry_count"));
+    private static final OfByte rnr_retry_count$LAYOUT = (OfByte)$LAYOUT.select(groupElement("rnr_retry_count"));
 
     /**
      * Layout for field:
@@ -296,7 +326,9 @@ public class rdma_conn_param {
      * uint8_t rnr_retry_count
      * }
      */
-    public static final OfByte rnr_retry_count$layout() { return rnr_retry_count$LAYOUT; }
+    public static final OfByte rnr_retry_count$layout() {
+        return rnr_retry_count$LAYOUT;
+    }
 
     private static final long rnr_retry_count$OFFSET = $LAYOUT.byteOffset(groupElement("rnr_retry_count"));
 
@@ -306,7 +338,9 @@ public class rdma_conn_param {
      * uint8_t rnr_retry_count
      * }
      */
-    public static final long rnr_retry_count$offset() { return rnr_retry_count$OFFSET; }
+    public static final long rnr_retry_count$offset() {
+        return rnr_retry_count$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -328,7 +362,7 @@ public class rdma_conn_param {
         struct.set(rnr_retry_count$LAYOUT, rnr_retry_count$OFFSET, fieldValue);
     }
 
-    private static final OfByte srq$LAYOUT = (OfByte) $LAYOUT.select(groupElement("srq"));
+    private static final OfByte srq$LAYOUT = (OfByte)$LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -336,7 +370,9 @@ public class rdma_conn_param {
      * uint8_t srq
      * }
      */
-    public static final OfByte srq$layout() { return srq$LAYOUT; }
+    public static final OfByte srq$layout() {
+        return srq$LAYOUT;
+    }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -346,7 +382,9 @@ public class rdma_conn_param {
      * uint8_t srq
      * }
      */
-    public static final long srq$offset() { return srq$OFFSET; }
+    public static final long srq$offset() {
+        return srq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -354,7 +392,9 @@ public class rdma_conn_param {
      * uint8_t srq
      * }
      */
-    public static byte srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
+    public static byte srq(MemorySegment struct) {
+        return struct.get(srq$LAYOUT, srq$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -362,9 +402,11 @@ public class rdma_conn_param {
      * uint8_t srq
      * }
      */
-    public static void srq(MemorySegment struct, byte fieldValue) { struct.set(srq$LAYOUT, srq$OFFSET, fieldValue); }
+    public static void srq(MemorySegment struct, byte fieldValue) {
+        struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
+    }
 
-    private static final OfInt qp_num$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_num"));
+    private static final OfInt qp_num$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_num"));
 
     /**
      * Layout for field:
@@ -372,7 +414,9 @@ public class rdma_conn_param {
      * uint32_t qp_num
      * }
      */
-    public static final OfInt qp_num$layout() { return qp_num$LAYOUT; }
+    public static final OfInt qp_num$layout() {
+        return qp_num$LAYOUT;
+    }
 
     private static final long qp_num$OFFSET = $LAYOUT.byteOffset(groupElement("qp_num"));
 
@@ -382,7 +426,9 @@ public class rdma_conn_param {
      * uint32_t qp_num
      * }
      */
-    public static final long qp_num$offset() { return qp_num$OFFSET; }
+    public static final long qp_num$offset() {
+        return qp_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -390,7 +436,9 @@ public class rdma_conn_param {
      * uint32_t qp_num
      * }
      */
-    public static int qp_num(MemorySegment struct) { return struct.get(qp_num$LAYOUT, qp_num$OFFSET); }
+    public static int qp_num(MemorySegment struct) {
+        return struct.get(qp_num$LAYOUT, qp_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -418,7 +466,9 @@ public class rdma_conn_param {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -440,8 +490,8 @@ public class rdma_conn_param {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

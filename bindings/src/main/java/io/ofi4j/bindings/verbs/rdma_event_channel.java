@@ -25,15 +25,18 @@ public class rdma_event_channel {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("fd"))
-            .withName("rdma_event_channel");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_INT.withName("fd")
+    ).withName("rdma_event_channel");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfInt fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fd"));
+    private static final OfInt fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -41,7 +44,9 @@ public class rdma_event_channel {
      * int fd
      * }
      */
-    public static final OfInt fd$layout() { return fd$LAYOUT; }
+    public static final OfInt fd$layout() {
+        return fd$LAYOUT;
+    }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -51,7 +56,9 @@ public class rdma_event_channel {
      * int fd
      * }
      */
-    public static final long fd$offset() { return fd$OFFSET; }
+    public static final long fd$offset() {
+        return fd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -59,7 +66,9 @@ public class rdma_event_channel {
      * int fd
      * }
      */
-    public static int fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
+    public static int fd(MemorySegment struct) {
+        return struct.get(fd$LAYOUT, fd$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -67,7 +76,9 @@ public class rdma_event_channel {
      * int fd
      * }
      */
-    public static void fd(MemorySegment struct, int fieldValue) { struct.set(fd$LAYOUT, fd$OFFSET, fieldValue); }
+    public static void fd(MemorySegment struct, int fieldValue) {
+        struct.set(fd$LAYOUT, fd$OFFSET, fieldValue);
+    }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -85,7 +96,9 @@ public class rdma_event_channel {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -107,8 +120,8 @@ public class rdma_event_channel {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

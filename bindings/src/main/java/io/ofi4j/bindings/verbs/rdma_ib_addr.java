@@ -27,16 +27,21 @@ public class rdma_ib_addr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(ibv_gid.layout().withName("sgid"),
-            ibv_gid.layout().withName("dgid"), verbs_h.C_SHORT.withName("pkey"), MemoryLayout.paddingLayout(6))
-            .withName("rdma_ib_addr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        ibv_gid.layout().withName("sgid"),
+        ibv_gid.layout().withName("dgid"),
+        verbs_h.C_SHORT.withName("pkey"),
+        MemoryLayout.paddingLayout(6)
+    ).withName("rdma_ib_addr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout sgid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("sgid"));
+    private static final GroupLayout sgid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sgid"));
 
     /**
      * Layout for field:
@@ -44,7 +49,9 @@ public class rdma_ib_addr {
      * union ibv_gid sgid
      * }
      */
-    public static final GroupLayout sgid$layout() { return sgid$LAYOUT; }
+    public static final GroupLayout sgid$layout() {
+        return sgid$LAYOUT;
+    }
 
     private static final long sgid$OFFSET = $LAYOUT.byteOffset(groupElement("sgid"));
 
@@ -54,7 +61,9 @@ public class rdma_ib_addr {
      * union ibv_gid sgid
      * }
      */
-    public static final long sgid$offset() { return sgid$OFFSET; }
+    public static final long sgid$offset() {
+        return sgid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +85,7 @@ public class rdma_ib_addr {
         MemorySegment.copy(fieldValue, 0L, struct, sgid$OFFSET, sgid$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dgid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("dgid"));
+    private static final GroupLayout dgid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("dgid"));
 
     /**
      * Layout for field:
@@ -84,7 +93,9 @@ public class rdma_ib_addr {
      * union ibv_gid dgid
      * }
      */
-    public static final GroupLayout dgid$layout() { return dgid$LAYOUT; }
+    public static final GroupLayout dgid$layout() {
+        return dgid$LAYOUT;
+    }
 
     private static final long dgid$OFFSET = $LAYOUT.byteOffset(groupElement("dgid"));
 
@@ -94,7 +105,9 @@ public class rdma_ib_addr {
      * union ibv_gid dgid
      * }
      */
-    public static final long dgid$offset() { return dgid$OFFSET; }
+    public static final long dgid$offset() {
+        return dgid$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +129,7 @@ public class rdma_ib_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dgid$OFFSET, dgid$LAYOUT.byteSize());
     }
 
-    private static final OfShort pkey$LAYOUT = (OfShort) $LAYOUT.select(groupElement("pkey"));
+    private static final OfShort pkey$LAYOUT = (OfShort)$LAYOUT.select(groupElement("pkey"));
 
     /**
      * Layout for field:
@@ -124,7 +137,9 @@ public class rdma_ib_addr {
      * __be16 pkey
      * }
      */
-    public static final OfShort pkey$layout() { return pkey$LAYOUT; }
+    public static final OfShort pkey$layout() {
+        return pkey$LAYOUT;
+    }
 
     private static final long pkey$OFFSET = $LAYOUT.byteOffset(groupElement("pkey"));
 
@@ -134,7 +149,9 @@ public class rdma_ib_addr {
      * __be16 pkey
      * }
      */
-    public static final long pkey$offset() { return pkey$OFFSET; }
+    public static final long pkey$offset() {
+        return pkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -142,7 +159,9 @@ public class rdma_ib_addr {
      * __be16 pkey
      * }
      */
-    public static short pkey(MemorySegment struct) { return struct.get(pkey$LAYOUT, pkey$OFFSET); }
+    public static short pkey(MemorySegment struct) {
+        return struct.get(pkey$LAYOUT, pkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -170,7 +189,9 @@ public class rdma_ib_addr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -192,8 +213,8 @@ public class rdma_ib_addr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

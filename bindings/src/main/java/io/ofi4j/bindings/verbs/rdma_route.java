@@ -27,16 +27,21 @@ public class rdma_route {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(rdma_addr.layout().withName("addr"),
-            verbs_h.C_POINTER.withName("path_rec"), verbs_h.C_INT.withName("num_paths"), MemoryLayout.paddingLayout(4))
-            .withName("rdma_route");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        rdma_addr.layout().withName("addr"),
+        verbs_h.C_POINTER.withName("path_rec"),
+        verbs_h.C_INT.withName("num_paths"),
+        MemoryLayout.paddingLayout(4)
+    ).withName("rdma_route");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final GroupLayout addr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("addr"));
+    private static final GroupLayout addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -44,7 +49,9 @@ public class rdma_route {
      * struct rdma_addr addr
      * }
      */
-    public static final GroupLayout addr$layout() { return addr$LAYOUT; }
+    public static final GroupLayout addr$layout() {
+        return addr$LAYOUT;
+    }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -54,7 +61,9 @@ public class rdma_route {
      * struct rdma_addr addr
      * }
      */
-    public static final long addr$offset() { return addr$OFFSET; }
+    public static final long addr$offset() {
+        return addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -76,7 +85,7 @@ public class rdma_route {
         MemorySegment.copy(fieldValue, 0L, struct, addr$OFFSET, addr$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout path_rec$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("path_rec"));
+    private static final AddressLayout path_rec$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("path_rec"));
 
     /**
      * Layout for field:
@@ -84,7 +93,9 @@ public class rdma_route {
      * struct ibv_sa_path_rec *path_rec
      * }
      */
-    public static final AddressLayout path_rec$layout() { return path_rec$LAYOUT; }
+    public static final AddressLayout path_rec$layout() {
+        return path_rec$LAYOUT;
+    }
 
     private static final long path_rec$OFFSET = $LAYOUT.byteOffset(groupElement("path_rec"));
 
@@ -94,7 +105,9 @@ public class rdma_route {
      * struct ibv_sa_path_rec *path_rec
      * }
      */
-    public static final long path_rec$offset() { return path_rec$OFFSET; }
+    public static final long path_rec$offset() {
+        return path_rec$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -116,7 +129,7 @@ public class rdma_route {
         struct.set(path_rec$LAYOUT, path_rec$OFFSET, fieldValue);
     }
 
-    private static final OfInt num_paths$LAYOUT = (OfInt) $LAYOUT.select(groupElement("num_paths"));
+    private static final OfInt num_paths$LAYOUT = (OfInt)$LAYOUT.select(groupElement("num_paths"));
 
     /**
      * Layout for field:
@@ -124,7 +137,9 @@ public class rdma_route {
      * int num_paths
      * }
      */
-    public static final OfInt num_paths$layout() { return num_paths$LAYOUT; }
+    public static final OfInt num_paths$layout() {
+        return num_paths$LAYOUT;
+    }
 
     private static final long num_paths$OFFSET = $LAYOUT.byteOffset(groupElement("num_paths"));
 
@@ -134,7 +149,9 @@ public class rdma_route {
      * int num_paths
      * }
      */
-    public static final long num_paths$offset() { return num_paths$OFFSET; }
+    public static final long num_paths$offset() {
+        return num_paths$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -142,7 +159,9 @@ public class rdma_route {
      * int num_paths
      * }
      */
-    public static int num_paths(MemorySegment struct) { return struct.get(num_paths$LAYOUT, num_paths$OFFSET); }
+    public static int num_paths(MemorySegment struct) {
+        return struct.get(num_paths$LAYOUT, num_paths$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -170,7 +189,9 @@ public class rdma_route {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -192,8 +213,8 @@ public class rdma_route {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -29,18 +29,23 @@ public class rdma_ud_param {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("private_data"),
-            verbs_h.C_CHAR.withName("private_data_len"), MemoryLayout.paddingLayout(7),
-            ibv_ah_attr.layout().withName("ah_attr"), verbs_h.C_INT.withName("qp_num"), verbs_h.C_INT.withName("qkey"))
-            .withName("rdma_ud_param");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("private_data"),
+        verbs_h.C_CHAR.withName("private_data_len"),
+        MemoryLayout.paddingLayout(7),
+        ibv_ah_attr.layout().withName("ah_attr"),
+        verbs_h.C_INT.withName("qp_num"),
+        verbs_h.C_INT.withName("qkey")
+    ).withName("rdma_ud_param");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final AddressLayout private_data$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("private_data"));
+    private static final AddressLayout private_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("private_data"));
 
     /**
      * Layout for field:
@@ -48,7 +53,9 @@ public class rdma_ud_param {
      * const void *private_data
      * }
      */
-    public static final AddressLayout private_data$layout() { return private_data$LAYOUT; }
+    public static final AddressLayout private_data$layout() {
+        return private_data$LAYOUT;
+    }
 
     private static final long private_data$OFFSET = $LAYOUT.byteOffset(groupElement("private_data"));
 
@@ -58,7 +65,9 @@ public class rdma_ud_param {
      * const void *private_data
      * }
      */
-    public static final long private_data$offset() { return private_data$OFFSET; }
+    public static final long private_data$offset() {
+        return private_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -80,7 +89,7 @@ public class rdma_ud_param {
         struct.set(private_data$LAYOUT, private_data$OFFSET, fieldValue);
     }
 
-    private static final OfByte private_data_len$LAYOUT = (OfByte) $LAYOUT.select(groupElement("private_data_len"));
+    private static final OfByte private_data_len$LAYOUT = (OfByte)$LAYOUT.select(groupElement("private_data_len"));
 
     /**
      * Layout for field:
@@ -88,7 +97,9 @@ public class rdma_ud_param {
      * uint8_t private_data_len
      * }
      */
-    public static final OfByte private_data_len$layout() { return private_data_len$LAYOUT; }
+    public static final OfByte private_data_len$layout() {
+        return private_data_len$LAYOUT;
+    }
 
     private static final long private_data_len$OFFSET = $LAYOUT.byteOffset(groupElement("private_data_len"));
 
@@ -98,7 +109,9 @@ public class rdma_ud_param {
      * uint8_t private_data_len
      * }
      */
-    public static final long private_data_len$offset() { return private_data_len$OFFSET; }
+    public static final long private_data_len$offset() {
+        return private_data_len$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -120,7 +133,7 @@ public class rdma_ud_param {
         struct.set(private_data_len$LAYOUT, private_data_len$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout ah_attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ah_attr"));
+    private static final GroupLayout ah_attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ah_attr"));
 
     /**
      * Layout for field:
@@ -128,7 +141,9 @@ public class rdma_ud_param {
      * struct ibv_ah_attr ah_attr
      * }
      */
-    public static final GroupLayout ah_attr$layout() { return ah_attr$LAYOUT; }
+    public static final GroupLayout ah_attr$layout() {
+        return ah_attr$LAYOUT;
+    }
 
     private static final long ah_attr$OFFSET = $LAYOUT.byteOffset(groupElement("ah_attr"));
 
@@ -138,7 +153,9 @@ public class rdma_ud_param {
      * struct ibv_ah_attr ah_attr
      * }
      */
-    public static final long ah_attr$offset() { return ah_attr$OFFSET; }
+    public static final long ah_attr$offset() {
+        return ah_attr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -160,7 +177,7 @@ public class rdma_ud_param {
         MemorySegment.copy(fieldValue, 0L, struct, ah_attr$OFFSET, ah_attr$LAYOUT.byteSize());
     }
 
-    private static final OfInt qp_num$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_num"));
+    private static final OfInt qp_num$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_num"));
 
     /**
      * Layout for field:
@@ -168,7 +185,9 @@ public class rdma_ud_param {
      * uint32_t qp_num
      * }
      */
-    public static final OfInt qp_num$layout() { return qp_num$LAYOUT; }
+    public static final OfInt qp_num$layout() {
+        return qp_num$LAYOUT;
+    }
 
     private static final long qp_num$OFFSET = $LAYOUT.byteOffset(groupElement("qp_num"));
 
@@ -178,7 +197,9 @@ public class rdma_ud_param {
      * uint32_t qp_num
      * }
      */
-    public static final long qp_num$offset() { return qp_num$OFFSET; }
+    public static final long qp_num$offset() {
+        return qp_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -186,7 +207,9 @@ public class rdma_ud_param {
      * uint32_t qp_num
      * }
      */
-    public static int qp_num(MemorySegment struct) { return struct.get(qp_num$LAYOUT, qp_num$OFFSET); }
+    public static int qp_num(MemorySegment struct) {
+        return struct.get(qp_num$LAYOUT, qp_num$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -198,7 +221,7 @@ public class rdma_ud_param {
         struct.set(qp_num$LAYOUT, qp_num$OFFSET, fieldValue);
     }
 
-    private static final OfInt qkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qkey"));
+    private static final OfInt qkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qkey"));
 
     /**
      * Layout for field:
@@ -206,7 +229,9 @@ public class rdma_ud_param {
      * uint32_t qkey
      * }
      */
-    public static final OfInt qkey$layout() { return qkey$LAYOUT; }
+    public static final OfInt qkey$layout() {
+        return qkey$LAYOUT;
+    }
 
     private static final long qkey$OFFSET = $LAYOUT.byteOffset(groupElement("qkey"));
 
@@ -216,7 +241,9 @@ public class rdma_ud_param {
      * uint32_t qkey
      * }
      */
-    public static final long qkey$offset() { return qkey$OFFSET; }
+    public static final long qkey$offset() {
+        return qkey$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -224,7 +251,9 @@ public class rdma_ud_param {
      * uint32_t qkey
      * }
      */
-    public static int qkey(MemorySegment struct) { return struct.get(qkey$LAYOUT, qkey$OFFSET); }
+    public static int qkey(MemorySegment struct) {
+        return struct.get(qkey$LAYOUT, qkey$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -252,7 +281,9 @@ public class rdma_ud_param {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -274,8 +305,8 @@ public class rdma_ud_param {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

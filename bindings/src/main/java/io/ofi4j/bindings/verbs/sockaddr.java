@@ -26,15 +26,19 @@ public class sockaddr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_SHORT.withName("sa_family"),
-            MemoryLayout.sequenceLayout(14, verbs_h.C_CHAR).withName("sa_data")).withName("sockaddr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_SHORT.withName("sa_family"),
+        MemoryLayout.sequenceLayout(14, verbs_h.C_CHAR).withName("sa_data")
+    ).withName("sockaddr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort sa_family$LAYOUT = (OfShort) $LAYOUT.select(groupElement("sa_family"));
+    private static final OfShort sa_family$LAYOUT = (OfShort)$LAYOUT.select(groupElement("sa_family"));
 
     /**
      * Layout for field:
@@ -42,7 +46,9 @@ public class sockaddr {
      * sa_family_t sa_family
      * }
      */
-    public static final OfShort sa_family$layout() { return sa_family$LAYOUT; }
+    public static final OfShort sa_family$layout() {
+        return sa_family$LAYOUT;
+    }
 
     private static final long sa_family$OFFSET = $LAYOUT.byteOffset(groupElement("sa_family"));
 
@@ -52,7 +58,9 @@ public class sockaddr {
      * sa_family_t sa_family
      * }
      */
-    public static final long sa_family$offset() { return sa_family$OFFSET; }
+    public static final long sa_family$offset() {
+        return sa_family$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -60,7 +68,9 @@ public class sockaddr {
      * sa_family_t sa_family
      * }
      */
-    public static short sa_family(MemorySegment struct) { return struct.get(sa_family$LAYOUT, sa_family$OFFSET); }
+    public static short sa_family(MemorySegment struct) {
+        return struct.get(sa_family$LAYOUT, sa_family$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -72,7 +82,7 @@ public class sockaddr {
         struct.set(sa_family$LAYOUT, sa_family$OFFSET, fieldValue);
     }
 
-    private static final SequenceLayout sa_data$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("sa_data"));
+    private static final SequenceLayout sa_data$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("sa_data"));
 
     /**
      * Layout for field:
@@ -80,7 +90,9 @@ public class sockaddr {
      * char sa_data[14]
      * }
      */
-    public static final SequenceLayout sa_data$layout() { return sa_data$LAYOUT; }
+    public static final SequenceLayout sa_data$layout() {
+        return sa_data$LAYOUT;
+    }
 
     private static final long sa_data$OFFSET = $LAYOUT.byteOffset(groupElement("sa_data"));
 
@@ -90,7 +102,9 @@ public class sockaddr {
      * char sa_data[14]
      * }
      */
-    public static final long sa_data$offset() { return sa_data$OFFSET; }
+    public static final long sa_data$offset() {
+        return sa_data$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -112,7 +126,7 @@ public class sockaddr {
         MemorySegment.copy(fieldValue, 0L, struct, sa_data$OFFSET, sa_data$LAYOUT.byteSize());
     }
 
-    private static long[] sa_data$DIMS = {14};
+    private static long[] sa_data$DIMS = { 14 };
 
     /**
      * Dimensions for array field:
@@ -120,7 +134,9 @@ public class sockaddr {
      * char sa_data[14]
      * }
      */
-    public static long[] sa_data$dimensions() { return sa_data$DIMS; }
+    public static long[] sa_data$dimensions() {
+        return sa_data$DIMS;
+    }
     private static final VarHandle sa_data$ELEM_HANDLE = sa_data$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -130,7 +146,7 @@ public class sockaddr {
      * }
      */
     public static byte sa_data(MemorySegment struct, long index0) {
-        return (byte) sa_data$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)sa_data$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -159,7 +175,9 @@ public class sockaddr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -181,8 +199,8 @@ public class sockaddr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

@@ -28,16 +28,21 @@ public class sockaddr_in {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_SHORT.withName("sin_family"),
-            verbs_h.C_SHORT.withName("sin_port"), in_addr.layout().withName("sin_addr"),
-            MemoryLayout.sequenceLayout(8, verbs_h.C_CHAR).withName("sin_zero")).withName("sockaddr_in");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_SHORT.withName("sin_family"),
+        verbs_h.C_SHORT.withName("sin_port"),
+        in_addr.layout().withName("sin_addr"),
+        MemoryLayout.sequenceLayout(8, verbs_h.C_CHAR).withName("sin_zero")
+    ).withName("sockaddr_in");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort sin_family$LAYOUT = (OfShort) $LAYOUT.select(groupElement("sin_family"));
+    private static final OfShort sin_family$LAYOUT = (OfShort)$LAYOUT.select(groupElement("sin_family"));
 
     /**
      * Layout for field:
@@ -45,7 +50,9 @@ public class sockaddr_in {
      * sa_family_t sin_family
      * }
      */
-    public static final OfShort sin_family$layout() { return sin_family$LAYOUT; }
+    public static final OfShort sin_family$layout() {
+        return sin_family$LAYOUT;
+    }
 
     private static final long sin_family$OFFSET = $LAYOUT.byteOffset(groupElement("sin_family"));
 
@@ -55,7 +62,9 @@ public class sockaddr_in {
      * sa_family_t sin_family
      * }
      */
-    public static final long sin_family$offset() { return sin_family$OFFSET; }
+    public static final long sin_family$offset() {
+        return sin_family$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -63,7 +72,9 @@ public class sockaddr_in {
      * sa_family_t sin_family
      * }
      */
-    public static short sin_family(MemorySegment struct) { return struct.get(sin_family$LAYOUT, sin_family$OFFSET); }
+    public static short sin_family(MemorySegment struct) {
+        return struct.get(sin_family$LAYOUT, sin_family$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -75,7 +86,7 @@ public class sockaddr_in {
         struct.set(sin_family$LAYOUT, sin_family$OFFSET, fieldValue);
     }
 
-    private static final OfShort sin_port$LAYOUT = (OfShort) $LAYOUT.select(groupElement("sin_port"));
+    private static final OfShort sin_port$LAYOUT = (OfShort)$LAYOUT.select(groupElement("sin_port"));
 
     /**
      * Layout for field:
@@ -83,7 +94,9 @@ public class sockaddr_in {
      * in_port_t sin_port
      * }
      */
-    public static final OfShort sin_port$layout() { return sin_port$LAYOUT; }
+    public static final OfShort sin_port$layout() {
+        return sin_port$LAYOUT;
+    }
 
     private static final long sin_port$OFFSET = $LAYOUT.byteOffset(groupElement("sin_port"));
 
@@ -93,7 +106,9 @@ public class sockaddr_in {
      * in_port_t sin_port
      * }
      */
-    public static final long sin_port$offset() { return sin_port$OFFSET; }
+    public static final long sin_port$offset() {
+        return sin_port$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -101,7 +116,9 @@ public class sockaddr_in {
      * in_port_t sin_port
      * }
      */
-    public static short sin_port(MemorySegment struct) { return struct.get(sin_port$LAYOUT, sin_port$OFFSET); }
+    public static short sin_port(MemorySegment struct) {
+        return struct.get(sin_port$LAYOUT, sin_port$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -113,7 +130,7 @@ public class sockaddr_in {
         struct.set(sin_port$LAYOUT, sin_port$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout sin_addr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("sin_addr"));
+    private static final GroupLayout sin_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sin_addr"));
 
     /**
      * Layout for field:
@@ -121,7 +138,9 @@ public class sockaddr_in {
      * struct in_addr sin_addr
      * }
      */
-    public static final GroupLayout sin_addr$layout() { return sin_addr$LAYOUT; }
+    public static final GroupLayout sin_addr$layout() {
+        return sin_addr$LAYOUT;
+    }
 
     private static final long sin_addr$OFFSET = $LAYOUT.byteOffset(groupElement("sin_addr"));
 
@@ -131,7 +150,9 @@ public class sockaddr_in {
      * struct in_addr sin_addr
      * }
      */
-    public static final long sin_addr$offset() { return sin_addr$OFFSET; }
+    public static final long sin_addr$offset() {
+        return sin_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -153,7 +174,7 @@ public class sockaddr_in {
         MemorySegment.copy(fieldValue, 0L, struct, sin_addr$OFFSET, sin_addr$LAYOUT.byteSize());
     }
 
-    private static final SequenceLayout sin_zero$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("sin_zero"));
+    private static final SequenceLayout sin_zero$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("sin_zero"));
 
     /**
      * Layout for field:
@@ -161,7 +182,9 @@ public class sockaddr_in {
      * unsigned char sin_zero[8]
      * }
      */
-    public static final SequenceLayout sin_zero$layout() { return sin_zero$LAYOUT; }
+    public static final SequenceLayout sin_zero$layout() {
+        return sin_zero$LAYOUT;
+    }
 
     private static final long sin_zero$OFFSET = $LAYOUT.byteOffset(groupElement("sin_zero"));
 
@@ -171,7 +194,9 @@ public class sockaddr_in {
      * unsigned char sin_zero[8]
      * }
      */
-    public static final long sin_zero$offset() { return sin_zero$OFFSET; }
+    public static final long sin_zero$offset() {
+        return sin_zero$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -193,7 +218,7 @@ public class sockaddr_in {
         MemorySegment.copy(fieldValue, 0L, struct, sin_zero$OFFSET, sin_zero$LAYOUT.byteSize());
     }
 
-    private static long[] sin_zero$DIMS = {8};
+    private static long[] sin_zero$DIMS = { 8 };
 
     /**
      * Dimensions for array field:
@@ -201,7 +226,9 @@ public class sockaddr_in {
      * unsigned char sin_zero[8]
      * }
      */
-    public static long[] sin_zero$dimensions() { return sin_zero$DIMS; }
+    public static long[] sin_zero$dimensions() {
+        return sin_zero$DIMS;
+    }
     private static final VarHandle sin_zero$ELEM_HANDLE = sin_zero$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -211,7 +238,7 @@ public class sockaddr_in {
      * }
      */
     public static byte sin_zero(MemorySegment struct, long index0) {
-        return (byte) sin_zero$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)sin_zero$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -240,7 +267,9 @@ public class sockaddr_in {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -262,8 +291,8 @@ public class sockaddr_in {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

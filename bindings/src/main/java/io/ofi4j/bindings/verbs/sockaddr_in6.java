@@ -29,16 +29,22 @@ public class sockaddr_in6 {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_SHORT.withName("sin6_family"),
-            verbs_h.C_SHORT.withName("sin6_port"), verbs_h.C_INT.withName("sin6_flowinfo"),
-            in6_addr.layout().withName("sin6_addr"), verbs_h.C_INT.withName("sin6_scope_id")).withName("sockaddr_in6");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_SHORT.withName("sin6_family"),
+        verbs_h.C_SHORT.withName("sin6_port"),
+        verbs_h.C_INT.withName("sin6_flowinfo"),
+        in6_addr.layout().withName("sin6_addr"),
+        verbs_h.C_INT.withName("sin6_scope_id")
+    ).withName("sockaddr_in6");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort sin6_family$LAYOUT = (OfShort) $LAYOUT.select(groupElement("sin6_family"));
+    private static final OfShort sin6_family$LAYOUT = (OfShort)$LAYOUT.select(groupElement("sin6_family"));
 
     /**
      * Layout for field:
@@ -46,7 +52,9 @@ public class sockaddr_in6 {
      * sa_family_t sin6_family
      * }
      */
-    public static final OfShort sin6_family$layout() { return sin6_family$LAYOUT; }
+    public static final OfShort sin6_family$layout() {
+        return sin6_family$LAYOUT;
+    }
 
     private static final long sin6_family$OFFSET = $LAYOUT.byteOffset(groupElement("sin6_family"));
 
@@ -56,7 +64,9 @@ public class sockaddr_in6 {
      * sa_family_t sin6_family
      * }
      */
-    public static final long sin6_family$offset() { return sin6_family$OFFSET; }
+    public static final long sin6_family$offset() {
+        return sin6_family$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -78,7 +88,7 @@ public class sockaddr_in6 {
         struct.set(sin6_family$LAYOUT, sin6_family$OFFSET, fieldValue);
     }
 
-    private static final OfShort sin6_port$LAYOUT = (OfShort) $LAYOUT.select(groupElement("sin6_port"));
+    private static final OfShort sin6_port$LAYOUT = (OfShort)$LAYOUT.select(groupElement("sin6_port"));
 
     /**
      * Layout for field:
@@ -86,7 +96,9 @@ public class sockaddr_in6 {
      * in_port_t sin6_port
      * }
      */
-    public static final OfShort sin6_port$layout() { return sin6_port$LAYOUT; }
+    public static final OfShort sin6_port$layout() {
+        return sin6_port$LAYOUT;
+    }
 
     private static final long sin6_port$OFFSET = $LAYOUT.byteOffset(groupElement("sin6_port"));
 
@@ -96,7 +108,9 @@ public class sockaddr_in6 {
      * in_port_t sin6_port
      * }
      */
-    public static final long sin6_port$offset() { return sin6_port$OFFSET; }
+    public static final long sin6_port$offset() {
+        return sin6_port$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -104,7 +118,9 @@ public class sockaddr_in6 {
      * in_port_t sin6_port
      * }
      */
-    public static short sin6_port(MemorySegment struct) { return struct.get(sin6_port$LAYOUT, sin6_port$OFFSET); }
+    public static short sin6_port(MemorySegment struct) {
+        return struct.get(sin6_port$LAYOUT, sin6_port$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -116,7 +132,7 @@ public class sockaddr_in6 {
         struct.set(sin6_port$LAYOUT, sin6_port$OFFSET, fieldValue);
     }
 
-    private static final OfInt sin6_flowinfo$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sin6_flowinfo"));
+    private static final OfInt sin6_flowinfo$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sin6_flowinfo"));
 
     /**
      * Layout for field:
@@ -124,7 +140,9 @@ public class sockaddr_in6 {
      * uint32_t sin6_flowinfo
      * }
      */
-    public static final OfInt sin6_flowinfo$layout() { return sin6_flowinfo$LAYOUT; }
+    public static final OfInt sin6_flowinfo$layout() {
+        return sin6_flowinfo$LAYOUT;
+    }
 
     private static final long sin6_flowinfo$OFFSET = $LAYOUT.byteOffset(groupElement("sin6_flowinfo"));
 
@@ -134,7 +152,9 @@ public class sockaddr_in6 {
      * uint32_t sin6_flowinfo
      * }
      */
-    public static final long sin6_flowinfo$offset() { return sin6_flowinfo$OFFSET; }
+    public static final long sin6_flowinfo$offset() {
+        return sin6_flowinfo$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -156,7 +176,7 @@ public class sockaddr_in6 {
         struct.set(sin6_flowinfo$LAYOUT, sin6_flowinfo$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout sin6_addr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("sin6_addr"));
+    private static final GroupLayout sin6_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sin6_addr"));
 
     /**
      * Layout for field:
@@ -164,7 +184,9 @@ public class sockaddr_in6 {
      * struct in6_addr sin6_addr
      * }
      */
-    public static final GroupLayout sin6_addr$layout() { return sin6_addr$LAYOUT; }
+    public static final GroupLayout sin6_addr$layout() {
+        return sin6_addr$LAYOUT;
+    }
 
     private static final long sin6_addr$OFFSET = $LAYOUT.byteOffset(groupElement("sin6_addr"));
 
@@ -174,7 +196,9 @@ public class sockaddr_in6 {
      * struct in6_addr sin6_addr
      * }
      */
-    public static final long sin6_addr$offset() { return sin6_addr$OFFSET; }
+    public static final long sin6_addr$offset() {
+        return sin6_addr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -196,7 +220,7 @@ public class sockaddr_in6 {
         MemorySegment.copy(fieldValue, 0L, struct, sin6_addr$OFFSET, sin6_addr$LAYOUT.byteSize());
     }
 
-    private static final OfInt sin6_scope_id$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sin6_scope_id"));
+    private static final OfInt sin6_scope_id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sin6_scope_id"));
 
     /**
      * Layout for field:
@@ -204,7 +228,9 @@ public class sockaddr_in6 {
      * uint32_t sin6_scope_id
      * }
      */
-    public static final OfInt sin6_scope_id$layout() { return sin6_scope_id$LAYOUT; }
+    public static final OfInt sin6_scope_id$layout() {
+        return sin6_scope_id$LAYOUT;
+    }
 
     private static final long sin6_scope_id$OFFSET = $LAYOUT.byteOffset(groupElement("sin6_scope_id"));
 
@@ -214,7 +240,9 @@ public class sockaddr_in6 {
      * uint32_t sin6_scope_id
      * }
      */
-    public static final long sin6_scope_id$offset() { return sin6_scope_id$OFFSET; }
+    public static final long sin6_scope_id$offset() {
+        return sin6_scope_id$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -252,7 +280,9 @@ public class sockaddr_in6 {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -274,8 +304,8 @@ public class sockaddr_in6 {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

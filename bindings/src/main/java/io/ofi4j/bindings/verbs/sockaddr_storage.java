@@ -27,16 +27,20 @@ public class sockaddr_storage {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_SHORT.withName("ss_family"),
-            MemoryLayout.sequenceLayout(118, verbs_h.C_CHAR).withName("__ss_padding"),
-            verbs_h.C_LONG.withName("__ss_align")).withName("sockaddr_storage");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_SHORT.withName("ss_family"),
+        MemoryLayout.sequenceLayout(118, verbs_h.C_CHAR).withName("__ss_padding"),
+        verbs_h.C_LONG.withName("__ss_align")
+    ).withName("sockaddr_storage");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
-    private static final OfShort ss_family$LAYOUT = (OfShort) $LAYOUT.select(groupElement("ss_family"));
+    private static final OfShort ss_family$LAYOUT = (OfShort)$LAYOUT.select(groupElement("ss_family"));
 
     /**
      * Layout for field:
@@ -44,7 +48,9 @@ public class sockaddr_storage {
      * sa_family_t ss_family
      * }
      */
-    public static final OfShort ss_family$layout() { return ss_family$LAYOUT; }
+    public static final OfShort ss_family$layout() {
+        return ss_family$LAYOUT;
+    }
 
     private static final long ss_family$OFFSET = $LAYOUT.byteOffset(groupElement("ss_family"));
 
@@ -54,7 +60,9 @@ public class sockaddr_storage {
      * sa_family_t ss_family
      * }
      */
-    public static final long ss_family$offset() { return ss_family$OFFSET; }
+    public static final long ss_family$offset() {
+        return ss_family$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -62,7 +70,9 @@ public class sockaddr_storage {
      * sa_family_t ss_family
      * }
      */
-    public static short ss_family(MemorySegment struct) { return struct.get(ss_family$LAYOUT, ss_family$OFFSET); }
+    public static short ss_family(MemorySegment struct) {
+        return struct.get(ss_family$LAYOUT, ss_family$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -74,8 +84,7 @@ public class sockaddr_storage {
         struct.set(ss_family$LAYOUT, ss_family$OFFSET, fieldValue);
     }
 
-    private static final SequenceLayout __ss_padding$LAYOUT = (SequenceLayout) $LAYOUT
-            .select(groupElement("__ss_padding"));
+    private static final SequenceLayout __ss_padding$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__ss_padding"));
 
     /**
      * Layout for field:
@@ -83,7 +92,9 @@ public class sockaddr_storage {
      * char __ss_padding[118]
      * }
      */
-    public static final SequenceLayout __ss_padding$layout() { return __ss_padding$LAYOUT; }
+    public static final SequenceLayout __ss_padding$layout() {
+        return __ss_padding$LAYOUT;
+    }
 
     private static final long __ss_padding$OFFSET = $LAYOUT.byteOffset(groupElement("__ss_padding"));
 
@@ -93,7 +104,9 @@ public class sockaddr_storage {
      * char __ss_padding[118]
      * }
      */
-    public static final long __ss_padding$offset() { return __ss_padding$OFFSET; }
+    public static final long __ss_padding$offset() {
+        return __ss_padding$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -115,7 +128,7 @@ public class sockaddr_storage {
         MemorySegment.copy(fieldValue, 0L, struct, __ss_padding$OFFSET, __ss_padding$LAYOUT.byteSize());
     }
 
-    private static long[] __ss_padding$DIMS = {118};
+    private static long[] __ss_padding$DIMS = { 118 };
 
     /**
      * Dimensions for array field:
@@ -123,7 +136,9 @@ public class sockaddr_storage {
      * char __ss_padding[118]
      * }
      */
-    public static long[] __ss_padding$dimensions() { return __ss_padding$DIMS; }
+    public static long[] __ss_padding$dimensions() {
+        return __ss_padding$DIMS;
+    }
     private static final VarHandle __ss_padding$ELEM_HANDLE = __ss_padding$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -133,7 +148,7 @@ public class sockaddr_storage {
      * }
      */
     public static byte __ss_padding(MemorySegment struct, long index0) {
-        return (byte) __ss_padding$ELEM_HANDLE.get(struct, 0L, index0);
+        return (byte)__ss_padding$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -146,7 +161,7 @@ public class sockaddr_storage {
         __ss_padding$ELEM_HANDLE.set(struct, 0L, index0, fieldValue);
     }
 
-    private static final OfLong __ss_align$LAYOUT = (OfLong) $LAYOUT.select(groupElement("__ss_align"));
+    private static final OfLong __ss_align$LAYOUT = (OfLong)$LAYOUT.select(groupElement("__ss_align"));
 
     /**
      * Layout for field:
@@ -154,7 +169,9 @@ public class sockaddr_storage {
      * unsigned long __ss_align
      * }
      */
-    public static final OfLong __ss_align$layout() { return __ss_align$LAYOUT; }
+    public static final OfLong __ss_align$layout() {
+        return __ss_align$LAYOUT;
+    }
 
     private static final long __ss_align$OFFSET = $LAYOUT.byteOffset(groupElement("__ss_align"));
 
@@ -164,7 +181,9 @@ public class sockaddr_storage {
      * unsigned long __ss_align
      * }
      */
-    public static final long __ss_align$offset() { return __ss_align$OFFSET; }
+    public static final long __ss_align$offset() {
+        return __ss_align$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -172,7 +191,9 @@ public class sockaddr_storage {
      * unsigned long __ss_align
      * }
      */
-    public static long __ss_align(MemorySegment struct) { return struct.get(__ss_align$LAYOUT, __ss_align$OFFSET); }
+    public static long __ss_align(MemorySegment struct) {
+        return struct.get(__ss_align$LAYOUT, __ss_align$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -200,7 +221,9 @@ public class sockaddr_storage {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -222,8 +245,8 @@ public class sockaddr_storage {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

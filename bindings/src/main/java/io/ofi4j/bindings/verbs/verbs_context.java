@@ -65,32 +65,56 @@ public class verbs_context {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("query_port"),
-            verbs_h.C_POINTER.withName("advise_mr"), verbs_h.C_POINTER.withName("alloc_null_mr"),
-            verbs_h.C_POINTER.withName("read_counters"), verbs_h.C_POINTER.withName("attach_counters_point_flow"),
-            verbs_h.C_POINTER.withName("create_counters"), verbs_h.C_POINTER.withName("destroy_counters"),
-            verbs_h.C_POINTER.withName("reg_dm_mr"), verbs_h.C_POINTER.withName("alloc_dm"),
-            verbs_h.C_POINTER.withName("free_dm"), verbs_h.C_POINTER.withName("modify_flow_action_esp"),
-            verbs_h.C_POINTER.withName("destroy_flow_action"), verbs_h.C_POINTER.withName("create_flow_action_esp"),
-            verbs_h.C_POINTER.withName("modify_qp_rate_limit"), verbs_h.C_POINTER.withName("alloc_parent_domain"),
-            verbs_h.C_POINTER.withName("dealloc_td"), verbs_h.C_POINTER.withName("alloc_td"),
-            verbs_h.C_POINTER.withName("modify_cq"), verbs_h.C_POINTER.withName("post_srq_ops"),
-            verbs_h.C_POINTER.withName("destroy_rwq_ind_table"), verbs_h.C_POINTER.withName("create_rwq_ind_table"),
-            verbs_h.C_POINTER.withName("destroy_wq"), verbs_h.C_POINTER.withName("modify_wq"),
-            verbs_h.C_POINTER.withName("create_wq"), verbs_h.C_POINTER.withName("query_rt_values"),
-            verbs_h.C_POINTER.withName("create_cq_ex"), verbs_h.C_POINTER.withName("priv"),
-            verbs_h.C_POINTER.withName("query_device_ex"), verbs_h.C_POINTER.withName("ibv_destroy_flow"),
-            verbs_h.C_POINTER.withName("ABI_placeholder2"), verbs_h.C_POINTER.withName("ibv_create_flow"),
-            verbs_h.C_POINTER.withName("ABI_placeholder1"), verbs_h.C_POINTER.withName("open_qp"),
-            verbs_h.C_POINTER.withName("create_qp_ex"), verbs_h.C_POINTER.withName("get_srq_num"),
-            verbs_h.C_POINTER.withName("create_srq_ex"), verbs_h.C_POINTER.withName("open_xrcd"),
-            verbs_h.C_POINTER.withName("close_xrcd"), verbs_h.C_LONG.withName("_ABI_placeholder3"),
-            verbs_h.C_LONG.withName("sz"), ibv_context.layout().withName("context")).withName("verbs_context");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        verbs_h.C_POINTER.withName("query_port"),
+        verbs_h.C_POINTER.withName("advise_mr"),
+        verbs_h.C_POINTER.withName("alloc_null_mr"),
+        verbs_h.C_POINTER.withName("read_counters"),
+        verbs_h.C_POINTER.withName("attach_counters_point_flow"),
+        verbs_h.C_POINTER.withName("create_counters"),
+        verbs_h.C_POINTER.withName("destroy_counters"),
+        verbs_h.C_POINTER.withName("reg_dm_mr"),
+        verbs_h.C_POINTER.withName("alloc_dm"),
+        verbs_h.C_POINTER.withName("free_dm"),
+        verbs_h.C_POINTER.withName("modify_flow_action_esp"),
+        verbs_h.C_POINTER.withName("destroy_flow_action"),
+        verbs_h.C_POINTER.withName("create_flow_action_esp"),
+        verbs_h.C_POINTER.withName("modify_qp_rate_limit"),
+        verbs_h.C_POINTER.withName("alloc_parent_domain"),
+        verbs_h.C_POINTER.withName("dealloc_td"),
+        verbs_h.C_POINTER.withName("alloc_td"),
+        verbs_h.C_POINTER.withName("modify_cq"),
+        verbs_h.C_POINTER.withName("post_srq_ops"),
+        verbs_h.C_POINTER.withName("destroy_rwq_ind_table"),
+        verbs_h.C_POINTER.withName("create_rwq_ind_table"),
+        verbs_h.C_POINTER.withName("destroy_wq"),
+        verbs_h.C_POINTER.withName("modify_wq"),
+        verbs_h.C_POINTER.withName("create_wq"),
+        verbs_h.C_POINTER.withName("query_rt_values"),
+        verbs_h.C_POINTER.withName("create_cq_ex"),
+        verbs_h.C_POINTER.withName("priv"),
+        verbs_h.C_POINTER.withName("query_device_ex"),
+        verbs_h.C_POINTER.withName("ibv_destroy_flow"),
+        verbs_h.C_POINTER.withName("ABI_placeholder2"),
+        verbs_h.C_POINTER.withName("ibv_create_flow"),
+        verbs_h.C_POINTER.withName("ABI_placeholder1"),
+        verbs_h.C_POINTER.withName("open_qp"),
+        verbs_h.C_POINTER.withName("create_qp_ex"),
+        verbs_h.C_POINTER.withName("get_srq_num"),
+        verbs_h.C_POINTER.withName("create_srq_ex"),
+        verbs_h.C_POINTER.withName("open_xrcd"),
+        verbs_h.C_POINTER.withName("close_xrcd"),
+        verbs_h.C_LONG.withName("_ABI_placeholder3"),
+        verbs_h.C_LONG.withName("sz"),
+        ibv_context.layout().withName("context")
+    ).withName("verbs_context");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() { return $LAYOUT; }
+    public static final GroupLayout layout() {
+        return $LAYOUT;
+    }
 
     /**
      * {@snippet lang=c :
@@ -110,13 +134,20 @@ public class verbs_context {
             int apply(MemorySegment _x0, byte _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_CHAR, verbs_h.C_POINTER, verbs_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_CHAR,
+            verbs_h.C_POINTER,
+            verbs_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(query_port.Function.class, "apply", $DESC);
 
@@ -133,7 +164,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, byte _x1, MemorySegment _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, byte _x1, MemorySegment _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -142,7 +173,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout query_port$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("query_port"));
+    private static final AddressLayout query_port$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_port"));
 
     /**
      * Layout for field:
@@ -150,7 +181,9 @@ public class verbs_context {
      * int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
      * }
      */
-    public static final AddressLayout query_port$layout() { return query_port$LAYOUT; }
+    public static final AddressLayout query_port$layout() {
+        return query_port$LAYOUT;
+    }
 
     private static final long query_port$OFFSET = $LAYOUT.byteOffset(groupElement("query_port"));
 
@@ -160,7 +193,9 @@ public class verbs_context {
      * int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
      * }
      */
-    public static final long query_port$offset() { return query_port$OFFSET; }
+    public static final long query_port$offset() {
+        return query_port$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -200,13 +235,21 @@ public class verbs_context {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, int _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_INT, verbs_h.C_INT, verbs_h.C_POINTER, verbs_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT,
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(advise_mr.Function.class, "apply", $DESC);
 
@@ -223,8 +266,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
-                int _x4) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, int _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -233,7 +275,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout advise_mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("advise_mr"));
+    private static final AddressLayout advise_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("advise_mr"));
 
     /**
      * Layout for field:
@@ -241,7 +283,9 @@ public class verbs_context {
      * int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
      * }
      */
-    public static final AddressLayout advise_mr$layout() { return advise_mr$LAYOUT; }
+    public static final AddressLayout advise_mr$layout() {
+        return advise_mr$LAYOUT;
+    }
 
     private static final long advise_mr$OFFSET = $LAYOUT.byteOffset(groupElement("advise_mr"));
 
@@ -251,7 +295,9 @@ public class verbs_context {
      * int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
      * }
      */
-    public static final long advise_mr$offset() { return advise_mr$OFFSET; }
+    public static final long advise_mr$offset() {
+        return advise_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -291,12 +337,17 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_null_mr.Function.class, "apply", $DESC);
 
@@ -313,7 +364,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -322,8 +373,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout alloc_null_mr$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("alloc_null_mr"));
+    private static final AddressLayout alloc_null_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_null_mr"));
 
     /**
      * Layout for field:
@@ -331,7 +381,9 @@ public class verbs_context {
      * struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
      * }
      */
-    public static final AddressLayout alloc_null_mr$layout() { return alloc_null_mr$LAYOUT; }
+    public static final AddressLayout alloc_null_mr$layout() {
+        return alloc_null_mr$LAYOUT;
+    }
 
     private static final long alloc_null_mr$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_null_mr"));
 
@@ -341,7 +393,9 @@ public class verbs_context {
      * struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
      * }
      */
-    public static final long alloc_null_mr$offset() { return alloc_null_mr$OFFSET; }
+    public static final long alloc_null_mr$offset() {
+        return alloc_null_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -381,13 +435,20 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1, int _x2, int _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_INT, verbs_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT,
+            verbs_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(read_counters.Function.class, "apply", $DESC);
 
@@ -404,7 +465,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, int _x2, int _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, int _x2, int _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -413,8 +474,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout read_counters$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("read_counters"));
+    private static final AddressLayout read_counters$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read_counters"));
 
     /**
      * Layout for field:
@@ -422,7 +482,9 @@ public class verbs_context {
      * int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
      * }
      */
-    public static final AddressLayout read_counters$layout() { return read_counters$LAYOUT; }
+    public static final AddressLayout read_counters$layout() {
+        return read_counters$LAYOUT;
+    }
 
     private static final long read_counters$OFFSET = $LAYOUT.byteOffset(groupElement("read_counters"));
 
@@ -432,7 +494,9 @@ public class verbs_context {
      * int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
      * }
      */
-    public static final long read_counters$offset() { return read_counters$OFFSET; }
+    public static final long read_counters$offset() {
+        return read_counters$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -472,16 +536,21 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(attach_counters_point_flow.Function.class,
-                "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(attach_counters_point_flow.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -496,7 +565,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -505,8 +574,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout attach_counters_point_flow$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("attach_counters_point_flow"));
+    private static final AddressLayout attach_counters_point_flow$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("attach_counters_point_flow"));
 
     /**
      * Layout for field:
@@ -518,8 +586,7 @@ public class verbs_context {
         return attach_counters_point_flow$LAYOUT;
     }
 
-    private static final long attach_counters_point_flow$OFFSET = $LAYOUT
-            .byteOffset(groupElement("attach_counters_point_flow"));
+    private static final long attach_counters_point_flow$OFFSET = $LAYOUT.byteOffset(groupElement("attach_counters_point_flow"));
 
     /**
      * Offset for field:
@@ -527,7 +594,9 @@ public class verbs_context {
      * int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *)
      * }
      */
-    public static final long attach_counters_point_flow$offset() { return attach_counters_point_flow$OFFSET; }
+    public static final long attach_counters_point_flow$offset() {
+        return attach_counters_point_flow$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -567,13 +636,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_counters.Function.class, "apply", $DESC);
 
@@ -590,7 +664,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -599,8 +673,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_counters$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("create_counters"));
+    private static final AddressLayout create_counters$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_counters"));
 
     /**
      * Layout for field:
@@ -608,7 +681,9 @@ public class verbs_context {
      * struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
      * }
      */
-    public static final AddressLayout create_counters$layout() { return create_counters$LAYOUT; }
+    public static final AddressLayout create_counters$layout() {
+        return create_counters$LAYOUT;
+    }
 
     private static final long create_counters$OFFSET = $LAYOUT.byteOffset(groupElement("create_counters"));
 
@@ -618,7 +693,9 @@ public class verbs_context {
      * struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
      * }
      */
-    public static final long create_counters$offset() { return create_counters$OFFSET; }
+    public static final long create_counters$offset() {
+        return create_counters$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -658,12 +735,17 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(destroy_counters.Function.class, "apply", $DESC);
 
@@ -680,7 +762,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -689,8 +771,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout destroy_counters$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("destroy_counters"));
+    private static final AddressLayout destroy_counters$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("destroy_counters"));
 
     /**
      * Layout for field:
@@ -698,7 +779,9 @@ public class verbs_context {
      * int (*destroy_counters)(struct ibv_counters *)
      * }
      */
-    public static final AddressLayout destroy_counters$layout() { return destroy_counters$LAYOUT; }
+    public static final AddressLayout destroy_counters$layout() {
+        return destroy_counters$LAYOUT;
+    }
 
     private static final long destroy_counters$OFFSET = $LAYOUT.byteOffset(groupElement("destroy_counters"));
 
@@ -708,7 +791,9 @@ public class verbs_context {
      * int (*destroy_counters)(struct ibv_counters *)
      * }
      */
-    public static final long destroy_counters$offset() { return destroy_counters$OFFSET; }
+    public static final long destroy_counters$offset() {
+        return destroy_counters$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -748,13 +833,21 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, int _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_LONG, verbs_h.C_LONG, verbs_h.C_INT);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_LONG,
+            verbs_h.C_LONG,
+            verbs_h.C_INT
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(reg_dm_mr.Function.class, "apply", $DESC);
 
@@ -771,8 +864,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
-                long _x3, int _x4) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, int _x4) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -781,7 +873,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout reg_dm_mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reg_dm_mr"));
+    private static final AddressLayout reg_dm_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reg_dm_mr"));
 
     /**
      * Layout for field:
@@ -789,7 +881,9 @@ public class verbs_context {
      * struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
      * }
      */
-    public static final AddressLayout reg_dm_mr$layout() { return reg_dm_mr$LAYOUT; }
+    public static final AddressLayout reg_dm_mr$layout() {
+        return reg_dm_mr$LAYOUT;
+    }
 
     private static final long reg_dm_mr$OFFSET = $LAYOUT.byteOffset(groupElement("reg_dm_mr"));
 
@@ -799,7 +893,9 @@ public class verbs_context {
      * struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
      * }
      */
-    public static final long reg_dm_mr$offset() { return reg_dm_mr$OFFSET; }
+    public static final long reg_dm_mr$offset() {
+        return reg_dm_mr$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -839,13 +935,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_dm.Function.class, "apply", $DESC);
 
@@ -862,7 +963,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -871,7 +972,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout alloc_dm$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("alloc_dm"));
+    private static final AddressLayout alloc_dm$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_dm"));
 
     /**
      * Layout for field:
@@ -879,7 +980,9 @@ public class verbs_context {
      * struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
      * }
      */
-    public static final AddressLayout alloc_dm$layout() { return alloc_dm$LAYOUT; }
+    public static final AddressLayout alloc_dm$layout() {
+        return alloc_dm$LAYOUT;
+    }
 
     private static final long alloc_dm$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_dm"));
 
@@ -889,7 +992,9 @@ public class verbs_context {
      * struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
      * }
      */
-    public static final long alloc_dm$offset() { return alloc_dm$OFFSET; }
+    public static final long alloc_dm$offset() {
+        return alloc_dm$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -929,12 +1034,17 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(free_dm.Function.class, "apply", $DESC);
 
@@ -951,7 +1061,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -960,7 +1070,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout free_dm$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("free_dm"));
+    private static final AddressLayout free_dm$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("free_dm"));
 
     /**
      * Layout for field:
@@ -968,7 +1078,9 @@ public class verbs_context {
      * int (*free_dm)(struct ibv_dm *)
      * }
      */
-    public static final AddressLayout free_dm$layout() { return free_dm$LAYOUT; }
+    public static final AddressLayout free_dm$layout() {
+        return free_dm$LAYOUT;
+    }
 
     private static final long free_dm$OFFSET = $LAYOUT.byteOffset(groupElement("free_dm"));
 
@@ -978,7 +1090,9 @@ public class verbs_context {
      * int (*free_dm)(struct ibv_dm *)
      * }
      */
-    public static final long free_dm$offset() { return free_dm$OFFSET; }
+    public static final long free_dm$offset() {
+        return free_dm$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -986,7 +1100,9 @@ public class verbs_context {
      * int (*free_dm)(struct ibv_dm *)
      * }
      */
-    public static MemorySegment free_dm(MemorySegment struct) { return struct.get(free_dm$LAYOUT, free_dm$OFFSET); }
+    public static MemorySegment free_dm(MemorySegment struct) {
+        return struct.get(free_dm$LAYOUT, free_dm$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -1016,16 +1132,20 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(modify_flow_action_esp.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(modify_flow_action_esp.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1040,7 +1160,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1049,8 +1169,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout modify_flow_action_esp$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("modify_flow_action_esp"));
+    private static final AddressLayout modify_flow_action_esp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("modify_flow_action_esp"));
 
     /**
      * Layout for field:
@@ -1058,10 +1177,11 @@ public class verbs_context {
      * int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
      * }
      */
-    public static final AddressLayout modify_flow_action_esp$layout() { return modify_flow_action_esp$LAYOUT; }
+    public static final AddressLayout modify_flow_action_esp$layout() {
+        return modify_flow_action_esp$LAYOUT;
+    }
 
-    private static final long modify_flow_action_esp$OFFSET = $LAYOUT
-            .byteOffset(groupElement("modify_flow_action_esp"));
+    private static final long modify_flow_action_esp$OFFSET = $LAYOUT.byteOffset(groupElement("modify_flow_action_esp"));
 
     /**
      * Offset for field:
@@ -1069,7 +1189,9 @@ public class verbs_context {
      * int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
      * }
      */
-    public static final long modify_flow_action_esp$offset() { return modify_flow_action_esp$OFFSET; }
+    public static final long modify_flow_action_esp$offset() {
+        return modify_flow_action_esp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1109,15 +1231,19 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(destroy_flow_action.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(destroy_flow_action.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1132,7 +1258,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -1141,8 +1267,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout destroy_flow_action$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("destroy_flow_action"));
+    private static final AddressLayout destroy_flow_action$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("destroy_flow_action"));
 
     /**
      * Layout for field:
@@ -1150,7 +1275,9 @@ public class verbs_context {
      * int (*destroy_flow_action)(struct ibv_flow_action *)
      * }
      */
-    public static final AddressLayout destroy_flow_action$layout() { return destroy_flow_action$LAYOUT; }
+    public static final AddressLayout destroy_flow_action$layout() {
+        return destroy_flow_action$LAYOUT;
+    }
 
     private static final long destroy_flow_action$OFFSET = $LAYOUT.byteOffset(groupElement("destroy_flow_action"));
 
@@ -1160,7 +1287,9 @@ public class verbs_context {
      * int (*destroy_flow_action)(struct ibv_flow_action *)
      * }
      */
-    public static final long destroy_flow_action$offset() { return destroy_flow_action$OFFSET; }
+    public static final long destroy_flow_action$offset() {
+        return destroy_flow_action$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1200,16 +1329,20 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_flow_action_esp.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_flow_action_esp.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1224,7 +1357,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1233,8 +1366,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_flow_action_esp$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("create_flow_action_esp"));
+    private static final AddressLayout create_flow_action_esp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_flow_action_esp"));
 
     /**
      * Layout for field:
@@ -1242,10 +1374,11 @@ public class verbs_context {
      * struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
      * }
      */
-    public static final AddressLayout create_flow_action_esp$layout() { return create_flow_action_esp$LAYOUT; }
+    public static final AddressLayout create_flow_action_esp$layout() {
+        return create_flow_action_esp$LAYOUT;
+    }
 
-    private static final long create_flow_action_esp$OFFSET = $LAYOUT
-            .byteOffset(groupElement("create_flow_action_esp"));
+    private static final long create_flow_action_esp$OFFSET = $LAYOUT.byteOffset(groupElement("create_flow_action_esp"));
 
     /**
      * Offset for field:
@@ -1253,7 +1386,9 @@ public class verbs_context {
      * struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
      * }
      */
-    public static final long create_flow_action_esp$offset() { return create_flow_action_esp$OFFSET; }
+    public static final long create_flow_action_esp$offset() {
+        return create_flow_action_esp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1293,16 +1428,20 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(modify_qp_rate_limit.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(modify_qp_rate_limit.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1317,7 +1456,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1326,8 +1465,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout modify_qp_rate_limit$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("modify_qp_rate_limit"));
+    private static final AddressLayout modify_qp_rate_limit$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("modify_qp_rate_limit"));
 
     /**
      * Layout for field:
@@ -1335,7 +1473,9 @@ public class verbs_context {
      * int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
      * }
      */
-    public static final AddressLayout modify_qp_rate_limit$layout() { return modify_qp_rate_limit$LAYOUT; }
+    public static final AddressLayout modify_qp_rate_limit$layout() {
+        return modify_qp_rate_limit$LAYOUT;
+    }
 
     private static final long modify_qp_rate_limit$OFFSET = $LAYOUT.byteOffset(groupElement("modify_qp_rate_limit"));
 
@@ -1345,7 +1485,9 @@ public class verbs_context {
      * int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
      * }
      */
-    public static final long modify_qp_rate_limit$offset() { return modify_qp_rate_limit$OFFSET; }
+    public static final long modify_qp_rate_limit$offset() {
+        return modify_qp_rate_limit$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1385,16 +1527,20 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_parent_domain.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_parent_domain.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1409,7 +1555,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1418,8 +1564,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout alloc_parent_domain$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("alloc_parent_domain"));
+    private static final AddressLayout alloc_parent_domain$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_parent_domain"));
 
     /**
      * Layout for field:
@@ -1427,7 +1572,9 @@ public class verbs_context {
      * struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
      * }
      */
-    public static final AddressLayout alloc_parent_domain$layout() { return alloc_parent_domain$LAYOUT; }
+    public static final AddressLayout alloc_parent_domain$layout() {
+        return alloc_parent_domain$LAYOUT;
+    }
 
     private static final long alloc_parent_domain$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_parent_domain"));
 
@@ -1437,7 +1584,9 @@ public class verbs_context {
      * struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
      * }
      */
-    public static final long alloc_parent_domain$offset() { return alloc_parent_domain$OFFSET; }
+    public static final long alloc_parent_domain$offset() {
+        return alloc_parent_domain$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1477,12 +1626,17 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(dealloc_td.Function.class, "apply", $DESC);
 
@@ -1499,7 +1653,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -1508,7 +1662,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout dealloc_td$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("dealloc_td"));
+    private static final AddressLayout dealloc_td$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dealloc_td"));
 
     /**
      * Layout for field:
@@ -1516,7 +1670,9 @@ public class verbs_context {
      * int (*dealloc_td)(struct ibv_td *)
      * }
      */
-    public static final AddressLayout dealloc_td$layout() { return dealloc_td$LAYOUT; }
+    public static final AddressLayout dealloc_td$layout() {
+        return dealloc_td$LAYOUT;
+    }
 
     private static final long dealloc_td$OFFSET = $LAYOUT.byteOffset(groupElement("dealloc_td"));
 
@@ -1526,7 +1682,9 @@ public class verbs_context {
      * int (*dealloc_td)(struct ibv_td *)
      * }
      */
-    public static final long dealloc_td$offset() { return dealloc_td$OFFSET; }
+    public static final long dealloc_td$offset() {
+        return dealloc_td$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1566,13 +1724,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_td.Function.class, "apply", $DESC);
 
@@ -1589,7 +1752,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1598,7 +1761,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout alloc_td$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("alloc_td"));
+    private static final AddressLayout alloc_td$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_td"));
 
     /**
      * Layout for field:
@@ -1606,7 +1769,9 @@ public class verbs_context {
      * struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
      * }
      */
-    public static final AddressLayout alloc_td$layout() { return alloc_td$LAYOUT; }
+    public static final AddressLayout alloc_td$layout() {
+        return alloc_td$LAYOUT;
+    }
 
     private static final long alloc_td$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_td"));
 
@@ -1616,7 +1781,9 @@ public class verbs_context {
      * struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
      * }
      */
-    public static final long alloc_td$offset() { return alloc_td$OFFSET; }
+    public static final long alloc_td$offset() {
+        return alloc_td$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1656,13 +1823,18 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(modify_cq.Function.class, "apply", $DESC);
 
@@ -1679,7 +1851,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1688,7 +1860,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout modify_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("modify_cq"));
+    private static final AddressLayout modify_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("modify_cq"));
 
     /**
      * Layout for field:
@@ -1696,7 +1868,9 @@ public class verbs_context {
      * int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
      * }
      */
-    public static final AddressLayout modify_cq$layout() { return modify_cq$LAYOUT; }
+    public static final AddressLayout modify_cq$layout() {
+        return modify_cq$LAYOUT;
+    }
 
     private static final long modify_cq$OFFSET = $LAYOUT.byteOffset(groupElement("modify_cq"));
 
@@ -1706,7 +1880,9 @@ public class verbs_context {
      * int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
      * }
      */
-    public static final long modify_cq$offset() { return modify_cq$OFFSET; }
+    public static final long modify_cq$offset() {
+        return modify_cq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1746,13 +1922,19 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_srq_ops.Function.class, "apply", $DESC);
 
@@ -1769,7 +1951,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -1778,8 +1960,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout post_srq_ops$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("post_srq_ops"));
+    private static final AddressLayout post_srq_ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_srq_ops"));
 
     /**
      * Layout for field:
@@ -1787,7 +1968,9 @@ public class verbs_context {
      * int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
      * }
      */
-    public static final AddressLayout post_srq_ops$layout() { return post_srq_ops$LAYOUT; }
+    public static final AddressLayout post_srq_ops$layout() {
+        return post_srq_ops$LAYOUT;
+    }
 
     private static final long post_srq_ops$OFFSET = $LAYOUT.byteOffset(groupElement("post_srq_ops"));
 
@@ -1797,7 +1980,9 @@ public class verbs_context {
      * int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
      * }
      */
-    public static final long post_srq_ops$offset() { return post_srq_ops$OFFSET; }
+    public static final long post_srq_ops$offset() {
+        return post_srq_ops$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1837,15 +2022,19 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(destroy_rwq_ind_table.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(destroy_rwq_ind_table.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1860,7 +2049,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -1869,8 +2058,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout destroy_rwq_ind_table$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("destroy_rwq_ind_table"));
+    private static final AddressLayout destroy_rwq_ind_table$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("destroy_rwq_ind_table"));
 
     /**
      * Layout for field:
@@ -1878,7 +2066,9 @@ public class verbs_context {
      * int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
      * }
      */
-    public static final AddressLayout destroy_rwq_ind_table$layout() { return destroy_rwq_ind_table$LAYOUT; }
+    public static final AddressLayout destroy_rwq_ind_table$layout() {
+        return destroy_rwq_ind_table$LAYOUT;
+    }
 
     private static final long destroy_rwq_ind_table$OFFSET = $LAYOUT.byteOffset(groupElement("destroy_rwq_ind_table"));
 
@@ -1888,7 +2078,9 @@ public class verbs_context {
      * int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
      * }
      */
-    public static final long destroy_rwq_ind_table$offset() { return destroy_rwq_ind_table$OFFSET; }
+    public static final long destroy_rwq_ind_table$offset() {
+        return destroy_rwq_ind_table$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -1928,16 +2120,20 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_rwq_ind_table.Function.class, "apply",
-                $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_rwq_ind_table.Function.class, "apply", $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1952,7 +2148,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1961,8 +2157,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_rwq_ind_table$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("create_rwq_ind_table"));
+    private static final AddressLayout create_rwq_ind_table$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_rwq_ind_table"));
 
     /**
      * Layout for field:
@@ -1970,7 +2165,9 @@ public class verbs_context {
      * struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
      * }
      */
-    public static final AddressLayout create_rwq_ind_table$layout() { return create_rwq_ind_table$LAYOUT; }
+    public static final AddressLayout create_rwq_ind_table$layout() {
+        return create_rwq_ind_table$LAYOUT;
+    }
 
     private static final long create_rwq_ind_table$OFFSET = $LAYOUT.byteOffset(groupElement("create_rwq_ind_table"));
 
@@ -1980,7 +2177,9 @@ public class verbs_context {
      * struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
      * }
      */
-    public static final long create_rwq_ind_table$offset() { return create_rwq_ind_table$OFFSET; }
+    public static final long create_rwq_ind_table$offset() {
+        return create_rwq_ind_table$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2020,12 +2219,17 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(destroy_wq.Function.class, "apply", $DESC);
 
@@ -2042,7 +2246,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -2051,7 +2255,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout destroy_wq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("destroy_wq"));
+    private static final AddressLayout destroy_wq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("destroy_wq"));
 
     /**
      * Layout for field:
@@ -2059,7 +2263,9 @@ public class verbs_context {
      * int (*destroy_wq)(struct ibv_wq *)
      * }
      */
-    public static final AddressLayout destroy_wq$layout() { return destroy_wq$LAYOUT; }
+    public static final AddressLayout destroy_wq$layout() {
+        return destroy_wq$LAYOUT;
+    }
 
     private static final long destroy_wq$OFFSET = $LAYOUT.byteOffset(groupElement("destroy_wq"));
 
@@ -2069,7 +2275,9 @@ public class verbs_context {
      * int (*destroy_wq)(struct ibv_wq *)
      * }
      */
-    public static final long destroy_wq$offset() { return destroy_wq$OFFSET; }
+    public static final long destroy_wq$offset() {
+        return destroy_wq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2109,13 +2317,18 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(modify_wq.Function.class, "apply", $DESC);
 
@@ -2132,7 +2345,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -2141,7 +2354,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout modify_wq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("modify_wq"));
+    private static final AddressLayout modify_wq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("modify_wq"));
 
     /**
      * Layout for field:
@@ -2149,7 +2362,9 @@ public class verbs_context {
      * int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
      * }
      */
-    public static final AddressLayout modify_wq$layout() { return modify_wq$LAYOUT; }
+    public static final AddressLayout modify_wq$layout() {
+        return modify_wq$LAYOUT;
+    }
 
     private static final long modify_wq$OFFSET = $LAYOUT.byteOffset(groupElement("modify_wq"));
 
@@ -2159,7 +2374,9 @@ public class verbs_context {
      * int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
      * }
      */
-    public static final long modify_wq$offset() { return modify_wq$OFFSET; }
+    public static final long modify_wq$offset() {
+        return modify_wq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2199,13 +2416,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_wq.Function.class, "apply", $DESC);
 
@@ -2222,7 +2444,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -2231,7 +2453,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_wq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("create_wq"));
+    private static final AddressLayout create_wq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_wq"));
 
     /**
      * Layout for field:
@@ -2239,7 +2461,9 @@ public class verbs_context {
      * struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
      * }
      */
-    public static final AddressLayout create_wq$layout() { return create_wq$LAYOUT; }
+    public static final AddressLayout create_wq$layout() {
+        return create_wq$LAYOUT;
+    }
 
     private static final long create_wq$OFFSET = $LAYOUT.byteOffset(groupElement("create_wq"));
 
@@ -2249,7 +2473,9 @@ public class verbs_context {
      * struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
      * }
      */
-    public static final long create_wq$offset() { return create_wq$OFFSET; }
+    public static final long create_wq$offset() {
+        return create_wq$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2289,13 +2515,18 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(query_rt_values.Function.class, "apply", $DESC);
 
@@ -2312,7 +2543,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -2321,8 +2552,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout query_rt_values$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("query_rt_values"));
+    private static final AddressLayout query_rt_values$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_rt_values"));
 
     /**
      * Layout for field:
@@ -2330,7 +2560,9 @@ public class verbs_context {
      * int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
      * }
      */
-    public static final AddressLayout query_rt_values$layout() { return query_rt_values$LAYOUT; }
+    public static final AddressLayout query_rt_values$layout() {
+        return query_rt_values$LAYOUT;
+    }
 
     private static final long query_rt_values$OFFSET = $LAYOUT.byteOffset(groupElement("query_rt_values"));
 
@@ -2340,7 +2572,9 @@ public class verbs_context {
      * int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
      * }
      */
-    public static final long query_rt_values$offset() { return query_rt_values$OFFSET; }
+    public static final long query_rt_values$offset() {
+        return query_rt_values$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2380,13 +2614,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_cq_ex.Function.class, "apply", $DESC);
 
@@ -2403,7 +2642,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -2412,8 +2651,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_cq_ex$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("create_cq_ex"));
+    private static final AddressLayout create_cq_ex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_cq_ex"));
 
     /**
      * Layout for field:
@@ -2421,7 +2659,9 @@ public class verbs_context {
      * struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
      * }
      */
-    public static final AddressLayout create_cq_ex$layout() { return create_cq_ex$LAYOUT; }
+    public static final AddressLayout create_cq_ex$layout() {
+        return create_cq_ex$LAYOUT;
+    }
 
     private static final long create_cq_ex$OFFSET = $LAYOUT.byteOffset(groupElement("create_cq_ex"));
 
@@ -2431,7 +2671,9 @@ public class verbs_context {
      * struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
      * }
      */
-    public static final long create_cq_ex$offset() { return create_cq_ex$OFFSET; }
+    public static final long create_cq_ex$offset() {
+        return create_cq_ex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2453,7 +2695,7 @@ public class verbs_context {
         struct.set(create_cq_ex$LAYOUT, create_cq_ex$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout priv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("priv"));
+    private static final AddressLayout priv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("priv"));
 
     /**
      * Layout for field:
@@ -2461,7 +2703,9 @@ public class verbs_context {
      * struct verbs_ex_private *priv
      * }
      */
-    public static final AddressLayout priv$layout() { return priv$LAYOUT; }
+    public static final AddressLayout priv$layout() {
+        return priv$LAYOUT;
+    }
 
     private static final long priv$OFFSET = $LAYOUT.byteOffset(groupElement("priv"));
 
@@ -2471,7 +2715,9 @@ public class verbs_context {
      * struct verbs_ex_private *priv
      * }
      */
-    public static final long priv$offset() { return priv$OFFSET; }
+    public static final long priv$offset() {
+        return priv$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2479,7 +2725,9 @@ public class verbs_context {
      * struct verbs_ex_private *priv
      * }
      */
-    public static MemorySegment priv(MemorySegment struct) { return struct.get(priv$LAYOUT, priv$OFFSET); }
+    public static MemorySegment priv(MemorySegment struct) {
+        return struct.get(priv$LAYOUT, priv$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -2509,13 +2757,20 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER, verbs_h.C_LONG);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_LONG
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(query_device_ex.Function.class, "apply", $DESC);
 
@@ -2532,8 +2787,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
-                long _x3) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -2542,8 +2796,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout query_device_ex$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("query_device_ex"));
+    private static final AddressLayout query_device_ex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_device_ex"));
 
     /**
      * Layout for field:
@@ -2551,7 +2804,9 @@ public class verbs_context {
      * int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
      * }
      */
-    public static final AddressLayout query_device_ex$layout() { return query_device_ex$LAYOUT; }
+    public static final AddressLayout query_device_ex$layout() {
+        return query_device_ex$LAYOUT;
+    }
 
     private static final long query_device_ex$OFFSET = $LAYOUT.byteOffset(groupElement("query_device_ex"));
 
@@ -2561,7 +2816,9 @@ public class verbs_context {
      * int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
      * }
      */
-    public static final long query_device_ex$offset() { return query_device_ex$OFFSET; }
+    public static final long query_device_ex$offset() {
+        return query_device_ex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2601,12 +2858,17 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(ibv_destroy_flow.Function.class, "apply", $DESC);
 
@@ -2623,7 +2885,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -2632,8 +2894,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout ibv_destroy_flow$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("ibv_destroy_flow"));
+    private static final AddressLayout ibv_destroy_flow$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ibv_destroy_flow"));
 
     /**
      * Layout for field:
@@ -2641,7 +2902,9 @@ public class verbs_context {
      * int (*ibv_destroy_flow)(struct ibv_flow *)
      * }
      */
-    public static final AddressLayout ibv_destroy_flow$layout() { return ibv_destroy_flow$LAYOUT; }
+    public static final AddressLayout ibv_destroy_flow$layout() {
+        return ibv_destroy_flow$LAYOUT;
+    }
 
     private static final long ibv_destroy_flow$OFFSET = $LAYOUT.byteOffset(groupElement("ibv_destroy_flow"));
 
@@ -2651,7 +2914,9 @@ public class verbs_context {
      * int (*ibv_destroy_flow)(struct ibv_flow *)
      * }
      */
-    public static final long ibv_destroy_flow$offset() { return ibv_destroy_flow$OFFSET; }
+    public static final long ibv_destroy_flow$offset() {
+        return ibv_destroy_flow$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2696,7 +2961,9 @@ public class verbs_context {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(ABI_placeholder2.Function.class, "apply", $DESC);
 
@@ -2715,15 +2982,14 @@ public class verbs_context {
          */
         public static void invoke(MemorySegment funcPtr) {
             try {
-                DOWN$MH.invokeExact(funcPtr);
+                 DOWN$MH.invokeExact(funcPtr);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout ABI_placeholder2$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("ABI_placeholder2"));
+    private static final AddressLayout ABI_placeholder2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ABI_placeholder2"));
 
     /**
      * Layout for field:
@@ -2731,7 +2997,9 @@ public class verbs_context {
      * void (*ABI_placeholder2)(void)
      * }
      */
-    public static final AddressLayout ABI_placeholder2$layout() { return ABI_placeholder2$LAYOUT; }
+    public static final AddressLayout ABI_placeholder2$layout() {
+        return ABI_placeholder2$LAYOUT;
+    }
 
     private static final long ABI_placeholder2$OFFSET = $LAYOUT.byteOffset(groupElement("ABI_placeholder2"));
 
@@ -2741,7 +3009,9 @@ public class verbs_context {
      * void (*ABI_placeholder2)(void)
      * }
      */
-    public static final long ABI_placeholder2$offset() { return ABI_placeholder2$OFFSET; }
+    public static final long ABI_placeholder2$offset() {
+        return ABI_placeholder2$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2781,13 +3051,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(ibv_create_flow.Function.class, "apply", $DESC);
 
@@ -2804,7 +3079,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -2813,8 +3088,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout ibv_create_flow$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("ibv_create_flow"));
+    private static final AddressLayout ibv_create_flow$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ibv_create_flow"));
 
     /**
      * Layout for field:
@@ -2822,7 +3096,9 @@ public class verbs_context {
      * struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
      * }
      */
-    public static final AddressLayout ibv_create_flow$layout() { return ibv_create_flow$LAYOUT; }
+    public static final AddressLayout ibv_create_flow$layout() {
+        return ibv_create_flow$LAYOUT;
+    }
 
     private static final long ibv_create_flow$OFFSET = $LAYOUT.byteOffset(groupElement("ibv_create_flow"));
 
@@ -2832,7 +3108,9 @@ public class verbs_context {
      * struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
      * }
      */
-    public static final long ibv_create_flow$offset() { return ibv_create_flow$OFFSET; }
+    public static final long ibv_create_flow$offset() {
+        return ibv_create_flow$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2877,7 +3155,9 @@ public class verbs_context {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(ABI_placeholder1.Function.class, "apply", $DESC);
 
@@ -2896,15 +3176,14 @@ public class verbs_context {
          */
         public static void invoke(MemorySegment funcPtr) {
             try {
-                DOWN$MH.invokeExact(funcPtr);
+                 DOWN$MH.invokeExact(funcPtr);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout ABI_placeholder1$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("ABI_placeholder1"));
+    private static final AddressLayout ABI_placeholder1$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ABI_placeholder1"));
 
     /**
      * Layout for field:
@@ -2912,7 +3191,9 @@ public class verbs_context {
      * void (*ABI_placeholder1)(void)
      * }
      */
-    public static final AddressLayout ABI_placeholder1$layout() { return ABI_placeholder1$LAYOUT; }
+    public static final AddressLayout ABI_placeholder1$layout() {
+        return ABI_placeholder1$LAYOUT;
+    }
 
     private static final long ABI_placeholder1$OFFSET = $LAYOUT.byteOffset(groupElement("ABI_placeholder1"));
 
@@ -2922,7 +3203,9 @@ public class verbs_context {
      * void (*ABI_placeholder1)(void)
      * }
      */
-    public static final long ABI_placeholder1$offset() { return ABI_placeholder1$OFFSET; }
+    public static final long ABI_placeholder1$offset() {
+        return ABI_placeholder1$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -2962,13 +3245,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(open_qp.Function.class, "apply", $DESC);
 
@@ -2985,7 +3273,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -2994,7 +3282,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout open_qp$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("open_qp"));
+    private static final AddressLayout open_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("open_qp"));
 
     /**
      * Layout for field:
@@ -3002,7 +3290,9 @@ public class verbs_context {
      * struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
      * }
      */
-    public static final AddressLayout open_qp$layout() { return open_qp$LAYOUT; }
+    public static final AddressLayout open_qp$layout() {
+        return open_qp$LAYOUT;
+    }
 
     private static final long open_qp$OFFSET = $LAYOUT.byteOffset(groupElement("open_qp"));
 
@@ -3012,7 +3302,9 @@ public class verbs_context {
      * struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
      * }
      */
-    public static final long open_qp$offset() { return open_qp$OFFSET; }
+    public static final long open_qp$offset() {
+        return open_qp$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3020,7 +3312,9 @@ public class verbs_context {
      * struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
      * }
      */
-    public static MemorySegment open_qp(MemorySegment struct) { return struct.get(open_qp$LAYOUT, open_qp$OFFSET); }
+    public static MemorySegment open_qp(MemorySegment struct) {
+        return struct.get(open_qp$LAYOUT, open_qp$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -3050,13 +3344,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_qp_ex.Function.class, "apply", $DESC);
 
@@ -3073,7 +3372,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -3082,8 +3381,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_qp_ex$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("create_qp_ex"));
+    private static final AddressLayout create_qp_ex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_qp_ex"));
 
     /**
      * Layout for field:
@@ -3091,7 +3389,9 @@ public class verbs_context {
      * struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
      * }
      */
-    public static final AddressLayout create_qp_ex$layout() { return create_qp_ex$LAYOUT; }
+    public static final AddressLayout create_qp_ex$layout() {
+        return create_qp_ex$LAYOUT;
+    }
 
     private static final long create_qp_ex$OFFSET = $LAYOUT.byteOffset(groupElement("create_qp_ex"));
 
@@ -3101,7 +3401,9 @@ public class verbs_context {
      * struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
      * }
      */
-    public static final long create_qp_ex$offset() { return create_qp_ex$OFFSET; }
+    public static final long create_qp_ex$offset() {
+        return create_qp_ex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3141,13 +3443,18 @@ public class verbs_context {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(get_srq_num.Function.class, "apply", $DESC);
 
@@ -3164,7 +3471,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -3173,7 +3480,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout get_srq_num$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("get_srq_num"));
+    private static final AddressLayout get_srq_num$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("get_srq_num"));
 
     /**
      * Layout for field:
@@ -3181,7 +3488,9 @@ public class verbs_context {
      * int (*get_srq_num)(struct ibv_srq *, uint32_t *)
      * }
      */
-    public static final AddressLayout get_srq_num$layout() { return get_srq_num$LAYOUT; }
+    public static final AddressLayout get_srq_num$layout() {
+        return get_srq_num$LAYOUT;
+    }
 
     private static final long get_srq_num$OFFSET = $LAYOUT.byteOffset(groupElement("get_srq_num"));
 
@@ -3191,7 +3500,9 @@ public class verbs_context {
      * int (*get_srq_num)(struct ibv_srq *, uint32_t *)
      * }
      */
-    public static final long get_srq_num$offset() { return get_srq_num$OFFSET; }
+    public static final long get_srq_num$offset() {
+        return get_srq_num$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3231,13 +3542,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(create_srq_ex.Function.class, "apply", $DESC);
 
@@ -3254,7 +3570,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -3263,8 +3579,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout create_srq_ex$LAYOUT = (AddressLayout) $LAYOUT
-            .select(groupElement("create_srq_ex"));
+    private static final AddressLayout create_srq_ex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("create_srq_ex"));
 
     /**
      * Layout for field:
@@ -3272,7 +3587,9 @@ public class verbs_context {
      * struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
      * }
      */
-    public static final AddressLayout create_srq_ex$layout() { return create_srq_ex$LAYOUT; }
+    public static final AddressLayout create_srq_ex$layout() {
+        return create_srq_ex$LAYOUT;
+    }
 
     private static final long create_srq_ex$OFFSET = $LAYOUT.byteOffset(groupElement("create_srq_ex"));
 
@@ -3282,7 +3599,9 @@ public class verbs_context {
      * struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
      * }
      */
-    public static final long create_srq_ex$offset() { return create_srq_ex$OFFSET; }
+    public static final long create_srq_ex$offset() {
+        return create_srq_ex$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3322,13 +3641,18 @@ public class verbs_context {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(open_xrcd.Function.class, "apply", $DESC);
 
@@ -3345,7 +3669,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -3354,7 +3678,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout open_xrcd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("open_xrcd"));
+    private static final AddressLayout open_xrcd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("open_xrcd"));
 
     /**
      * Layout for field:
@@ -3362,7 +3686,9 @@ public class verbs_context {
      * struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
      * }
      */
-    public static final AddressLayout open_xrcd$layout() { return open_xrcd$LAYOUT; }
+    public static final AddressLayout open_xrcd$layout() {
+        return open_xrcd$LAYOUT;
+    }
 
     private static final long open_xrcd$OFFSET = $LAYOUT.byteOffset(groupElement("open_xrcd"));
 
@@ -3372,7 +3698,9 @@ public class verbs_context {
      * struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
      * }
      */
-    public static final long open_xrcd$offset() { return open_xrcd$OFFSET; }
+    public static final long open_xrcd$offset() {
+        return open_xrcd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3412,12 +3740,17 @@ public class verbs_context {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() { return $DESC; }
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(close_xrcd.Function.class, "apply", $DESC);
 
@@ -3434,7 +3767,7 @@ public class verbs_context {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -3443,7 +3776,7 @@ public class verbs_context {
         }
     }
 
-    private static final AddressLayout close_xrcd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("close_xrcd"));
+    private static final AddressLayout close_xrcd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("close_xrcd"));
 
     /**
      * Layout for field:
@@ -3451,7 +3784,9 @@ public class verbs_context {
      * int (*close_xrcd)(struct ibv_xrcd *)
      * }
      */
-    public static final AddressLayout close_xrcd$layout() { return close_xrcd$LAYOUT; }
+    public static final AddressLayout close_xrcd$layout() {
+        return close_xrcd$LAYOUT;
+    }
 
     private static final long close_xrcd$OFFSET = $LAYOUT.byteOffset(groupElement("close_xrcd"));
 
@@ -3461,7 +3796,9 @@ public class verbs_context {
      * int (*close_xrcd)(struct ibv_xrcd *)
      * }
      */
-    public static final long close_xrcd$offset() { return close_xrcd$OFFSET; }
+    public static final long close_xrcd$offset() {
+        return close_xrcd$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3483,7 +3820,7 @@ public class verbs_context {
         struct.set(close_xrcd$LAYOUT, close_xrcd$OFFSET, fieldValue);
     }
 
-    private static final OfLong _ABI_placeholder3$LAYOUT = (OfLong) $LAYOUT.select(groupElement("_ABI_placeholder3"));
+    private static final OfLong _ABI_placeholder3$LAYOUT = (OfLong)$LAYOUT.select(groupElement("_ABI_placeholder3"));
 
     /**
      * Layout for field:
@@ -3491,7 +3828,9 @@ public class verbs_context {
      * uint64_t _ABI_placeholder3
      * }
      */
-    public static final OfLong _ABI_placeholder3$layout() { return _ABI_placeholder3$LAYOUT; }
+    public static final OfLong _ABI_placeholder3$layout() {
+        return _ABI_placeholder3$LAYOUT;
+    }
 
     private static final long _ABI_placeholder3$OFFSET = $LAYOUT.byteOffset(groupElement("_ABI_placeholder3"));
 
@@ -3501,7 +3840,9 @@ public class verbs_context {
      * uint64_t _ABI_placeholder3
      * }
      */
-    public static final long _ABI_placeholder3$offset() { return _ABI_placeholder3$OFFSET; }
+    public static final long _ABI_placeholder3$offset() {
+        return _ABI_placeholder3$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3523,7 +3864,7 @@ public class verbs_context {
         struct.set(_ABI_placeholder3$LAYOUT, _ABI_placeholder3$OFFSET, fieldValue);
     }
 
-    private static final OfLong sz$LAYOUT = (OfLong) $LAYOUT.select(groupElement("sz"));
+    private static final OfLong sz$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sz"));
 
     /**
      * Layout for field:
@@ -3531,7 +3872,9 @@ public class verbs_context {
      * size_t sz
      * }
      */
-    public static final OfLong sz$layout() { return sz$LAYOUT; }
+    public static final OfLong sz$layout() {
+        return sz$LAYOUT;
+    }
 
     private static final long sz$OFFSET = $LAYOUT.byteOffset(groupElement("sz"));
 
@@ -3541,7 +3884,9 @@ public class verbs_context {
      * size_t sz
      * }
      */
-    public static final long sz$offset() { return sz$OFFSET; }
+    public static final long sz$offset() {
+        return sz$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3549,7 +3894,9 @@ public class verbs_context {
      * size_t sz
      * }
      */
-    public static long sz(MemorySegment struct) { return struct.get(sz$LAYOUT, sz$OFFSET); }
+    public static long sz(MemorySegment struct) {
+        return struct.get(sz$LAYOUT, sz$OFFSET);
+    }
 
     /**
      * Setter for field:
@@ -3557,9 +3904,11 @@ public class verbs_context {
      * size_t sz
      * }
      */
-    public static void sz(MemorySegment struct, long fieldValue) { struct.set(sz$LAYOUT, sz$OFFSET, fieldValue); }
+    public static void sz(MemorySegment struct, long fieldValue) {
+        struct.set(sz$LAYOUT, sz$OFFSET, fieldValue);
+    }
 
-    private static final GroupLayout context$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("context"));
+    private static final GroupLayout context$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -3567,7 +3916,9 @@ public class verbs_context {
      * struct ibv_context context
      * }
      */
-    public static final GroupLayout context$layout() { return context$LAYOUT; }
+    public static final GroupLayout context$layout() {
+        return context$LAYOUT;
+    }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -3577,7 +3928,9 @@ public class verbs_context {
      * struct ibv_context context
      * }
      */
-    public static final long context$offset() { return context$OFFSET; }
+    public static final long context$offset() {
+        return context$OFFSET;
+    }
 
     /**
      * Getter for field:
@@ -3615,7 +3968,9 @@ public class verbs_context {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
+    public static MemorySegment allocate(SegmentAllocator allocator) {
+        return allocator.allocate(layout());
+    }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -3637,8 +3992,8 @@ public class verbs_context {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
-            Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
+

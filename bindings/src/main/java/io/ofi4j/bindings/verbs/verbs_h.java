@@ -22,12 +22,15 @@ public class verbs_h {
     static final boolean TRACE_DOWNCALLS = Boolean.getBoolean("jextract.trace.downcalls");
 
     static void traceDowncall(String name, Object... args) {
-        String traceArgs = Arrays.stream(args).map(Object::toString).collect(Collectors.joining(", "));
-        System.out.printf("%s(%s)\n", name, traceArgs);
+         String traceArgs = Arrays.stream(args)
+                       .map(Object::toString)
+                       .collect(Collectors.joining(", "));
+         System.out.printf("%s(%s)\n", name, traceArgs);
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return SYMBOL_LOOKUP.find(symbol).orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
+        return SYMBOL_LOOKUP.find(symbol)
+            .orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {
@@ -43,18 +46,18 @@ public class verbs_h {
             case PaddingLayout p -> p;
             case ValueLayout v -> v.withByteAlignment(align);
             case GroupLayout g -> {
-                MemoryLayout[] alignedMembers = g.memberLayouts().stream().map(m -> align(m, align))
-                        .toArray(MemoryLayout[]::new);
-                yield g instanceof StructLayout
-                        ? MemoryLayout.structLayout(alignedMembers)
-                        : MemoryLayout.unionLayout(alignedMembers);
+                MemoryLayout[] alignedMembers = g.memberLayouts().stream()
+                        .map(m -> align(m, align)).toArray(MemoryLayout[]::new);
+                yield g instanceof StructLayout ?
+                        MemoryLayout.structLayout(alignedMembers) : MemoryLayout.unionLayout(alignedMembers);
             }
             case SequenceLayout s -> MemoryLayout.sequenceLayout(s.elementCount(), align(s.elementLayout(), align));
         };
     }
 
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.libraryLookup("libibverbs.so.1", LIBRARY_ARENA)
-            .or(SymbolLookup.libraryLookup("librdmacm.so.1", LIBRARY_ARENA)).or(SymbolLookup.loaderLookup())
+            .or(SymbolLookup.libraryLookup("librdmacm.so.1", LIBRARY_ARENA))
+            .or(SymbolLookup.loaderLookup())
             .or(Linker.nativeLinker().defaultLookup());
 
     public static final ValueLayout.OfBoolean C_BOOL = ValueLayout.JAVA_BOOLEAN;
@@ -67,639 +70,822 @@ public class verbs_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
-    private static final int IBV_GID_TYPE_IB = (int) 0L;
+    private static final int IBV_GID_TYPE_IB = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_gid_type.IBV_GID_TYPE_IB = 0
      * }
      */
-    public static int IBV_GID_TYPE_IB() { return IBV_GID_TYPE_IB; }
-    private static final int IBV_GID_TYPE_ROCE_V1 = (int) 1L;
+    public static int IBV_GID_TYPE_IB() {
+        return IBV_GID_TYPE_IB;
+    }
+    private static final int IBV_GID_TYPE_ROCE_V1 = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_gid_type.IBV_GID_TYPE_ROCE_V1 = 1
      * }
      */
-    public static int IBV_GID_TYPE_ROCE_V1() { return IBV_GID_TYPE_ROCE_V1; }
-    private static final int IBV_GID_TYPE_ROCE_V2 = (int) 2L;
+    public static int IBV_GID_TYPE_ROCE_V1() {
+        return IBV_GID_TYPE_ROCE_V1;
+    }
+    private static final int IBV_GID_TYPE_ROCE_V2 = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_gid_type.IBV_GID_TYPE_ROCE_V2 = 2
      * }
      */
-    public static int IBV_GID_TYPE_ROCE_V2() { return IBV_GID_TYPE_ROCE_V2; }
-    private static final int IBV_NODE_UNKNOWN = (int) -1L;
+    public static int IBV_GID_TYPE_ROCE_V2() {
+        return IBV_GID_TYPE_ROCE_V2;
+    }
+    private static final int IBV_NODE_UNKNOWN = (int)-1L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_UNKNOWN = -1
      * }
      */
-    public static int IBV_NODE_UNKNOWN() { return IBV_NODE_UNKNOWN; }
-    private static final int IBV_NODE_CA = (int) 1L;
+    public static int IBV_NODE_UNKNOWN() {
+        return IBV_NODE_UNKNOWN;
+    }
+    private static final int IBV_NODE_CA = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_CA = 1
      * }
      */
-    public static int IBV_NODE_CA() { return IBV_NODE_CA; }
-    private static final int IBV_NODE_SWITCH = (int) 2L;
+    public static int IBV_NODE_CA() {
+        return IBV_NODE_CA;
+    }
+    private static final int IBV_NODE_SWITCH = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_SWITCH = 2
      * }
      */
-    public static int IBV_NODE_SWITCH() { return IBV_NODE_SWITCH; }
-    private static final int IBV_NODE_ROUTER = (int) 3L;
+    public static int IBV_NODE_SWITCH() {
+        return IBV_NODE_SWITCH;
+    }
+    private static final int IBV_NODE_ROUTER = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_ROUTER = 3
      * }
      */
-    public static int IBV_NODE_ROUTER() { return IBV_NODE_ROUTER; }
-    private static final int IBV_NODE_RNIC = (int) 4L;
+    public static int IBV_NODE_ROUTER() {
+        return IBV_NODE_ROUTER;
+    }
+    private static final int IBV_NODE_RNIC = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_RNIC = 4
      * }
      */
-    public static int IBV_NODE_RNIC() { return IBV_NODE_RNIC; }
-    private static final int IBV_NODE_USNIC = (int) 5L;
+    public static int IBV_NODE_RNIC() {
+        return IBV_NODE_RNIC;
+    }
+    private static final int IBV_NODE_USNIC = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_USNIC = 5
      * }
      */
-    public static int IBV_NODE_USNIC() { return IBV_NODE_USNIC; }
-    private static final int IBV_NODE_USNIC_UDP = (int) 6L;
+    public static int IBV_NODE_USNIC() {
+        return IBV_NODE_USNIC;
+    }
+    private static final int IBV_NODE_USNIC_UDP = (int)6L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_USNIC_UDP = 6
      * }
      */
-    public static int IBV_NODE_USNIC_UDP() { return IBV_NODE_USNIC_UDP; }
-    private static final int IBV_NODE_UNSPECIFIED = (int) 7L;
+    public static int IBV_NODE_USNIC_UDP() {
+        return IBV_NODE_USNIC_UDP;
+    }
+    private static final int IBV_NODE_UNSPECIFIED = (int)7L;
     /**
      * {@snippet lang=c :
      * enum ibv_node_type.IBV_NODE_UNSPECIFIED = 7
      * }
      */
-    public static int IBV_NODE_UNSPECIFIED() { return IBV_NODE_UNSPECIFIED; }
-    private static final int IBV_TRANSPORT_UNKNOWN = (int) -1L;
+    public static int IBV_NODE_UNSPECIFIED() {
+        return IBV_NODE_UNSPECIFIED;
+    }
+    private static final int IBV_TRANSPORT_UNKNOWN = (int)-1L;
     /**
      * {@snippet lang=c :
      * enum ibv_transport_type.IBV_TRANSPORT_UNKNOWN = -1
      * }
      */
-    public static int IBV_TRANSPORT_UNKNOWN() { return IBV_TRANSPORT_UNKNOWN; }
-    private static final int IBV_TRANSPORT_IB = (int) 0L;
+    public static int IBV_TRANSPORT_UNKNOWN() {
+        return IBV_TRANSPORT_UNKNOWN;
+    }
+    private static final int IBV_TRANSPORT_IB = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_transport_type.IBV_TRANSPORT_IB = 0
      * }
      */
-    public static int IBV_TRANSPORT_IB() { return IBV_TRANSPORT_IB; }
-    private static final int IBV_TRANSPORT_IWARP = (int) 1L;
+    public static int IBV_TRANSPORT_IB() {
+        return IBV_TRANSPORT_IB;
+    }
+    private static final int IBV_TRANSPORT_IWARP = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_transport_type.IBV_TRANSPORT_IWARP = 1
      * }
      */
-    public static int IBV_TRANSPORT_IWARP() { return IBV_TRANSPORT_IWARP; }
-    private static final int IBV_TRANSPORT_USNIC = (int) 2L;
+    public static int IBV_TRANSPORT_IWARP() {
+        return IBV_TRANSPORT_IWARP;
+    }
+    private static final int IBV_TRANSPORT_USNIC = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_transport_type.IBV_TRANSPORT_USNIC = 2
      * }
      */
-    public static int IBV_TRANSPORT_USNIC() { return IBV_TRANSPORT_USNIC; }
-    private static final int IBV_TRANSPORT_USNIC_UDP = (int) 3L;
+    public static int IBV_TRANSPORT_USNIC() {
+        return IBV_TRANSPORT_USNIC;
+    }
+    private static final int IBV_TRANSPORT_USNIC_UDP = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_transport_type.IBV_TRANSPORT_USNIC_UDP = 3
      * }
      */
-    public static int IBV_TRANSPORT_USNIC_UDP() { return IBV_TRANSPORT_USNIC_UDP; }
-    private static final int IBV_TRANSPORT_UNSPECIFIED = (int) 4L;
+    public static int IBV_TRANSPORT_USNIC_UDP() {
+        return IBV_TRANSPORT_USNIC_UDP;
+    }
+    private static final int IBV_TRANSPORT_UNSPECIFIED = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_transport_type.IBV_TRANSPORT_UNSPECIFIED = 4
      * }
      */
-    public static int IBV_TRANSPORT_UNSPECIFIED() { return IBV_TRANSPORT_UNSPECIFIED; }
-    private static final int IBV_DEVICE_RESIZE_MAX_WR = (int) 1L;
+    public static int IBV_TRANSPORT_UNSPECIFIED() {
+        return IBV_TRANSPORT_UNSPECIFIED;
+    }
+    private static final int IBV_DEVICE_RESIZE_MAX_WR = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_RESIZE_MAX_WR = 1
      * }
      */
-    public static int IBV_DEVICE_RESIZE_MAX_WR() { return IBV_DEVICE_RESIZE_MAX_WR; }
-    private static final int IBV_DEVICE_BAD_PKEY_CNTR = (int) 2L;
+    public static int IBV_DEVICE_RESIZE_MAX_WR() {
+        return IBV_DEVICE_RESIZE_MAX_WR;
+    }
+    private static final int IBV_DEVICE_BAD_PKEY_CNTR = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_BAD_PKEY_CNTR = 2
      * }
      */
-    public static int IBV_DEVICE_BAD_PKEY_CNTR() { return IBV_DEVICE_BAD_PKEY_CNTR; }
-    private static final int IBV_DEVICE_BAD_QKEY_CNTR = (int) 4L;
+    public static int IBV_DEVICE_BAD_PKEY_CNTR() {
+        return IBV_DEVICE_BAD_PKEY_CNTR;
+    }
+    private static final int IBV_DEVICE_BAD_QKEY_CNTR = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_BAD_QKEY_CNTR = 4
      * }
      */
-    public static int IBV_DEVICE_BAD_QKEY_CNTR() { return IBV_DEVICE_BAD_QKEY_CNTR; }
-    private static final int IBV_DEVICE_RAW_MULTI = (int) 8L;
+    public static int IBV_DEVICE_BAD_QKEY_CNTR() {
+        return IBV_DEVICE_BAD_QKEY_CNTR;
+    }
+    private static final int IBV_DEVICE_RAW_MULTI = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_RAW_MULTI = 8
      * }
      */
-    public static int IBV_DEVICE_RAW_MULTI() { return IBV_DEVICE_RAW_MULTI; }
-    private static final int IBV_DEVICE_AUTO_PATH_MIG = (int) 16L;
+    public static int IBV_DEVICE_RAW_MULTI() {
+        return IBV_DEVICE_RAW_MULTI;
+    }
+    private static final int IBV_DEVICE_AUTO_PATH_MIG = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_AUTO_PATH_MIG = 16
      * }
      */
-    public static int IBV_DEVICE_AUTO_PATH_MIG() { return IBV_DEVICE_AUTO_PATH_MIG; }
-    private static final int IBV_DEVICE_CHANGE_PHY_PORT = (int) 32L;
+    public static int IBV_DEVICE_AUTO_PATH_MIG() {
+        return IBV_DEVICE_AUTO_PATH_MIG;
+    }
+    private static final int IBV_DEVICE_CHANGE_PHY_PORT = (int)32L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_CHANGE_PHY_PORT = 32
      * }
      */
-    public static int IBV_DEVICE_CHANGE_PHY_PORT() { return IBV_DEVICE_CHANGE_PHY_PORT; }
-    private static final int IBV_DEVICE_UD_AV_PORT_ENFORCE = (int) 64L;
+    public static int IBV_DEVICE_CHANGE_PHY_PORT() {
+        return IBV_DEVICE_CHANGE_PHY_PORT;
+    }
+    private static final int IBV_DEVICE_UD_AV_PORT_ENFORCE = (int)64L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_UD_AV_PORT_ENFORCE = 64
      * }
      */
-    public static int IBV_DEVICE_UD_AV_PORT_ENFORCE() { return IBV_DEVICE_UD_AV_PORT_ENFORCE; }
-    private static final int IBV_DEVICE_CURR_QP_STATE_MOD = (int) 128L;
+    public static int IBV_DEVICE_UD_AV_PORT_ENFORCE() {
+        return IBV_DEVICE_UD_AV_PORT_ENFORCE;
+    }
+    private static final int IBV_DEVICE_CURR_QP_STATE_MOD = (int)128L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_CURR_QP_STATE_MOD = 128
      * }
      */
-    public static int IBV_DEVICE_CURR_QP_STATE_MOD() { return IBV_DEVICE_CURR_QP_STATE_MOD; }
-    private static final int IBV_DEVICE_SHUTDOWN_PORT = (int) 256L;
+    public static int IBV_DEVICE_CURR_QP_STATE_MOD() {
+        return IBV_DEVICE_CURR_QP_STATE_MOD;
+    }
+    private static final int IBV_DEVICE_SHUTDOWN_PORT = (int)256L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_SHUTDOWN_PORT = 256
      * }
      */
-    public static int IBV_DEVICE_SHUTDOWN_PORT() { return IBV_DEVICE_SHUTDOWN_PORT; }
-    private static final int IBV_DEVICE_INIT_TYPE = (int) 512L;
+    public static int IBV_DEVICE_SHUTDOWN_PORT() {
+        return IBV_DEVICE_SHUTDOWN_PORT;
+    }
+    private static final int IBV_DEVICE_INIT_TYPE = (int)512L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_INIT_TYPE = 512
      * }
      */
-    public static int IBV_DEVICE_INIT_TYPE() { return IBV_DEVICE_INIT_TYPE; }
-    private static final int IBV_DEVICE_PORT_ACTIVE_EVENT = (int) 1024L;
+    public static int IBV_DEVICE_INIT_TYPE() {
+        return IBV_DEVICE_INIT_TYPE;
+    }
+    private static final int IBV_DEVICE_PORT_ACTIVE_EVENT = (int)1024L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_PORT_ACTIVE_EVENT = 1024
      * }
      */
-    public static int IBV_DEVICE_PORT_ACTIVE_EVENT() { return IBV_DEVICE_PORT_ACTIVE_EVENT; }
-    private static final int IBV_DEVICE_SYS_IMAGE_GUID = (int) 2048L;
+    public static int IBV_DEVICE_PORT_ACTIVE_EVENT() {
+        return IBV_DEVICE_PORT_ACTIVE_EVENT;
+    }
+    private static final int IBV_DEVICE_SYS_IMAGE_GUID = (int)2048L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_SYS_IMAGE_GUID = 2048
      * }
      */
-    public static int IBV_DEVICE_SYS_IMAGE_GUID() { return IBV_DEVICE_SYS_IMAGE_GUID; }
-    private static final int IBV_DEVICE_RC_RNR_NAK_GEN = (int) 4096L;
+    public static int IBV_DEVICE_SYS_IMAGE_GUID() {
+        return IBV_DEVICE_SYS_IMAGE_GUID;
+    }
+    private static final int IBV_DEVICE_RC_RNR_NAK_GEN = (int)4096L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_RC_RNR_NAK_GEN = 4096
      * }
      */
-    public static int IBV_DEVICE_RC_RNR_NAK_GEN() { return IBV_DEVICE_RC_RNR_NAK_GEN; }
-    private static final int IBV_DEVICE_SRQ_RESIZE = (int) 8192L;
+    public static int IBV_DEVICE_RC_RNR_NAK_GEN() {
+        return IBV_DEVICE_RC_RNR_NAK_GEN;
+    }
+    private static final int IBV_DEVICE_SRQ_RESIZE = (int)8192L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_SRQ_RESIZE = 8192
      * }
      */
-    public static int IBV_DEVICE_SRQ_RESIZE() { return IBV_DEVICE_SRQ_RESIZE; }
-    private static final int IBV_DEVICE_N_NOTIFY_CQ = (int) 16384L;
+    public static int IBV_DEVICE_SRQ_RESIZE() {
+        return IBV_DEVICE_SRQ_RESIZE;
+    }
+    private static final int IBV_DEVICE_N_NOTIFY_CQ = (int)16384L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_N_NOTIFY_CQ = 16384
      * }
      */
-    public static int IBV_DEVICE_N_NOTIFY_CQ() { return IBV_DEVICE_N_NOTIFY_CQ; }
-    private static final int IBV_DEVICE_MEM_WINDOW = (int) 131072L;
+    public static int IBV_DEVICE_N_NOTIFY_CQ() {
+        return IBV_DEVICE_N_NOTIFY_CQ;
+    }
+    private static final int IBV_DEVICE_MEM_WINDOW = (int)131072L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_MEM_WINDOW = 131072
      * }
      */
-    public static int IBV_DEVICE_MEM_WINDOW() { return IBV_DEVICE_MEM_WINDOW; }
-    private static final int IBV_DEVICE_UD_IP_CSUM = (int) 262144L;
+    public static int IBV_DEVICE_MEM_WINDOW() {
+        return IBV_DEVICE_MEM_WINDOW;
+    }
+    private static final int IBV_DEVICE_UD_IP_CSUM = (int)262144L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_UD_IP_CSUM = 262144
      * }
      */
-    public static int IBV_DEVICE_UD_IP_CSUM() { return IBV_DEVICE_UD_IP_CSUM; }
-    private static final int IBV_DEVICE_XRC = (int) 1048576L;
+    public static int IBV_DEVICE_UD_IP_CSUM() {
+        return IBV_DEVICE_UD_IP_CSUM;
+    }
+    private static final int IBV_DEVICE_XRC = (int)1048576L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_XRC = 1048576
      * }
      */
-    public static int IBV_DEVICE_XRC() { return IBV_DEVICE_XRC; }
-    private static final int IBV_DEVICE_MEM_MGT_EXTENSIONS = (int) 2097152L;
+    public static int IBV_DEVICE_XRC() {
+        return IBV_DEVICE_XRC;
+    }
+    private static final int IBV_DEVICE_MEM_MGT_EXTENSIONS = (int)2097152L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_MEM_MGT_EXTENSIONS = 2097152
      * }
      */
-    public static int IBV_DEVICE_MEM_MGT_EXTENSIONS() { return IBV_DEVICE_MEM_MGT_EXTENSIONS; }
-    private static final int IBV_DEVICE_MEM_WINDOW_TYPE_2A = (int) 8388608L;
+    public static int IBV_DEVICE_MEM_MGT_EXTENSIONS() {
+        return IBV_DEVICE_MEM_MGT_EXTENSIONS;
+    }
+    private static final int IBV_DEVICE_MEM_WINDOW_TYPE_2A = (int)8388608L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_MEM_WINDOW_TYPE_2A = 8388608
      * }
      */
-    public static int IBV_DEVICE_MEM_WINDOW_TYPE_2A() { return IBV_DEVICE_MEM_WINDOW_TYPE_2A; }
-    private static final int IBV_DEVICE_MEM_WINDOW_TYPE_2B = (int) 16777216L;
+    public static int IBV_DEVICE_MEM_WINDOW_TYPE_2A() {
+        return IBV_DEVICE_MEM_WINDOW_TYPE_2A;
+    }
+    private static final int IBV_DEVICE_MEM_WINDOW_TYPE_2B = (int)16777216L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_MEM_WINDOW_TYPE_2B = 16777216
      * }
      */
-    public static int IBV_DEVICE_MEM_WINDOW_TYPE_2B() { return IBV_DEVICE_MEM_WINDOW_TYPE_2B; }
-    private static final int IBV_DEVICE_RC_IP_CSUM = (int) 33554432L;
+    public static int IBV_DEVICE_MEM_WINDOW_TYPE_2B() {
+        return IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+    }
+    private static final int IBV_DEVICE_RC_IP_CSUM = (int)33554432L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_RC_IP_CSUM = 33554432
      * }
      */
-    public static int IBV_DEVICE_RC_IP_CSUM() { return IBV_DEVICE_RC_IP_CSUM; }
-    private static final int IBV_DEVICE_RAW_IP_CSUM = (int) 67108864L;
+    public static int IBV_DEVICE_RC_IP_CSUM() {
+        return IBV_DEVICE_RC_IP_CSUM;
+    }
+    private static final int IBV_DEVICE_RAW_IP_CSUM = (int)67108864L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_RAW_IP_CSUM = 67108864
      * }
      */
-    public static int IBV_DEVICE_RAW_IP_CSUM() { return IBV_DEVICE_RAW_IP_CSUM; }
-    private static final int IBV_DEVICE_MANAGED_FLOW_STEERING = (int) 536870912L;
+    public static int IBV_DEVICE_RAW_IP_CSUM() {
+        return IBV_DEVICE_RAW_IP_CSUM;
+    }
+    private static final int IBV_DEVICE_MANAGED_FLOW_STEERING = (int)536870912L;
     /**
      * {@snippet lang=c :
      * enum ibv_device_cap_flags.IBV_DEVICE_MANAGED_FLOW_STEERING = 536870912
      * }
      */
-    public static int IBV_DEVICE_MANAGED_FLOW_STEERING() { return IBV_DEVICE_MANAGED_FLOW_STEERING; }
-    private static final int IBV_ATOMIC_NONE = (int) 0L;
+    public static int IBV_DEVICE_MANAGED_FLOW_STEERING() {
+        return IBV_DEVICE_MANAGED_FLOW_STEERING;
+    }
+    private static final int IBV_ATOMIC_NONE = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_atomic_cap.IBV_ATOMIC_NONE = 0
      * }
      */
-    public static int IBV_ATOMIC_NONE() { return IBV_ATOMIC_NONE; }
-    private static final int IBV_ATOMIC_HCA = (int) 1L;
+    public static int IBV_ATOMIC_NONE() {
+        return IBV_ATOMIC_NONE;
+    }
+    private static final int IBV_ATOMIC_HCA = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_atomic_cap.IBV_ATOMIC_HCA = 1
      * }
      */
-    public static int IBV_ATOMIC_HCA() { return IBV_ATOMIC_HCA; }
-    private static final int IBV_ATOMIC_GLOB = (int) 2L;
+    public static int IBV_ATOMIC_HCA() {
+        return IBV_ATOMIC_HCA;
+    }
+    private static final int IBV_ATOMIC_GLOB = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_atomic_cap.IBV_ATOMIC_GLOB = 2
      * }
      */
-    public static int IBV_ATOMIC_GLOB() { return IBV_ATOMIC_GLOB; }
-    private static final int IBV_ODP_SUPPORT_SEND = (int) 1L;
+    public static int IBV_ATOMIC_GLOB() {
+        return IBV_ATOMIC_GLOB;
+    }
+    private static final int IBV_ODP_SUPPORT_SEND = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_SEND = 1
      * }
      */
-    public static int IBV_ODP_SUPPORT_SEND() { return IBV_ODP_SUPPORT_SEND; }
-    private static final int IBV_ODP_SUPPORT_RECV = (int) 2L;
+    public static int IBV_ODP_SUPPORT_SEND() {
+        return IBV_ODP_SUPPORT_SEND;
+    }
+    private static final int IBV_ODP_SUPPORT_RECV = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_RECV = 2
      * }
      */
-    public static int IBV_ODP_SUPPORT_RECV() { return IBV_ODP_SUPPORT_RECV; }
-    private static final int IBV_ODP_SUPPORT_WRITE = (int) 4L;
+    public static int IBV_ODP_SUPPORT_RECV() {
+        return IBV_ODP_SUPPORT_RECV;
+    }
+    private static final int IBV_ODP_SUPPORT_WRITE = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_WRITE = 4
      * }
      */
-    public static int IBV_ODP_SUPPORT_WRITE() { return IBV_ODP_SUPPORT_WRITE; }
-    private static final int IBV_ODP_SUPPORT_READ = (int) 8L;
+    public static int IBV_ODP_SUPPORT_WRITE() {
+        return IBV_ODP_SUPPORT_WRITE;
+    }
+    private static final int IBV_ODP_SUPPORT_READ = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_READ = 8
      * }
      */
-    public static int IBV_ODP_SUPPORT_READ() { return IBV_ODP_SUPPORT_READ; }
-    private static final int IBV_ODP_SUPPORT_ATOMIC = (int) 16L;
+    public static int IBV_ODP_SUPPORT_READ() {
+        return IBV_ODP_SUPPORT_READ;
+    }
+    private static final int IBV_ODP_SUPPORT_ATOMIC = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_ATOMIC = 16
      * }
      */
-    public static int IBV_ODP_SUPPORT_ATOMIC() { return IBV_ODP_SUPPORT_ATOMIC; }
-    private static final int IBV_ODP_SUPPORT_SRQ_RECV = (int) 32L;
+    public static int IBV_ODP_SUPPORT_ATOMIC() {
+        return IBV_ODP_SUPPORT_ATOMIC;
+    }
+    private static final int IBV_ODP_SUPPORT_SRQ_RECV = (int)32L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_SRQ_RECV = 32
      * }
      */
-    public static int IBV_ODP_SUPPORT_SRQ_RECV() { return IBV_ODP_SUPPORT_SRQ_RECV; }
-    private static final int IBV_ODP_SUPPORT = (int) 1L;
+    public static int IBV_ODP_SUPPORT_SRQ_RECV() {
+        return IBV_ODP_SUPPORT_SRQ_RECV;
+    }
+    private static final int IBV_ODP_SUPPORT = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_general_caps.IBV_ODP_SUPPORT = 1
      * }
      */
-    public static int IBV_ODP_SUPPORT() { return IBV_ODP_SUPPORT; }
-    private static final int IBV_ODP_SUPPORT_IMPLICIT = (int) 2L;
+    public static int IBV_ODP_SUPPORT() {
+        return IBV_ODP_SUPPORT;
+    }
+    private static final int IBV_ODP_SUPPORT_IMPLICIT = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_odp_general_caps.IBV_ODP_SUPPORT_IMPLICIT = 2
      * }
      */
-    public static int IBV_ODP_SUPPORT_IMPLICIT() { return IBV_ODP_SUPPORT_IMPLICIT; }
-    private static final int IBV_MTU_256 = (int) 1L;
+    public static int IBV_ODP_SUPPORT_IMPLICIT() {
+        return IBV_ODP_SUPPORT_IMPLICIT;
+    }
+    private static final int IBV_MTU_256 = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_mtu.IBV_MTU_256 = 1
      * }
      */
-    public static int IBV_MTU_256() { return IBV_MTU_256; }
-    private static final int IBV_MTU_512 = (int) 2L;
+    public static int IBV_MTU_256() {
+        return IBV_MTU_256;
+    }
+    private static final int IBV_MTU_512 = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_mtu.IBV_MTU_512 = 2
      * }
      */
-    public static int IBV_MTU_512() { return IBV_MTU_512; }
-    private static final int IBV_MTU_1024 = (int) 3L;
+    public static int IBV_MTU_512() {
+        return IBV_MTU_512;
+    }
+    private static final int IBV_MTU_1024 = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_mtu.IBV_MTU_1024 = 3
      * }
      */
-    public static int IBV_MTU_1024() { return IBV_MTU_1024; }
-    private static final int IBV_MTU_2048 = (int) 4L;
+    public static int IBV_MTU_1024() {
+        return IBV_MTU_1024;
+    }
+    private static final int IBV_MTU_2048 = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_mtu.IBV_MTU_2048 = 4
      * }
      */
-    public static int IBV_MTU_2048() { return IBV_MTU_2048; }
-    private static final int IBV_MTU_4096 = (int) 5L;
+    public static int IBV_MTU_2048() {
+        return IBV_MTU_2048;
+    }
+    private static final int IBV_MTU_4096 = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_mtu.IBV_MTU_4096 = 5
      * }
      */
-    public static int IBV_MTU_4096() { return IBV_MTU_4096; }
-    private static final int IBV_PORT_NOP = (int) 0L;
+    public static int IBV_MTU_4096() {
+        return IBV_MTU_4096;
+    }
+    private static final int IBV_PORT_NOP = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_port_state.IBV_PORT_NOP = 0
      * }
      */
-    public static int IBV_PORT_NOP() { return IBV_PORT_NOP; }
-    private static final int IBV_PORT_DOWN = (int) 1L;
+    public static int IBV_PORT_NOP() {
+        return IBV_PORT_NOP;
+    }
+    private static final int IBV_PORT_DOWN = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_port_state.IBV_PORT_DOWN = 1
      * }
      */
-    public static int IBV_PORT_DOWN() { return IBV_PORT_DOWN; }
-    private static final int IBV_PORT_INIT = (int) 2L;
+    public static int IBV_PORT_DOWN() {
+        return IBV_PORT_DOWN;
+    }
+    private static final int IBV_PORT_INIT = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_port_state.IBV_PORT_INIT = 2
      * }
      */
-    public static int IBV_PORT_INIT() { return IBV_PORT_INIT; }
-    private static final int IBV_PORT_ARMED = (int) 3L;
+    public static int IBV_PORT_INIT() {
+        return IBV_PORT_INIT;
+    }
+    private static final int IBV_PORT_ARMED = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_port_state.IBV_PORT_ARMED = 3
      * }
      */
-    public static int IBV_PORT_ARMED() { return IBV_PORT_ARMED; }
-    private static final int IBV_PORT_ACTIVE = (int) 4L;
+    public static int IBV_PORT_ARMED() {
+        return IBV_PORT_ARMED;
+    }
+    private static final int IBV_PORT_ACTIVE = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_port_state.IBV_PORT_ACTIVE = 4
      * }
      */
-    public static int IBV_PORT_ACTIVE() { return IBV_PORT_ACTIVE; }
-    private static final int IBV_PORT_ACTIVE_DEFER = (int) 5L;
+    public static int IBV_PORT_ACTIVE() {
+        return IBV_PORT_ACTIVE;
+    }
+    private static final int IBV_PORT_ACTIVE_DEFER = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_port_state.IBV_PORT_ACTIVE_DEFER = 5
      * }
      */
-    public static int IBV_PORT_ACTIVE_DEFER() { return IBV_PORT_ACTIVE_DEFER; }
-    private static final int IBV_LINK_LAYER_UNSPECIFIED = (int) 0L;
+    public static int IBV_PORT_ACTIVE_DEFER() {
+        return IBV_PORT_ACTIVE_DEFER;
+    }
+    private static final int IBV_LINK_LAYER_UNSPECIFIED = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IBV_LINK_LAYER_UNSPECIFIED = 0
      * }
      */
-    public static int IBV_LINK_LAYER_UNSPECIFIED() { return IBV_LINK_LAYER_UNSPECIFIED; }
-    private static final int IBV_LINK_LAYER_INFINIBAND = (int) 1L;
+    public static int IBV_LINK_LAYER_UNSPECIFIED() {
+        return IBV_LINK_LAYER_UNSPECIFIED;
+    }
+    private static final int IBV_LINK_LAYER_INFINIBAND = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IBV_LINK_LAYER_INFINIBAND = 1
      * }
      */
-    public static int IBV_LINK_LAYER_INFINIBAND() { return IBV_LINK_LAYER_INFINIBAND; }
-    private static final int IBV_LINK_LAYER_ETHERNET = (int) 2L;
+    public static int IBV_LINK_LAYER_INFINIBAND() {
+        return IBV_LINK_LAYER_INFINIBAND;
+    }
+    private static final int IBV_LINK_LAYER_ETHERNET = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IBV_LINK_LAYER_ETHERNET = 2
      * }
      */
-    public static int IBV_LINK_LAYER_ETHERNET() { return IBV_LINK_LAYER_ETHERNET; }
-    private static final int IBV_WC_SUCCESS = (int) 0L;
+    public static int IBV_LINK_LAYER_ETHERNET() {
+        return IBV_LINK_LAYER_ETHERNET;
+    }
+    private static final int IBV_WC_SUCCESS = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_SUCCESS = 0
      * }
      */
-    public static int IBV_WC_SUCCESS() { return IBV_WC_SUCCESS; }
-    private static final int IBV_WC_LOC_LEN_ERR = (int) 1L;
+    public static int IBV_WC_SUCCESS() {
+        return IBV_WC_SUCCESS;
+    }
+    private static final int IBV_WC_LOC_LEN_ERR = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_LOC_LEN_ERR = 1
      * }
      */
-    public static int IBV_WC_LOC_LEN_ERR() { return IBV_WC_LOC_LEN_ERR; }
-    private static final int IBV_WC_LOC_QP_OP_ERR = (int) 2L;
+    public static int IBV_WC_LOC_LEN_ERR() {
+        return IBV_WC_LOC_LEN_ERR;
+    }
+    private static final int IBV_WC_LOC_QP_OP_ERR = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_LOC_QP_OP_ERR = 2
      * }
      */
-    public static int IBV_WC_LOC_QP_OP_ERR() { return IBV_WC_LOC_QP_OP_ERR; }
-    private static final int IBV_WC_LOC_EEC_OP_ERR = (int) 3L;
+    public static int IBV_WC_LOC_QP_OP_ERR() {
+        return IBV_WC_LOC_QP_OP_ERR;
+    }
+    private static final int IBV_WC_LOC_EEC_OP_ERR = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_LOC_EEC_OP_ERR = 3
      * }
      */
-    public static int IBV_WC_LOC_EEC_OP_ERR() { return IBV_WC_LOC_EEC_OP_ERR; }
-    private static final int IBV_WC_LOC_PROT_ERR = (int) 4L;
+    public static int IBV_WC_LOC_EEC_OP_ERR() {
+        return IBV_WC_LOC_EEC_OP_ERR;
+    }
+    private static final int IBV_WC_LOC_PROT_ERR = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_LOC_PROT_ERR = 4
      * }
      */
-    public static int IBV_WC_LOC_PROT_ERR() { return IBV_WC_LOC_PROT_ERR; }
-    private static final int IBV_WC_WR_FLUSH_ERR = (int) 5L;
+    public static int IBV_WC_LOC_PROT_ERR() {
+        return IBV_WC_LOC_PROT_ERR;
+    }
+    private static final int IBV_WC_WR_FLUSH_ERR = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_WR_FLUSH_ERR = 5
      * }
      */
-    public static int IBV_WC_WR_FLUSH_ERR() { return IBV_WC_WR_FLUSH_ERR; }
-    private static final int IBV_WC_MW_BIND_ERR = (int) 6L;
+    public static int IBV_WC_WR_FLUSH_ERR() {
+        return IBV_WC_WR_FLUSH_ERR;
+    }
+    private static final int IBV_WC_MW_BIND_ERR = (int)6L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_MW_BIND_ERR = 6
      * }
      */
-    public static int IBV_WC_MW_BIND_ERR() { return IBV_WC_MW_BIND_ERR; }
-    private static final int IBV_WC_BAD_RESP_ERR = (int) 7L;
+    public static int IBV_WC_MW_BIND_ERR() {
+        return IBV_WC_MW_BIND_ERR;
+    }
+    private static final int IBV_WC_BAD_RESP_ERR = (int)7L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_BAD_RESP_ERR = 7
      * }
      */
-    public static int IBV_WC_BAD_RESP_ERR() { return IBV_WC_BAD_RESP_ERR; }
-    private static final int IBV_WC_LOC_ACCESS_ERR = (int) 8L;
+    public static int IBV_WC_BAD_RESP_ERR() {
+        return IBV_WC_BAD_RESP_ERR;
+    }
+    private static final int IBV_WC_LOC_ACCESS_ERR = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_LOC_ACCESS_ERR = 8
      * }
      */
-    public static int IBV_WC_LOC_ACCESS_ERR() { return IBV_WC_LOC_ACCESS_ERR; }
-    private static final int IBV_WC_REM_INV_REQ_ERR = (int) 9L;
+    public static int IBV_WC_LOC_ACCESS_ERR() {
+        return IBV_WC_LOC_ACCESS_ERR;
+    }
+    private static final int IBV_WC_REM_INV_REQ_ERR = (int)9L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_REM_INV_REQ_ERR = 9
      * }
      */
-    public static int IBV_WC_REM_INV_REQ_ERR() { return IBV_WC_REM_INV_REQ_ERR; }
-    private static final int IBV_WC_REM_ACCESS_ERR = (int) 10L;
+    public static int IBV_WC_REM_INV_REQ_ERR() {
+        return IBV_WC_REM_INV_REQ_ERR;
+    }
+    private static final int IBV_WC_REM_ACCESS_ERR = (int)10L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_REM_ACCESS_ERR = 10
      * }
      */
-    public static int IBV_WC_REM_ACCESS_ERR() { return IBV_WC_REM_ACCESS_ERR; }
-    private static final int IBV_WC_REM_OP_ERR = (int) 11L;
+    public static int IBV_WC_REM_ACCESS_ERR() {
+        return IBV_WC_REM_ACCESS_ERR;
+    }
+    private static final int IBV_WC_REM_OP_ERR = (int)11L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_REM_OP_ERR = 11
      * }
      */
-    public static int IBV_WC_REM_OP_ERR() { return IBV_WC_REM_OP_ERR; }
-    private static final int IBV_WC_RETRY_EXC_ERR = (int) 12L;
+    public static int IBV_WC_REM_OP_ERR() {
+        return IBV_WC_REM_OP_ERR;
+    }
+    private static final int IBV_WC_RETRY_EXC_ERR = (int)12L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_RETRY_EXC_ERR = 12
      * }
      */
-    public static int IBV_WC_RETRY_EXC_ERR() { return IBV_WC_RETRY_EXC_ERR; }
-    private static final int IBV_WC_RNR_RETRY_EXC_ERR = (int) 13L;
+    public static int IBV_WC_RETRY_EXC_ERR() {
+        return IBV_WC_RETRY_EXC_ERR;
+    }
+    private static final int IBV_WC_RNR_RETRY_EXC_ERR = (int)13L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_RNR_RETRY_EXC_ERR = 13
      * }
      */
-    public static int IBV_WC_RNR_RETRY_EXC_ERR() { return IBV_WC_RNR_RETRY_EXC_ERR; }
-    private static final int IBV_WC_LOC_RDD_VIOL_ERR = (int) 14L;
+    public static int IBV_WC_RNR_RETRY_EXC_ERR() {
+        return IBV_WC_RNR_RETRY_EXC_ERR;
+    }
+    private static final int IBV_WC_LOC_RDD_VIOL_ERR = (int)14L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_LOC_RDD_VIOL_ERR = 14
      * }
      */
-    public static int IBV_WC_LOC_RDD_VIOL_ERR() { return IBV_WC_LOC_RDD_VIOL_ERR; }
-    private static final int IBV_WC_REM_INV_RD_REQ_ERR = (int) 15L;
+    public static int IBV_WC_LOC_RDD_VIOL_ERR() {
+        return IBV_WC_LOC_RDD_VIOL_ERR;
+    }
+    private static final int IBV_WC_REM_INV_RD_REQ_ERR = (int)15L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_REM_INV_RD_REQ_ERR = 15
      * }
      */
-    public static int IBV_WC_REM_INV_RD_REQ_ERR() { return IBV_WC_REM_INV_RD_REQ_ERR; }
-    private static final int IBV_WC_REM_ABORT_ERR = (int) 16L;
+    public static int IBV_WC_REM_INV_RD_REQ_ERR() {
+        return IBV_WC_REM_INV_RD_REQ_ERR;
+    }
+    private static final int IBV_WC_REM_ABORT_ERR = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_REM_ABORT_ERR = 16
      * }
      */
-    public static int IBV_WC_REM_ABORT_ERR() { return IBV_WC_REM_ABORT_ERR; }
-    private static final int IBV_WC_INV_EECN_ERR = (int) 17L;
+    public static int IBV_WC_REM_ABORT_ERR() {
+        return IBV_WC_REM_ABORT_ERR;
+    }
+    private static final int IBV_WC_INV_EECN_ERR = (int)17L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_INV_EECN_ERR = 17
      * }
      */
-    public static int IBV_WC_INV_EECN_ERR() { return IBV_WC_INV_EECN_ERR; }
-    private static final int IBV_WC_INV_EEC_STATE_ERR = (int) 18L;
+    public static int IBV_WC_INV_EECN_ERR() {
+        return IBV_WC_INV_EECN_ERR;
+    }
+    private static final int IBV_WC_INV_EEC_STATE_ERR = (int)18L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_INV_EEC_STATE_ERR = 18
      * }
      */
-    public static int IBV_WC_INV_EEC_STATE_ERR() { return IBV_WC_INV_EEC_STATE_ERR; }
-    private static final int IBV_WC_FATAL_ERR = (int) 19L;
+    public static int IBV_WC_INV_EEC_STATE_ERR() {
+        return IBV_WC_INV_EEC_STATE_ERR;
+    }
+    private static final int IBV_WC_FATAL_ERR = (int)19L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_FATAL_ERR = 19
      * }
      */
-    public static int IBV_WC_FATAL_ERR() { return IBV_WC_FATAL_ERR; }
-    private static final int IBV_WC_RESP_TIMEOUT_ERR = (int) 20L;
+    public static int IBV_WC_FATAL_ERR() {
+        return IBV_WC_FATAL_ERR;
+    }
+    private static final int IBV_WC_RESP_TIMEOUT_ERR = (int)20L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_RESP_TIMEOUT_ERR = 20
      * }
      */
-    public static int IBV_WC_RESP_TIMEOUT_ERR() { return IBV_WC_RESP_TIMEOUT_ERR; }
-    private static final int IBV_WC_GENERAL_ERR = (int) 21L;
+    public static int IBV_WC_RESP_TIMEOUT_ERR() {
+        return IBV_WC_RESP_TIMEOUT_ERR;
+    }
+    private static final int IBV_WC_GENERAL_ERR = (int)21L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_GENERAL_ERR = 21
      * }
      */
-    public static int IBV_WC_GENERAL_ERR() { return IBV_WC_GENERAL_ERR; }
-    private static final int IBV_WC_TM_ERR = (int) 22L;
+    public static int IBV_WC_GENERAL_ERR() {
+        return IBV_WC_GENERAL_ERR;
+    }
+    private static final int IBV_WC_TM_ERR = (int)22L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_TM_ERR = 22
      * }
      */
-    public static int IBV_WC_TM_ERR() { return IBV_WC_TM_ERR; }
-    private static final int IBV_WC_TM_RNDV_INCOMPLETE = (int) 23L;
+    public static int IBV_WC_TM_ERR() {
+        return IBV_WC_TM_ERR;
+    }
+    private static final int IBV_WC_TM_RNDV_INCOMPLETE = (int)23L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_status.IBV_WC_TM_RNDV_INCOMPLETE = 23
      * }
      */
-    public static int IBV_WC_TM_RNDV_INCOMPLETE() { return IBV_WC_TM_RNDV_INCOMPLETE; }
+    public static int IBV_WC_TM_RNDV_INCOMPLETE() {
+        return IBV_WC_TM_RNDV_INCOMPLETE;
+    }
 
     private static class ibv_wc_status_str {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_wc_status_str");
 
@@ -712,7 +898,9 @@ public class verbs_h {
      * const char *ibv_wc_status_str(enum ibv_wc_status status)
      * }
      */
-    public static FunctionDescriptor ibv_wc_status_str$descriptor() { return ibv_wc_status_str.DESC; }
+    public static FunctionDescriptor ibv_wc_status_str$descriptor() {
+        return ibv_wc_status_str.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -720,7 +908,9 @@ public class verbs_h {
      * const char *ibv_wc_status_str(enum ibv_wc_status status)
      * }
      */
-    public static MethodHandle ibv_wc_status_str$handle() { return ibv_wc_status_str.HANDLE; }
+    public static MethodHandle ibv_wc_status_str$handle() {
+        return ibv_wc_status_str.HANDLE;
+    }
 
     /**
      * Address for:
@@ -728,7 +918,9 @@ public class verbs_h {
      * const char *ibv_wc_status_str(enum ibv_wc_status status)
      * }
      */
-    public static MemorySegment ibv_wc_status_str$address() { return ibv_wc_status_str.ADDR; }
+    public static MemorySegment ibv_wc_status_str$address() {
+        return ibv_wc_status_str.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -738,209 +930,267 @@ public class verbs_h {
     public static MemorySegment ibv_wc_status_str(int status) {
         var mh$ = ibv_wc_status_str.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_wc_status_str", status); }
-            return (MemorySegment) mh$.invokeExact(status);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_wc_status_str", status);
+            }
+            return (MemorySegment)mh$.invokeExact(status);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int IBV_WC_SEND = (int) 0L;
+    private static final int IBV_WC_SEND = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_SEND = 0
      * }
      */
-    public static int IBV_WC_SEND() { return IBV_WC_SEND; }
-    private static final int IBV_WC_RDMA_WRITE = (int) 1L;
+    public static int IBV_WC_SEND() {
+        return IBV_WC_SEND;
+    }
+    private static final int IBV_WC_RDMA_WRITE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_RDMA_WRITE = 1
      * }
      */
-    public static int IBV_WC_RDMA_WRITE() { return IBV_WC_RDMA_WRITE; }
-    private static final int IBV_WC_RDMA_READ = (int) 2L;
+    public static int IBV_WC_RDMA_WRITE() {
+        return IBV_WC_RDMA_WRITE;
+    }
+    private static final int IBV_WC_RDMA_READ = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_RDMA_READ = 2
      * }
      */
-    public static int IBV_WC_RDMA_READ() { return IBV_WC_RDMA_READ; }
-    private static final int IBV_WC_COMP_SWAP = (int) 3L;
+    public static int IBV_WC_RDMA_READ() {
+        return IBV_WC_RDMA_READ;
+    }
+    private static final int IBV_WC_COMP_SWAP = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_COMP_SWAP = 3
      * }
      */
-    public static int IBV_WC_COMP_SWAP() { return IBV_WC_COMP_SWAP; }
-    private static final int IBV_WC_FETCH_ADD = (int) 4L;
+    public static int IBV_WC_COMP_SWAP() {
+        return IBV_WC_COMP_SWAP;
+    }
+    private static final int IBV_WC_FETCH_ADD = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_FETCH_ADD = 4
      * }
      */
-    public static int IBV_WC_FETCH_ADD() { return IBV_WC_FETCH_ADD; }
-    private static final int IBV_WC_BIND_MW = (int) 5L;
+    public static int IBV_WC_FETCH_ADD() {
+        return IBV_WC_FETCH_ADD;
+    }
+    private static final int IBV_WC_BIND_MW = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_BIND_MW = 5
      * }
      */
-    public static int IBV_WC_BIND_MW() { return IBV_WC_BIND_MW; }
-    private static final int IBV_WC_LOCAL_INV = (int) 6L;
+    public static int IBV_WC_BIND_MW() {
+        return IBV_WC_BIND_MW;
+    }
+    private static final int IBV_WC_LOCAL_INV = (int)6L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_LOCAL_INV = 6
      * }
      */
-    public static int IBV_WC_LOCAL_INV() { return IBV_WC_LOCAL_INV; }
-    private static final int IBV_WC_TSO = (int) 7L;
+    public static int IBV_WC_LOCAL_INV() {
+        return IBV_WC_LOCAL_INV;
+    }
+    private static final int IBV_WC_TSO = (int)7L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_TSO = 7
      * }
      */
-    public static int IBV_WC_TSO() { return IBV_WC_TSO; }
-    private static final int IBV_WC_ATOMIC_WRITE = (int) 9L;
+    public static int IBV_WC_TSO() {
+        return IBV_WC_TSO;
+    }
+    private static final int IBV_WC_ATOMIC_WRITE = (int)9L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_ATOMIC_WRITE = 9
      * }
      */
-    public static int IBV_WC_ATOMIC_WRITE() { return IBV_WC_ATOMIC_WRITE; }
-    private static final int IBV_WC_RECV = (int) 128L;
+    public static int IBV_WC_ATOMIC_WRITE() {
+        return IBV_WC_ATOMIC_WRITE;
+    }
+    private static final int IBV_WC_RECV = (int)128L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_RECV = 128
      * }
      */
-    public static int IBV_WC_RECV() { return IBV_WC_RECV; }
-    private static final int IBV_WC_RECV_RDMA_WITH_IMM = (int) 129L;
+    public static int IBV_WC_RECV() {
+        return IBV_WC_RECV;
+    }
+    private static final int IBV_WC_RECV_RDMA_WITH_IMM = (int)129L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_RECV_RDMA_WITH_IMM = 129
      * }
      */
-    public static int IBV_WC_RECV_RDMA_WITH_IMM() { return IBV_WC_RECV_RDMA_WITH_IMM; }
-    private static final int IBV_WC_TM_ADD = (int) 130L;
+    public static int IBV_WC_RECV_RDMA_WITH_IMM() {
+        return IBV_WC_RECV_RDMA_WITH_IMM;
+    }
+    private static final int IBV_WC_TM_ADD = (int)130L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_TM_ADD = 130
      * }
      */
-    public static int IBV_WC_TM_ADD() { return IBV_WC_TM_ADD; }
-    private static final int IBV_WC_TM_DEL = (int) 131L;
+    public static int IBV_WC_TM_ADD() {
+        return IBV_WC_TM_ADD;
+    }
+    private static final int IBV_WC_TM_DEL = (int)131L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_TM_DEL = 131
      * }
      */
-    public static int IBV_WC_TM_DEL() { return IBV_WC_TM_DEL; }
-    private static final int IBV_WC_TM_SYNC = (int) 132L;
+    public static int IBV_WC_TM_DEL() {
+        return IBV_WC_TM_DEL;
+    }
+    private static final int IBV_WC_TM_SYNC = (int)132L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_TM_SYNC = 132
      * }
      */
-    public static int IBV_WC_TM_SYNC() { return IBV_WC_TM_SYNC; }
-    private static final int IBV_WC_TM_RECV = (int) 133L;
+    public static int IBV_WC_TM_SYNC() {
+        return IBV_WC_TM_SYNC;
+    }
+    private static final int IBV_WC_TM_RECV = (int)133L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_TM_RECV = 133
      * }
      */
-    public static int IBV_WC_TM_RECV() { return IBV_WC_TM_RECV; }
-    private static final int IBV_WC_TM_NO_TAG = (int) 134L;
+    public static int IBV_WC_TM_RECV() {
+        return IBV_WC_TM_RECV;
+    }
+    private static final int IBV_WC_TM_NO_TAG = (int)134L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_opcode.IBV_WC_TM_NO_TAG = 134
      * }
      */
-    public static int IBV_WC_TM_NO_TAG() { return IBV_WC_TM_NO_TAG; }
-    private static final int IBV_WC_IP_CSUM_OK_SHIFT = (int) 2L;
+    public static int IBV_WC_TM_NO_TAG() {
+        return IBV_WC_TM_NO_TAG;
+    }
+    private static final int IBV_WC_IP_CSUM_OK_SHIFT = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IBV_WC_IP_CSUM_OK_SHIFT = 2
      * }
      */
-    public static int IBV_WC_IP_CSUM_OK_SHIFT() { return IBV_WC_IP_CSUM_OK_SHIFT; }
-    private static final int IBV_WC_EX_WITH_BYTE_LEN = (int) 1L;
+    public static int IBV_WC_IP_CSUM_OK_SHIFT() {
+        return IBV_WC_IP_CSUM_OK_SHIFT;
+    }
+    private static final int IBV_WC_EX_WITH_BYTE_LEN = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_BYTE_LEN = 1
      * }
      */
-    public static int IBV_WC_EX_WITH_BYTE_LEN() { return IBV_WC_EX_WITH_BYTE_LEN; }
-    private static final int IBV_WC_EX_WITH_IMM = (int) 2L;
+    public static int IBV_WC_EX_WITH_BYTE_LEN() {
+        return IBV_WC_EX_WITH_BYTE_LEN;
+    }
+    private static final int IBV_WC_EX_WITH_IMM = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_IMM = 2
      * }
      */
-    public static int IBV_WC_EX_WITH_IMM() { return IBV_WC_EX_WITH_IMM; }
-    private static final int IBV_WC_EX_WITH_QP_NUM = (int) 4L;
+    public static int IBV_WC_EX_WITH_IMM() {
+        return IBV_WC_EX_WITH_IMM;
+    }
+    private static final int IBV_WC_EX_WITH_QP_NUM = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_QP_NUM = 4
      * }
      */
-    public static int IBV_WC_EX_WITH_QP_NUM() { return IBV_WC_EX_WITH_QP_NUM; }
-    private static final int IBV_WC_EX_WITH_SRC_QP = (int) 8L;
+    public static int IBV_WC_EX_WITH_QP_NUM() {
+        return IBV_WC_EX_WITH_QP_NUM;
+    }
+    private static final int IBV_WC_EX_WITH_SRC_QP = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_SRC_QP = 8
      * }
      */
-    public static int IBV_WC_EX_WITH_SRC_QP() { return IBV_WC_EX_WITH_SRC_QP; }
-    private static final int IBV_WC_EX_WITH_SLID = (int) 16L;
+    public static int IBV_WC_EX_WITH_SRC_QP() {
+        return IBV_WC_EX_WITH_SRC_QP;
+    }
+    private static final int IBV_WC_EX_WITH_SLID = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_SLID = 16
      * }
      */
-    public static int IBV_WC_EX_WITH_SLID() { return IBV_WC_EX_WITH_SLID; }
-    private static final int IBV_WC_EX_WITH_SL = (int) 32L;
+    public static int IBV_WC_EX_WITH_SLID() {
+        return IBV_WC_EX_WITH_SLID;
+    }
+    private static final int IBV_WC_EX_WITH_SL = (int)32L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_SL = 32
      * }
      */
-    public static int IBV_WC_EX_WITH_SL() { return IBV_WC_EX_WITH_SL; }
-    private static final int IBV_WC_EX_WITH_DLID_PATH_BITS = (int) 64L;
+    public static int IBV_WC_EX_WITH_SL() {
+        return IBV_WC_EX_WITH_SL;
+    }
+    private static final int IBV_WC_EX_WITH_DLID_PATH_BITS = (int)64L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_DLID_PATH_BITS = 64
      * }
      */
-    public static int IBV_WC_EX_WITH_DLID_PATH_BITS() { return IBV_WC_EX_WITH_DLID_PATH_BITS; }
-    private static final int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP = (int) 128L;
+    public static int IBV_WC_EX_WITH_DLID_PATH_BITS() {
+        return IBV_WC_EX_WITH_DLID_PATH_BITS;
+    }
+    private static final int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP = (int)128L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP = 128
      * }
      */
-    public static int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP() { return IBV_WC_EX_WITH_COMPLETION_TIMESTAMP; }
-    private static final int IBV_WC_EX_WITH_CVLAN = (int) 256L;
+    public static int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP() {
+        return IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+    }
+    private static final int IBV_WC_EX_WITH_CVLAN = (int)256L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_CVLAN = 256
      * }
      */
-    public static int IBV_WC_EX_WITH_CVLAN() { return IBV_WC_EX_WITH_CVLAN; }
-    private static final int IBV_WC_EX_WITH_FLOW_TAG = (int) 512L;
+    public static int IBV_WC_EX_WITH_CVLAN() {
+        return IBV_WC_EX_WITH_CVLAN;
+    }
+    private static final int IBV_WC_EX_WITH_FLOW_TAG = (int)512L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_FLOW_TAG = 512
      * }
      */
-    public static int IBV_WC_EX_WITH_FLOW_TAG() { return IBV_WC_EX_WITH_FLOW_TAG; }
-    private static final int IBV_WC_EX_WITH_TM_INFO = (int) 1024L;
+    public static int IBV_WC_EX_WITH_FLOW_TAG() {
+        return IBV_WC_EX_WITH_FLOW_TAG;
+    }
+    private static final int IBV_WC_EX_WITH_TM_INFO = (int)1024L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_TM_INFO = 1024
      * }
      */
-    public static int IBV_WC_EX_WITH_TM_INFO() { return IBV_WC_EX_WITH_TM_INFO; }
-    private static final int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK = (int) 2048L;
+    public static int IBV_WC_EX_WITH_TM_INFO() {
+        return IBV_WC_EX_WITH_TM_INFO;
+    }
+    private static final int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
      * enum ibv_create_cq_wc_flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK = 2048
@@ -949,485 +1199,624 @@ public class verbs_h {
     public static int IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK() {
         return IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
     }
-    private static final int IBV_WC_STANDARD_FLAGS = (int) 127L;
+    private static final int IBV_WC_STANDARD_FLAGS = (int)127L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IBV_WC_STANDARD_FLAGS = 127
      * }
      */
-    public static int IBV_WC_STANDARD_FLAGS() { return IBV_WC_STANDARD_FLAGS; }
-    private static final int IBV_WC_GRH = (int) 1L;
+    public static int IBV_WC_STANDARD_FLAGS() {
+        return IBV_WC_STANDARD_FLAGS;
+    }
+    private static final int IBV_WC_GRH = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_GRH = 1
      * }
      */
-    public static int IBV_WC_GRH() { return IBV_WC_GRH; }
-    private static final int IBV_WC_WITH_IMM = (int) 2L;
+    public static int IBV_WC_GRH() {
+        return IBV_WC_GRH;
+    }
+    private static final int IBV_WC_WITH_IMM = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_WITH_IMM = 2
      * }
      */
-    public static int IBV_WC_WITH_IMM() { return IBV_WC_WITH_IMM; }
-    private static final int IBV_WC_IP_CSUM_OK = (int) 4L;
+    public static int IBV_WC_WITH_IMM() {
+        return IBV_WC_WITH_IMM;
+    }
+    private static final int IBV_WC_IP_CSUM_OK = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_IP_CSUM_OK = 4
      * }
      */
-    public static int IBV_WC_IP_CSUM_OK() { return IBV_WC_IP_CSUM_OK; }
-    private static final int IBV_WC_WITH_INV = (int) 8L;
+    public static int IBV_WC_IP_CSUM_OK() {
+        return IBV_WC_IP_CSUM_OK;
+    }
+    private static final int IBV_WC_WITH_INV = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_WITH_INV = 8
      * }
      */
-    public static int IBV_WC_WITH_INV() { return IBV_WC_WITH_INV; }
-    private static final int IBV_WC_TM_SYNC_REQ = (int) 16L;
+    public static int IBV_WC_WITH_INV() {
+        return IBV_WC_WITH_INV;
+    }
+    private static final int IBV_WC_TM_SYNC_REQ = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_TM_SYNC_REQ = 16
      * }
      */
-    public static int IBV_WC_TM_SYNC_REQ() { return IBV_WC_TM_SYNC_REQ; }
-    private static final int IBV_WC_TM_MATCH = (int) 32L;
+    public static int IBV_WC_TM_SYNC_REQ() {
+        return IBV_WC_TM_SYNC_REQ;
+    }
+    private static final int IBV_WC_TM_MATCH = (int)32L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_TM_MATCH = 32
      * }
      */
-    public static int IBV_WC_TM_MATCH() { return IBV_WC_TM_MATCH; }
-    private static final int IBV_WC_TM_DATA_VALID = (int) 64L;
+    public static int IBV_WC_TM_MATCH() {
+        return IBV_WC_TM_MATCH;
+    }
+    private static final int IBV_WC_TM_DATA_VALID = (int)64L;
     /**
      * {@snippet lang=c :
      * enum ibv_wc_flags.IBV_WC_TM_DATA_VALID = 64
      * }
      */
-    public static int IBV_WC_TM_DATA_VALID() { return IBV_WC_TM_DATA_VALID; }
-    private static final int IBV_ACCESS_LOCAL_WRITE = (int) 1L;
+    public static int IBV_WC_TM_DATA_VALID() {
+        return IBV_WC_TM_DATA_VALID;
+    }
+    private static final int IBV_ACCESS_LOCAL_WRITE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_LOCAL_WRITE = 1
      * }
      */
-    public static int IBV_ACCESS_LOCAL_WRITE() { return IBV_ACCESS_LOCAL_WRITE; }
-    private static final int IBV_ACCESS_REMOTE_WRITE = (int) 2L;
+    public static int IBV_ACCESS_LOCAL_WRITE() {
+        return IBV_ACCESS_LOCAL_WRITE;
+    }
+    private static final int IBV_ACCESS_REMOTE_WRITE = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_REMOTE_WRITE = 2
      * }
      */
-    public static int IBV_ACCESS_REMOTE_WRITE() { return IBV_ACCESS_REMOTE_WRITE; }
-    private static final int IBV_ACCESS_REMOTE_READ = (int) 4L;
+    public static int IBV_ACCESS_REMOTE_WRITE() {
+        return IBV_ACCESS_REMOTE_WRITE;
+    }
+    private static final int IBV_ACCESS_REMOTE_READ = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_REMOTE_READ = 4
      * }
      */
-    public static int IBV_ACCESS_REMOTE_READ() { return IBV_ACCESS_REMOTE_READ; }
-    private static final int IBV_ACCESS_REMOTE_ATOMIC = (int) 8L;
+    public static int IBV_ACCESS_REMOTE_READ() {
+        return IBV_ACCESS_REMOTE_READ;
+    }
+    private static final int IBV_ACCESS_REMOTE_ATOMIC = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_REMOTE_ATOMIC = 8
      * }
      */
-    public static int IBV_ACCESS_REMOTE_ATOMIC() { return IBV_ACCESS_REMOTE_ATOMIC; }
-    private static final int IBV_ACCESS_MW_BIND = (int) 16L;
+    public static int IBV_ACCESS_REMOTE_ATOMIC() {
+        return IBV_ACCESS_REMOTE_ATOMIC;
+    }
+    private static final int IBV_ACCESS_MW_BIND = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_MW_BIND = 16
      * }
      */
-    public static int IBV_ACCESS_MW_BIND() { return IBV_ACCESS_MW_BIND; }
-    private static final int IBV_ACCESS_ZERO_BASED = (int) 32L;
+    public static int IBV_ACCESS_MW_BIND() {
+        return IBV_ACCESS_MW_BIND;
+    }
+    private static final int IBV_ACCESS_ZERO_BASED = (int)32L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_ZERO_BASED = 32
      * }
      */
-    public static int IBV_ACCESS_ZERO_BASED() { return IBV_ACCESS_ZERO_BASED; }
-    private static final int IBV_ACCESS_ON_DEMAND = (int) 64L;
+    public static int IBV_ACCESS_ZERO_BASED() {
+        return IBV_ACCESS_ZERO_BASED;
+    }
+    private static final int IBV_ACCESS_ON_DEMAND = (int)64L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_ON_DEMAND = 64
      * }
      */
-    public static int IBV_ACCESS_ON_DEMAND() { return IBV_ACCESS_ON_DEMAND; }
-    private static final int IBV_ACCESS_HUGETLB = (int) 128L;
+    public static int IBV_ACCESS_ON_DEMAND() {
+        return IBV_ACCESS_ON_DEMAND;
+    }
+    private static final int IBV_ACCESS_HUGETLB = (int)128L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_HUGETLB = 128
      * }
      */
-    public static int IBV_ACCESS_HUGETLB() { return IBV_ACCESS_HUGETLB; }
-    private static final int IBV_ACCESS_RELAXED_ORDERING = (int) 1048576L;
+    public static int IBV_ACCESS_HUGETLB() {
+        return IBV_ACCESS_HUGETLB;
+    }
+    private static final int IBV_ACCESS_RELAXED_ORDERING = (int)1048576L;
     /**
      * {@snippet lang=c :
      * enum ibv_access_flags.IBV_ACCESS_RELAXED_ORDERING = 1048576
      * }
      */
-    public static int IBV_ACCESS_RELAXED_ORDERING() { return IBV_ACCESS_RELAXED_ORDERING; }
-    private static final int IBV_XRCD_INIT_ATTR_FD = (int) 1L;
+    public static int IBV_ACCESS_RELAXED_ORDERING() {
+        return IBV_ACCESS_RELAXED_ORDERING;
+    }
+    private static final int IBV_XRCD_INIT_ATTR_FD = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_xrcd_init_attr_mask.IBV_XRCD_INIT_ATTR_FD = 1
      * }
      */
-    public static int IBV_XRCD_INIT_ATTR_FD() { return IBV_XRCD_INIT_ATTR_FD; }
-    private static final int IBV_XRCD_INIT_ATTR_OFLAGS = (int) 2L;
+    public static int IBV_XRCD_INIT_ATTR_FD() {
+        return IBV_XRCD_INIT_ATTR_FD;
+    }
+    private static final int IBV_XRCD_INIT_ATTR_OFLAGS = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_xrcd_init_attr_mask.IBV_XRCD_INIT_ATTR_OFLAGS = 2
      * }
      */
-    public static int IBV_XRCD_INIT_ATTR_OFLAGS() { return IBV_XRCD_INIT_ATTR_OFLAGS; }
-    private static final int IBV_MW_TYPE_1 = (int) 1L;
+    public static int IBV_XRCD_INIT_ATTR_OFLAGS() {
+        return IBV_XRCD_INIT_ATTR_OFLAGS;
+    }
+    private static final int IBV_MW_TYPE_1 = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_mw_type.IBV_MW_TYPE_1 = 1
      * }
      */
-    public static int IBV_MW_TYPE_1() { return IBV_MW_TYPE_1; }
-    private static final int IBV_MW_TYPE_2 = (int) 2L;
+    public static int IBV_MW_TYPE_1() {
+        return IBV_MW_TYPE_1;
+    }
+    private static final int IBV_MW_TYPE_2 = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_mw_type.IBV_MW_TYPE_2 = 2
      * }
      */
-    public static int IBV_MW_TYPE_2() { return IBV_MW_TYPE_2; }
-    private static final int IBV_QPT_RC = (int) 2L;
+    public static int IBV_MW_TYPE_2() {
+        return IBV_MW_TYPE_2;
+    }
+    private static final int IBV_QPT_RC = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_type.IBV_QPT_RC = 2
      * }
      */
-    public static int IBV_QPT_RC() { return IBV_QPT_RC; }
-    private static final int IBV_QPT_UC = (int) 3L;
+    public static int IBV_QPT_RC() {
+        return IBV_QPT_RC;
+    }
+    private static final int IBV_QPT_UC = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_type.IBV_QPT_UC = 3
      * }
      */
-    public static int IBV_QPT_UC() { return IBV_QPT_UC; }
-    private static final int IBV_QPT_UD = (int) 4L;
+    public static int IBV_QPT_UC() {
+        return IBV_QPT_UC;
+    }
+    private static final int IBV_QPT_UD = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_type.IBV_QPT_UD = 4
      * }
      */
-    public static int IBV_QPT_UD() { return IBV_QPT_UD; }
-    private static final int IBV_QPT_XRC_SEND = (int) 9L;
+    public static int IBV_QPT_UD() {
+        return IBV_QPT_UD;
+    }
+    private static final int IBV_QPT_XRC_SEND = (int)9L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_type.IBV_QPT_XRC_SEND = 9
      * }
      */
-    public static int IBV_QPT_XRC_SEND() { return IBV_QPT_XRC_SEND; }
-    private static final int IBV_QPT_XRC_RECV = (int) 10L;
+    public static int IBV_QPT_XRC_SEND() {
+        return IBV_QPT_XRC_SEND;
+    }
+    private static final int IBV_QPT_XRC_RECV = (int)10L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_type.IBV_QPT_XRC_RECV = 10
      * }
      */
-    public static int IBV_QPT_XRC_RECV() { return IBV_QPT_XRC_RECV; }
-    private static final int IBV_QP_INIT_ATTR_PD = (int) 1L;
+    public static int IBV_QPT_XRC_RECV() {
+        return IBV_QPT_XRC_RECV;
+    }
+    private static final int IBV_QP_INIT_ATTR_PD = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_init_attr_mask.IBV_QP_INIT_ATTR_PD = 1
      * }
      */
-    public static int IBV_QP_INIT_ATTR_PD() { return IBV_QP_INIT_ATTR_PD; }
-    private static final int IBV_QP_INIT_ATTR_XRCD = (int) 2L;
+    public static int IBV_QP_INIT_ATTR_PD() {
+        return IBV_QP_INIT_ATTR_PD;
+    }
+    private static final int IBV_QP_INIT_ATTR_XRCD = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_init_attr_mask.IBV_QP_INIT_ATTR_XRCD = 2
      * }
      */
-    public static int IBV_QP_INIT_ATTR_XRCD() { return IBV_QP_INIT_ATTR_XRCD; }
-    private static final int IBV_QP_INIT_ATTR_CREATE_FLAGS = (int) 4L;
+    public static int IBV_QP_INIT_ATTR_XRCD() {
+        return IBV_QP_INIT_ATTR_XRCD;
+    }
+    private static final int IBV_QP_INIT_ATTR_CREATE_FLAGS = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_init_attr_mask.IBV_QP_INIT_ATTR_CREATE_FLAGS = 4
      * }
      */
-    public static int IBV_QP_INIT_ATTR_CREATE_FLAGS() { return IBV_QP_INIT_ATTR_CREATE_FLAGS; }
-    private static final int IBV_QP_CREATE_BLOCK_SELF_MCAST_LB = (int) 2L;
+    public static int IBV_QP_INIT_ATTR_CREATE_FLAGS() {
+        return IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    }
+    private static final int IBV_QP_CREATE_BLOCK_SELF_MCAST_LB = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_create_flags.IBV_QP_CREATE_BLOCK_SELF_MCAST_LB = 2
      * }
      */
-    public static int IBV_QP_CREATE_BLOCK_SELF_MCAST_LB() { return IBV_QP_CREATE_BLOCK_SELF_MCAST_LB; }
-    private static final int IBV_QP_STATE = (int) 1L;
+    public static int IBV_QP_CREATE_BLOCK_SELF_MCAST_LB() {
+        return IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+    }
+    private static final int IBV_QP_STATE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_STATE = 1
      * }
      */
-    public static int IBV_QP_STATE() { return IBV_QP_STATE; }
-    private static final int IBV_QP_ACCESS_FLAGS = (int) 8L;
+    public static int IBV_QP_STATE() {
+        return IBV_QP_STATE;
+    }
+    private static final int IBV_QP_ACCESS_FLAGS = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_ACCESS_FLAGS = 8
      * }
      */
-    public static int IBV_QP_ACCESS_FLAGS() { return IBV_QP_ACCESS_FLAGS; }
-    private static final int IBV_QP_PKEY_INDEX = (int) 16L;
+    public static int IBV_QP_ACCESS_FLAGS() {
+        return IBV_QP_ACCESS_FLAGS;
+    }
+    private static final int IBV_QP_PKEY_INDEX = (int)16L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_PKEY_INDEX = 16
      * }
      */
-    public static int IBV_QP_PKEY_INDEX() { return IBV_QP_PKEY_INDEX; }
-    private static final int IBV_QP_PORT = (int) 32L;
+    public static int IBV_QP_PKEY_INDEX() {
+        return IBV_QP_PKEY_INDEX;
+    }
+    private static final int IBV_QP_PORT = (int)32L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_PORT = 32
      * }
      */
-    public static int IBV_QP_PORT() { return IBV_QP_PORT; }
-    private static final int IBV_QP_AV = (int) 128L;
+    public static int IBV_QP_PORT() {
+        return IBV_QP_PORT;
+    }
+    private static final int IBV_QP_AV = (int)128L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_AV = 128
      * }
      */
-    public static int IBV_QP_AV() { return IBV_QP_AV; }
-    private static final int IBV_QP_PATH_MTU = (int) 256L;
+    public static int IBV_QP_AV() {
+        return IBV_QP_AV;
+    }
+    private static final int IBV_QP_PATH_MTU = (int)256L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_PATH_MTU = 256
      * }
      */
-    public static int IBV_QP_PATH_MTU() { return IBV_QP_PATH_MTU; }
-    private static final int IBV_QP_TIMEOUT = (int) 512L;
+    public static int IBV_QP_PATH_MTU() {
+        return IBV_QP_PATH_MTU;
+    }
+    private static final int IBV_QP_TIMEOUT = (int)512L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_TIMEOUT = 512
      * }
      */
-    public static int IBV_QP_TIMEOUT() { return IBV_QP_TIMEOUT; }
-    private static final int IBV_QP_RETRY_CNT = (int) 1024L;
+    public static int IBV_QP_TIMEOUT() {
+        return IBV_QP_TIMEOUT;
+    }
+    private static final int IBV_QP_RETRY_CNT = (int)1024L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_RETRY_CNT = 1024
      * }
      */
-    public static int IBV_QP_RETRY_CNT() { return IBV_QP_RETRY_CNT; }
-    private static final int IBV_QP_RNR_RETRY = (int) 2048L;
+    public static int IBV_QP_RETRY_CNT() {
+        return IBV_QP_RETRY_CNT;
+    }
+    private static final int IBV_QP_RNR_RETRY = (int)2048L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_RNR_RETRY = 2048
      * }
      */
-    public static int IBV_QP_RNR_RETRY() { return IBV_QP_RNR_RETRY; }
-    private static final int IBV_QP_RQ_PSN = (int) 4096L;
+    public static int IBV_QP_RNR_RETRY() {
+        return IBV_QP_RNR_RETRY;
+    }
+    private static final int IBV_QP_RQ_PSN = (int)4096L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_RQ_PSN = 4096
      * }
      */
-    public static int IBV_QP_RQ_PSN() { return IBV_QP_RQ_PSN; }
-    private static final int IBV_QP_MAX_QP_RD_ATOMIC = (int) 8192L;
+    public static int IBV_QP_RQ_PSN() {
+        return IBV_QP_RQ_PSN;
+    }
+    private static final int IBV_QP_MAX_QP_RD_ATOMIC = (int)8192L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_MAX_QP_RD_ATOMIC = 8192
      * }
      */
-    public static int IBV_QP_MAX_QP_RD_ATOMIC() { return IBV_QP_MAX_QP_RD_ATOMIC; }
-    private static final int IBV_QP_MIN_RNR_TIMER = (int) 32768L;
+    public static int IBV_QP_MAX_QP_RD_ATOMIC() {
+        return IBV_QP_MAX_QP_RD_ATOMIC;
+    }
+    private static final int IBV_QP_MIN_RNR_TIMER = (int)32768L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_MIN_RNR_TIMER = 32768
      * }
      */
-    public static int IBV_QP_MIN_RNR_TIMER() { return IBV_QP_MIN_RNR_TIMER; }
-    private static final int IBV_QP_SQ_PSN = (int) 65536L;
+    public static int IBV_QP_MIN_RNR_TIMER() {
+        return IBV_QP_MIN_RNR_TIMER;
+    }
+    private static final int IBV_QP_SQ_PSN = (int)65536L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_SQ_PSN = 65536
      * }
      */
-    public static int IBV_QP_SQ_PSN() { return IBV_QP_SQ_PSN; }
-    private static final int IBV_QP_MAX_DEST_RD_ATOMIC = (int) 131072L;
+    public static int IBV_QP_SQ_PSN() {
+        return IBV_QP_SQ_PSN;
+    }
+    private static final int IBV_QP_MAX_DEST_RD_ATOMIC = (int)131072L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_MAX_DEST_RD_ATOMIC = 131072
      * }
      */
-    public static int IBV_QP_MAX_DEST_RD_ATOMIC() { return IBV_QP_MAX_DEST_RD_ATOMIC; }
-    private static final int IBV_QP_DEST_QPN = (int) 1048576L;
+    public static int IBV_QP_MAX_DEST_RD_ATOMIC() {
+        return IBV_QP_MAX_DEST_RD_ATOMIC;
+    }
+    private static final int IBV_QP_DEST_QPN = (int)1048576L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_attr_mask.IBV_QP_DEST_QPN = 1048576
      * }
      */
-    public static int IBV_QP_DEST_QPN() { return IBV_QP_DEST_QPN; }
-    private static final int IBV_QPS_RESET = (int) 0L;
+    public static int IBV_QP_DEST_QPN() {
+        return IBV_QP_DEST_QPN;
+    }
+    private static final int IBV_QPS_RESET = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_RESET = 0
      * }
      */
-    public static int IBV_QPS_RESET() { return IBV_QPS_RESET; }
-    private static final int IBV_QPS_INIT = (int) 1L;
+    public static int IBV_QPS_RESET() {
+        return IBV_QPS_RESET;
+    }
+    private static final int IBV_QPS_INIT = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_INIT = 1
      * }
      */
-    public static int IBV_QPS_INIT() { return IBV_QPS_INIT; }
-    private static final int IBV_QPS_RTR = (int) 2L;
+    public static int IBV_QPS_INIT() {
+        return IBV_QPS_INIT;
+    }
+    private static final int IBV_QPS_RTR = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_RTR = 2
      * }
      */
-    public static int IBV_QPS_RTR() { return IBV_QPS_RTR; }
-    private static final int IBV_QPS_RTS = (int) 3L;
+    public static int IBV_QPS_RTR() {
+        return IBV_QPS_RTR;
+    }
+    private static final int IBV_QPS_RTS = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_RTS = 3
      * }
      */
-    public static int IBV_QPS_RTS() { return IBV_QPS_RTS; }
-    private static final int IBV_QPS_SQD = (int) 4L;
+    public static int IBV_QPS_RTS() {
+        return IBV_QPS_RTS;
+    }
+    private static final int IBV_QPS_SQD = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_SQD = 4
      * }
      */
-    public static int IBV_QPS_SQD() { return IBV_QPS_SQD; }
-    private static final int IBV_QPS_SQE = (int) 5L;
+    public static int IBV_QPS_SQD() {
+        return IBV_QPS_SQD;
+    }
+    private static final int IBV_QPS_SQE = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_SQE = 5
      * }
      */
-    public static int IBV_QPS_SQE() { return IBV_QPS_SQE; }
-    private static final int IBV_QPS_ERR = (int) 6L;
+    public static int IBV_QPS_SQE() {
+        return IBV_QPS_SQE;
+    }
+    private static final int IBV_QPS_ERR = (int)6L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_ERR = 6
      * }
      */
-    public static int IBV_QPS_ERR() { return IBV_QPS_ERR; }
-    private static final int IBV_QPS_UNKNOWN = (int) 7L;
+    public static int IBV_QPS_ERR() {
+        return IBV_QPS_ERR;
+    }
+    private static final int IBV_QPS_UNKNOWN = (int)7L;
     /**
      * {@snippet lang=c :
      * enum ibv_qp_state.IBV_QPS_UNKNOWN = 7
      * }
      */
-    public static int IBV_QPS_UNKNOWN() { return IBV_QPS_UNKNOWN; }
-    private static final int IBV_WR_RDMA_WRITE = (int) 0L;
+    public static int IBV_QPS_UNKNOWN() {
+        return IBV_QPS_UNKNOWN;
+    }
+    private static final int IBV_WR_RDMA_WRITE = (int)0L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_RDMA_WRITE = 0
      * }
      */
-    public static int IBV_WR_RDMA_WRITE() { return IBV_WR_RDMA_WRITE; }
-    private static final int IBV_WR_RDMA_WRITE_WITH_IMM = (int) 1L;
+    public static int IBV_WR_RDMA_WRITE() {
+        return IBV_WR_RDMA_WRITE;
+    }
+    private static final int IBV_WR_RDMA_WRITE_WITH_IMM = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_RDMA_WRITE_WITH_IMM = 1
      * }
      */
-    public static int IBV_WR_RDMA_WRITE_WITH_IMM() { return IBV_WR_RDMA_WRITE_WITH_IMM; }
-    private static final int IBV_WR_SEND = (int) 2L;
+    public static int IBV_WR_RDMA_WRITE_WITH_IMM() {
+        return IBV_WR_RDMA_WRITE_WITH_IMM;
+    }
+    private static final int IBV_WR_SEND = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_SEND = 2
      * }
      */
-    public static int IBV_WR_SEND() { return IBV_WR_SEND; }
-    private static final int IBV_WR_SEND_WITH_IMM = (int) 3L;
+    public static int IBV_WR_SEND() {
+        return IBV_WR_SEND;
+    }
+    private static final int IBV_WR_SEND_WITH_IMM = (int)3L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_SEND_WITH_IMM = 3
      * }
      */
-    public static int IBV_WR_SEND_WITH_IMM() { return IBV_WR_SEND_WITH_IMM; }
-    private static final int IBV_WR_RDMA_READ = (int) 4L;
+    public static int IBV_WR_SEND_WITH_IMM() {
+        return IBV_WR_SEND_WITH_IMM;
+    }
+    private static final int IBV_WR_RDMA_READ = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_RDMA_READ = 4
      * }
      */
-    public static int IBV_WR_RDMA_READ() { return IBV_WR_RDMA_READ; }
-    private static final int IBV_WR_ATOMIC_CMP_AND_SWP = (int) 5L;
+    public static int IBV_WR_RDMA_READ() {
+        return IBV_WR_RDMA_READ;
+    }
+    private static final int IBV_WR_ATOMIC_CMP_AND_SWP = (int)5L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_ATOMIC_CMP_AND_SWP = 5
      * }
      */
-    public static int IBV_WR_ATOMIC_CMP_AND_SWP() { return IBV_WR_ATOMIC_CMP_AND_SWP; }
-    private static final int IBV_WR_ATOMIC_FETCH_AND_ADD = (int) 6L;
+    public static int IBV_WR_ATOMIC_CMP_AND_SWP() {
+        return IBV_WR_ATOMIC_CMP_AND_SWP;
+    }
+    private static final int IBV_WR_ATOMIC_FETCH_AND_ADD = (int)6L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_ATOMIC_FETCH_AND_ADD = 6
      * }
      */
-    public static int IBV_WR_ATOMIC_FETCH_AND_ADD() { return IBV_WR_ATOMIC_FETCH_AND_ADD; }
-    private static final int IBV_WR_LOCAL_INV = (int) 7L;
+    public static int IBV_WR_ATOMIC_FETCH_AND_ADD() {
+        return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    }
+    private static final int IBV_WR_LOCAL_INV = (int)7L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_LOCAL_INV = 7
      * }
      */
-    public static int IBV_WR_LOCAL_INV() { return IBV_WR_LOCAL_INV; }
-    private static final int IBV_WR_BIND_MW = (int) 8L;
+    public static int IBV_WR_LOCAL_INV() {
+        return IBV_WR_LOCAL_INV;
+    }
+    private static final int IBV_WR_BIND_MW = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_BIND_MW = 8
      * }
      */
-    public static int IBV_WR_BIND_MW() { return IBV_WR_BIND_MW; }
-    private static final int IBV_WR_SEND_WITH_INV = (int) 9L;
+    public static int IBV_WR_BIND_MW() {
+        return IBV_WR_BIND_MW;
+    }
+    private static final int IBV_WR_SEND_WITH_INV = (int)9L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_SEND_WITH_INV = 9
      * }
      */
-    public static int IBV_WR_SEND_WITH_INV() { return IBV_WR_SEND_WITH_INV; }
-    private static final int IBV_WR_ATOMIC_WRITE = (int) 15L;
+    public static int IBV_WR_SEND_WITH_INV() {
+        return IBV_WR_SEND_WITH_INV;
+    }
+    private static final int IBV_WR_ATOMIC_WRITE = (int)15L;
     /**
      * {@snippet lang=c :
      * enum ibv_wr_opcode.IBV_WR_ATOMIC_WRITE = 15
      * }
      */
-    public static int IBV_WR_ATOMIC_WRITE() { return IBV_WR_ATOMIC_WRITE; }
-    private static final int IBV_SEND_FENCE = (int) 1L;
+    public static int IBV_WR_ATOMIC_WRITE() {
+        return IBV_WR_ATOMIC_WRITE;
+    }
+    private static final int IBV_SEND_FENCE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum ibv_send_flags.IBV_SEND_FENCE = 1
      * }
      */
-    public static int IBV_SEND_FENCE() { return IBV_SEND_FENCE; }
-    private static final int IBV_SEND_SIGNALED = (int) 2L;
+    public static int IBV_SEND_FENCE() {
+        return IBV_SEND_FENCE;
+    }
+    private static final int IBV_SEND_SIGNALED = (int)2L;
     /**
      * {@snippet lang=c :
      * enum ibv_send_flags.IBV_SEND_SIGNALED = 2
      * }
      */
-    public static int IBV_SEND_SIGNALED() { return IBV_SEND_SIGNALED; }
-    private static final int IBV_SEND_SOLICITED = (int) 4L;
+    public static int IBV_SEND_SIGNALED() {
+        return IBV_SEND_SIGNALED;
+    }
+    private static final int IBV_SEND_SOLICITED = (int)4L;
     /**
      * {@snippet lang=c :
      * enum ibv_send_flags.IBV_SEND_SOLICITED = 4
      * }
      */
-    public static int IBV_SEND_SOLICITED() { return IBV_SEND_SOLICITED; }
-    private static final int IBV_SEND_INLINE = (int) 8L;
+    public static int IBV_SEND_SOLICITED() {
+        return IBV_SEND_SOLICITED;
+    }
+    private static final int IBV_SEND_INLINE = (int)8L;
     /**
      * {@snippet lang=c :
      * enum ibv_send_flags.IBV_SEND_INLINE = 8
      * }
      */
-    public static int IBV_SEND_INLINE() { return IBV_SEND_INLINE; }
+    public static int IBV_SEND_INLINE() {
+        return IBV_SEND_INLINE;
+    }
 
     private static class ibv_get_device_list {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_get_device_list");
 
@@ -1440,7 +1829,9 @@ public class verbs_h {
      * struct ibv_device **ibv_get_device_list(int *num_devices)
      * }
      */
-    public static FunctionDescriptor ibv_get_device_list$descriptor() { return ibv_get_device_list.DESC; }
+    public static FunctionDescriptor ibv_get_device_list$descriptor() {
+        return ibv_get_device_list.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1448,7 +1839,9 @@ public class verbs_h {
      * struct ibv_device **ibv_get_device_list(int *num_devices)
      * }
      */
-    public static MethodHandle ibv_get_device_list$handle() { return ibv_get_device_list.HANDLE; }
+    public static MethodHandle ibv_get_device_list$handle() {
+        return ibv_get_device_list.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1456,7 +1849,9 @@ public class verbs_h {
      * struct ibv_device **ibv_get_device_list(int *num_devices)
      * }
      */
-    public static MemorySegment ibv_get_device_list$address() { return ibv_get_device_list.ADDR; }
+    public static MemorySegment ibv_get_device_list$address() {
+        return ibv_get_device_list.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1466,15 +1861,19 @@ public class verbs_h {
     public static MemorySegment ibv_get_device_list(MemorySegment num_devices) {
         var mh$ = ibv_get_device_list.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_get_device_list", num_devices); }
-            return (MemorySegment) mh$.invokeExact(num_devices);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_get_device_list", num_devices);
+            }
+            return (MemorySegment)mh$.invokeExact(num_devices);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_free_device_list {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_free_device_list");
 
@@ -1487,7 +1886,9 @@ public class verbs_h {
      * void ibv_free_device_list(struct ibv_device **list)
      * }
      */
-    public static FunctionDescriptor ibv_free_device_list$descriptor() { return ibv_free_device_list.DESC; }
+    public static FunctionDescriptor ibv_free_device_list$descriptor() {
+        return ibv_free_device_list.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1495,7 +1896,9 @@ public class verbs_h {
      * void ibv_free_device_list(struct ibv_device **list)
      * }
      */
-    public static MethodHandle ibv_free_device_list$handle() { return ibv_free_device_list.HANDLE; }
+    public static MethodHandle ibv_free_device_list$handle() {
+        return ibv_free_device_list.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1503,7 +1906,9 @@ public class verbs_h {
      * void ibv_free_device_list(struct ibv_device **list)
      * }
      */
-    public static MemorySegment ibv_free_device_list$address() { return ibv_free_device_list.ADDR; }
+    public static MemorySegment ibv_free_device_list$address() {
+        return ibv_free_device_list.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1513,15 +1918,20 @@ public class verbs_h {
     public static void ibv_free_device_list(MemorySegment list) {
         var mh$ = ibv_free_device_list.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_free_device_list", list); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_free_device_list", list);
+            }
             mh$.invokeExact(list);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_get_device_guid {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_LONG_LONG, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_LONG_LONG,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_get_device_guid");
 
@@ -1534,7 +1944,9 @@ public class verbs_h {
      * __be64 ibv_get_device_guid(struct ibv_device *device)
      * }
      */
-    public static FunctionDescriptor ibv_get_device_guid$descriptor() { return ibv_get_device_guid.DESC; }
+    public static FunctionDescriptor ibv_get_device_guid$descriptor() {
+        return ibv_get_device_guid.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1542,7 +1954,9 @@ public class verbs_h {
      * __be64 ibv_get_device_guid(struct ibv_device *device)
      * }
      */
-    public static MethodHandle ibv_get_device_guid$handle() { return ibv_get_device_guid.HANDLE; }
+    public static MethodHandle ibv_get_device_guid$handle() {
+        return ibv_get_device_guid.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1550,7 +1964,9 @@ public class verbs_h {
      * __be64 ibv_get_device_guid(struct ibv_device *device)
      * }
      */
-    public static MemorySegment ibv_get_device_guid$address() { return ibv_get_device_guid.ADDR; }
+    public static MemorySegment ibv_get_device_guid$address() {
+        return ibv_get_device_guid.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1560,15 +1976,20 @@ public class verbs_h {
     public static long ibv_get_device_guid(MemorySegment device) {
         var mh$ = ibv_get_device_guid.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_get_device_guid", device); }
-            return (long) mh$.invokeExact(device);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_get_device_guid", device);
+            }
+            return (long)mh$.invokeExact(device);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_open_device {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_open_device");
 
@@ -1581,7 +2002,9 @@ public class verbs_h {
      * struct ibv_context *ibv_open_device(struct ibv_device *device)
      * }
      */
-    public static FunctionDescriptor ibv_open_device$descriptor() { return ibv_open_device.DESC; }
+    public static FunctionDescriptor ibv_open_device$descriptor() {
+        return ibv_open_device.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1589,7 +2012,9 @@ public class verbs_h {
      * struct ibv_context *ibv_open_device(struct ibv_device *device)
      * }
      */
-    public static MethodHandle ibv_open_device$handle() { return ibv_open_device.HANDLE; }
+    public static MethodHandle ibv_open_device$handle() {
+        return ibv_open_device.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1597,7 +2022,9 @@ public class verbs_h {
      * struct ibv_context *ibv_open_device(struct ibv_device *device)
      * }
      */
-    public static MemorySegment ibv_open_device$address() { return ibv_open_device.ADDR; }
+    public static MemorySegment ibv_open_device$address() {
+        return ibv_open_device.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1607,15 +2034,20 @@ public class verbs_h {
     public static MemorySegment ibv_open_device(MemorySegment device) {
         var mh$ = ibv_open_device.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_open_device", device); }
-            return (MemorySegment) mh$.invokeExact(device);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_open_device", device);
+            }
+            return (MemorySegment)mh$.invokeExact(device);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_close_device {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_close_device");
 
@@ -1628,7 +2060,9 @@ public class verbs_h {
      * int ibv_close_device(struct ibv_context *context)
      * }
      */
-    public static FunctionDescriptor ibv_close_device$descriptor() { return ibv_close_device.DESC; }
+    public static FunctionDescriptor ibv_close_device$descriptor() {
+        return ibv_close_device.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1636,7 +2070,9 @@ public class verbs_h {
      * int ibv_close_device(struct ibv_context *context)
      * }
      */
-    public static MethodHandle ibv_close_device$handle() { return ibv_close_device.HANDLE; }
+    public static MethodHandle ibv_close_device$handle() {
+        return ibv_close_device.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1644,7 +2080,9 @@ public class verbs_h {
      * int ibv_close_device(struct ibv_context *context)
      * }
      */
-    public static MemorySegment ibv_close_device$address() { return ibv_close_device.ADDR; }
+    public static MemorySegment ibv_close_device$address() {
+        return ibv_close_device.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1654,16 +2092,21 @@ public class verbs_h {
     public static int ibv_close_device(MemorySegment context) {
         var mh$ = ibv_close_device.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_close_device", context); }
-            return (int) mh$.invokeExact(context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_close_device", context);
+            }
+            return (int)mh$.invokeExact(context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_query_device {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_query_device");
 
@@ -1676,7 +2119,9 @@ public class verbs_h {
      * int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr)
      * }
      */
-    public static FunctionDescriptor ibv_query_device$descriptor() { return ibv_query_device.DESC; }
+    public static FunctionDescriptor ibv_query_device$descriptor() {
+        return ibv_query_device.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1684,7 +2129,9 @@ public class verbs_h {
      * int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr)
      * }
      */
-    public static MethodHandle ibv_query_device$handle() { return ibv_query_device.HANDLE; }
+    public static MethodHandle ibv_query_device$handle() {
+        return ibv_query_device.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1692,7 +2139,9 @@ public class verbs_h {
      * int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr)
      * }
      */
-    public static MemorySegment ibv_query_device$address() { return ibv_query_device.ADDR; }
+    public static MemorySegment ibv_query_device$address() {
+        return ibv_query_device.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1702,16 +2151,22 @@ public class verbs_h {
     public static int ibv_query_device(MemorySegment context, MemorySegment device_attr) {
         var mh$ = ibv_query_device.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_query_device", context, device_attr); }
-            return (int) mh$.invokeExact(context, device_attr);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_query_device", context, device_attr);
+            }
+            return (int)mh$.invokeExact(context, device_attr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_query_port {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_CHAR, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_CHAR,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_query_port");
 
@@ -1724,7 +2179,9 @@ public class verbs_h {
      * int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *port_attr)
      * }
      */
-    public static FunctionDescriptor ibv_query_port$descriptor() { return ibv_query_port.DESC; }
+    public static FunctionDescriptor ibv_query_port$descriptor() {
+        return ibv_query_port.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1732,7 +2189,9 @@ public class verbs_h {
      * int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *port_attr)
      * }
      */
-    public static MethodHandle ibv_query_port$handle() { return ibv_query_port.HANDLE; }
+    public static MethodHandle ibv_query_port$handle() {
+        return ibv_query_port.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1740,7 +2199,9 @@ public class verbs_h {
      * int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *port_attr)
      * }
      */
-    public static MemorySegment ibv_query_port$address() { return ibv_query_port.ADDR; }
+    public static MemorySegment ibv_query_port$address() {
+        return ibv_query_port.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1750,16 +2211,23 @@ public class verbs_h {
     public static int ibv_query_port(MemorySegment context, byte port_num, MemorySegment port_attr) {
         var mh$ = ibv_query_port.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_query_port", context, port_num, port_attr); }
-            return (int) mh$.invokeExact(context, port_num, port_attr);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_query_port", context, port_num, port_attr);
+            }
+            return (int)mh$.invokeExact(context, port_num, port_attr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_query_gid {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_CHAR, verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_CHAR,
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_query_gid");
 
@@ -1772,7 +2240,9 @@ public class verbs_h {
      * int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
      * }
      */
-    public static FunctionDescriptor ibv_query_gid$descriptor() { return ibv_query_gid.DESC; }
+    public static FunctionDescriptor ibv_query_gid$descriptor() {
+        return ibv_query_gid.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1780,7 +2250,9 @@ public class verbs_h {
      * int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
      * }
      */
-    public static MethodHandle ibv_query_gid$handle() { return ibv_query_gid.HANDLE; }
+    public static MethodHandle ibv_query_gid$handle() {
+        return ibv_query_gid.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1788,7 +2260,9 @@ public class verbs_h {
      * int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
      * }
      */
-    public static MemorySegment ibv_query_gid$address() { return ibv_query_gid.ADDR; }
+    public static MemorySegment ibv_query_gid$address() {
+        return ibv_query_gid.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1798,15 +2272,20 @@ public class verbs_h {
     public static int ibv_query_gid(MemorySegment context, byte port_num, int index, MemorySegment gid) {
         var mh$ = ibv_query_gid.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_query_gid", context, port_num, index, gid); }
-            return (int) mh$.invokeExact(context, port_num, index, gid);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_query_gid", context, port_num, index, gid);
+            }
+            return (int)mh$.invokeExact(context, port_num, index, gid);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_alloc_pd {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_alloc_pd");
 
@@ -1819,7 +2298,9 @@ public class verbs_h {
      * struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
      * }
      */
-    public static FunctionDescriptor ibv_alloc_pd$descriptor() { return ibv_alloc_pd.DESC; }
+    public static FunctionDescriptor ibv_alloc_pd$descriptor() {
+        return ibv_alloc_pd.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1827,7 +2308,9 @@ public class verbs_h {
      * struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
      * }
      */
-    public static MethodHandle ibv_alloc_pd$handle() { return ibv_alloc_pd.HANDLE; }
+    public static MethodHandle ibv_alloc_pd$handle() {
+        return ibv_alloc_pd.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1835,7 +2318,9 @@ public class verbs_h {
      * struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
      * }
      */
-    public static MemorySegment ibv_alloc_pd$address() { return ibv_alloc_pd.ADDR; }
+    public static MemorySegment ibv_alloc_pd$address() {
+        return ibv_alloc_pd.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1845,15 +2330,20 @@ public class verbs_h {
     public static MemorySegment ibv_alloc_pd(MemorySegment context) {
         var mh$ = ibv_alloc_pd.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_alloc_pd", context); }
-            return (MemorySegment) mh$.invokeExact(context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_alloc_pd", context);
+            }
+            return (MemorySegment)mh$.invokeExact(context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_dealloc_pd {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_dealloc_pd");
 
@@ -1866,7 +2356,9 @@ public class verbs_h {
      * int ibv_dealloc_pd(struct ibv_pd *pd)
      * }
      */
-    public static FunctionDescriptor ibv_dealloc_pd$descriptor() { return ibv_dealloc_pd.DESC; }
+    public static FunctionDescriptor ibv_dealloc_pd$descriptor() {
+        return ibv_dealloc_pd.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1874,7 +2366,9 @@ public class verbs_h {
      * int ibv_dealloc_pd(struct ibv_pd *pd)
      * }
      */
-    public static MethodHandle ibv_dealloc_pd$handle() { return ibv_dealloc_pd.HANDLE; }
+    public static MethodHandle ibv_dealloc_pd$handle() {
+        return ibv_dealloc_pd.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1882,7 +2376,9 @@ public class verbs_h {
      * int ibv_dealloc_pd(struct ibv_pd *pd)
      * }
      */
-    public static MemorySegment ibv_dealloc_pd$address() { return ibv_dealloc_pd.ADDR; }
+    public static MemorySegment ibv_dealloc_pd$address() {
+        return ibv_dealloc_pd.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1892,16 +2388,24 @@ public class verbs_h {
     public static int ibv_dealloc_pd(MemorySegment pd) {
         var mh$ = ibv_dealloc_pd.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_dealloc_pd", pd); }
-            return (int) mh$.invokeExact(pd);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_dealloc_pd", pd);
+            }
+            return (int)mh$.invokeExact(pd);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_reg_mr_iova2 {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_LONG, verbs_h.C_LONG, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_LONG,
+            verbs_h.C_LONG,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_reg_mr_iova2");
 
@@ -1914,7 +2418,9 @@ public class verbs_h {
      * struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
      * }
      */
-    public static FunctionDescriptor ibv_reg_mr_iova2$descriptor() { return ibv_reg_mr_iova2.DESC; }
+    public static FunctionDescriptor ibv_reg_mr_iova2$descriptor() {
+        return ibv_reg_mr_iova2.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1922,7 +2428,9 @@ public class verbs_h {
      * struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
      * }
      */
-    public static MethodHandle ibv_reg_mr_iova2$handle() { return ibv_reg_mr_iova2.HANDLE; }
+    public static MethodHandle ibv_reg_mr_iova2$handle() {
+        return ibv_reg_mr_iova2.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1930,26 +2438,32 @@ public class verbs_h {
      * struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
      * }
      */
-    public static MemorySegment ibv_reg_mr_iova2$address() { return ibv_reg_mr_iova2.ADDR; }
+    public static MemorySegment ibv_reg_mr_iova2$address() {
+        return ibv_reg_mr_iova2.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
      * struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
      * }
      */
-    public static MemorySegment ibv_reg_mr_iova2(MemorySegment pd, MemorySegment addr, long length, long iova,
-            int access) {
+    public static MemorySegment ibv_reg_mr_iova2(MemorySegment pd, MemorySegment addr, long length, long iova, int access) {
         var mh$ = ibv_reg_mr_iova2.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_reg_mr_iova2", pd, addr, length, iova, access); }
-            return (MemorySegment) mh$.invokeExact(pd, addr, length, iova, access);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_reg_mr_iova2", pd, addr, length, iova, access);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, addr, length, iova, access);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_dereg_mr {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_dereg_mr");
 
@@ -1962,7 +2476,9 @@ public class verbs_h {
      * int ibv_dereg_mr(struct ibv_mr *mr)
      * }
      */
-    public static FunctionDescriptor ibv_dereg_mr$descriptor() { return ibv_dereg_mr.DESC; }
+    public static FunctionDescriptor ibv_dereg_mr$descriptor() {
+        return ibv_dereg_mr.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -1970,7 +2486,9 @@ public class verbs_h {
      * int ibv_dereg_mr(struct ibv_mr *mr)
      * }
      */
-    public static MethodHandle ibv_dereg_mr$handle() { return ibv_dereg_mr.HANDLE; }
+    public static MethodHandle ibv_dereg_mr$handle() {
+        return ibv_dereg_mr.HANDLE;
+    }
 
     /**
      * Address for:
@@ -1978,7 +2496,9 @@ public class verbs_h {
      * int ibv_dereg_mr(struct ibv_mr *mr)
      * }
      */
-    public static MemorySegment ibv_dereg_mr$address() { return ibv_dereg_mr.ADDR; }
+    public static MemorySegment ibv_dereg_mr$address() {
+        return ibv_dereg_mr.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -1988,15 +2508,20 @@ public class verbs_h {
     public static int ibv_dereg_mr(MemorySegment mr) {
         var mh$ = ibv_dereg_mr.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_dereg_mr", mr); }
-            return (int) mh$.invokeExact(mr);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_dereg_mr", mr);
+            }
+            return (int)mh$.invokeExact(mr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_create_comp_channel {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_create_comp_channel");
 
@@ -2009,7 +2534,9 @@ public class verbs_h {
      * struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
      * }
      */
-    public static FunctionDescriptor ibv_create_comp_channel$descriptor() { return ibv_create_comp_channel.DESC; }
+    public static FunctionDescriptor ibv_create_comp_channel$descriptor() {
+        return ibv_create_comp_channel.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2017,7 +2544,9 @@ public class verbs_h {
      * struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
      * }
      */
-    public static MethodHandle ibv_create_comp_channel$handle() { return ibv_create_comp_channel.HANDLE; }
+    public static MethodHandle ibv_create_comp_channel$handle() {
+        return ibv_create_comp_channel.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2025,7 +2554,9 @@ public class verbs_h {
      * struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
      * }
      */
-    public static MemorySegment ibv_create_comp_channel$address() { return ibv_create_comp_channel.ADDR; }
+    public static MemorySegment ibv_create_comp_channel$address() {
+        return ibv_create_comp_channel.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2035,15 +2566,20 @@ public class verbs_h {
     public static MemorySegment ibv_create_comp_channel(MemorySegment context) {
         var mh$ = ibv_create_comp_channel.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_create_comp_channel", context); }
-            return (MemorySegment) mh$.invokeExact(context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_create_comp_channel", context);
+            }
+            return (MemorySegment)mh$.invokeExact(context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_destroy_comp_channel {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_destroy_comp_channel");
 
@@ -2056,7 +2592,9 @@ public class verbs_h {
      * int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
      * }
      */
-    public static FunctionDescriptor ibv_destroy_comp_channel$descriptor() { return ibv_destroy_comp_channel.DESC; }
+    public static FunctionDescriptor ibv_destroy_comp_channel$descriptor() {
+        return ibv_destroy_comp_channel.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2064,7 +2602,9 @@ public class verbs_h {
      * int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
      * }
      */
-    public static MethodHandle ibv_destroy_comp_channel$handle() { return ibv_destroy_comp_channel.HANDLE; }
+    public static MethodHandle ibv_destroy_comp_channel$handle() {
+        return ibv_destroy_comp_channel.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2072,7 +2612,9 @@ public class verbs_h {
      * int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
      * }
      */
-    public static MemorySegment ibv_destroy_comp_channel$address() { return ibv_destroy_comp_channel.ADDR; }
+    public static MemorySegment ibv_destroy_comp_channel$address() {
+        return ibv_destroy_comp_channel.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2082,16 +2624,24 @@ public class verbs_h {
     public static int ibv_destroy_comp_channel(MemorySegment channel) {
         var mh$ = ibv_destroy_comp_channel.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_destroy_comp_channel", channel); }
-            return (int) mh$.invokeExact(channel);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_destroy_comp_channel", channel);
+            }
+            return (int)mh$.invokeExact(channel);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_create_cq {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_INT, verbs_h.C_POINTER, verbs_h.C_POINTER, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_create_cq");
 
@@ -2104,7 +2654,9 @@ public class verbs_h {
      * struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int comp_vector)
      * }
      */
-    public static FunctionDescriptor ibv_create_cq$descriptor() { return ibv_create_cq.DESC; }
+    public static FunctionDescriptor ibv_create_cq$descriptor() {
+        return ibv_create_cq.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2112,7 +2664,9 @@ public class verbs_h {
      * struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int comp_vector)
      * }
      */
-    public static MethodHandle ibv_create_cq$handle() { return ibv_create_cq.HANDLE; }
+    public static MethodHandle ibv_create_cq$handle() {
+        return ibv_create_cq.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2120,26 +2674,32 @@ public class verbs_h {
      * struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int comp_vector)
      * }
      */
-    public static MemorySegment ibv_create_cq$address() { return ibv_create_cq.ADDR; }
+    public static MemorySegment ibv_create_cq$address() {
+        return ibv_create_cq.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
      * struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int comp_vector)
      * }
      */
-    public static MemorySegment ibv_create_cq(MemorySegment context, int cqe, MemorySegment cq_context,
-            MemorySegment channel, int comp_vector) {
+    public static MemorySegment ibv_create_cq(MemorySegment context, int cqe, MemorySegment cq_context, MemorySegment channel, int comp_vector) {
         var mh$ = ibv_create_cq.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_create_cq", context, cqe, cq_context, channel, comp_vector); }
-            return (MemorySegment) mh$.invokeExact(context, cqe, cq_context, channel, comp_vector);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_create_cq", context, cqe, cq_context, channel, comp_vector);
+            }
+            return (MemorySegment)mh$.invokeExact(context, cqe, cq_context, channel, comp_vector);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_destroy_cq {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_destroy_cq");
 
@@ -2152,7 +2712,9 @@ public class verbs_h {
      * int ibv_destroy_cq(struct ibv_cq *cq)
      * }
      */
-    public static FunctionDescriptor ibv_destroy_cq$descriptor() { return ibv_destroy_cq.DESC; }
+    public static FunctionDescriptor ibv_destroy_cq$descriptor() {
+        return ibv_destroy_cq.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2160,7 +2722,9 @@ public class verbs_h {
      * int ibv_destroy_cq(struct ibv_cq *cq)
      * }
      */
-    public static MethodHandle ibv_destroy_cq$handle() { return ibv_destroy_cq.HANDLE; }
+    public static MethodHandle ibv_destroy_cq$handle() {
+        return ibv_destroy_cq.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2168,7 +2732,9 @@ public class verbs_h {
      * int ibv_destroy_cq(struct ibv_cq *cq)
      * }
      */
-    public static MemorySegment ibv_destroy_cq$address() { return ibv_destroy_cq.ADDR; }
+    public static MemorySegment ibv_destroy_cq$address() {
+        return ibv_destroy_cq.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2178,16 +2744,22 @@ public class verbs_h {
     public static int ibv_destroy_cq(MemorySegment cq) {
         var mh$ = ibv_destroy_cq.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_destroy_cq", cq); }
-            return (int) mh$.invokeExact(cq);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_destroy_cq", cq);
+            }
+            return (int)mh$.invokeExact(cq);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_get_cq_event {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_get_cq_event");
 
@@ -2200,7 +2772,9 @@ public class verbs_h {
      * int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
      * }
      */
-    public static FunctionDescriptor ibv_get_cq_event$descriptor() { return ibv_get_cq_event.DESC; }
+    public static FunctionDescriptor ibv_get_cq_event$descriptor() {
+        return ibv_get_cq_event.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2208,7 +2782,9 @@ public class verbs_h {
      * int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
      * }
      */
-    public static MethodHandle ibv_get_cq_event$handle() { return ibv_get_cq_event.HANDLE; }
+    public static MethodHandle ibv_get_cq_event$handle() {
+        return ibv_get_cq_event.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2216,7 +2792,9 @@ public class verbs_h {
      * int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
      * }
      */
-    public static MemorySegment ibv_get_cq_event$address() { return ibv_get_cq_event.ADDR; }
+    public static MemorySegment ibv_get_cq_event$address() {
+        return ibv_get_cq_event.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2226,15 +2804,20 @@ public class verbs_h {
     public static int ibv_get_cq_event(MemorySegment channel, MemorySegment cq, MemorySegment cq_context) {
         var mh$ = ibv_get_cq_event.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_get_cq_event", channel, cq, cq_context); }
-            return (int) mh$.invokeExact(channel, cq, cq_context);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_get_cq_event", channel, cq, cq_context);
+            }
+            return (int)mh$.invokeExact(channel, cq, cq_context);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_ack_cq_events {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(verbs_h.C_POINTER, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_ack_cq_events");
 
@@ -2247,7 +2830,9 @@ public class verbs_h {
      * void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
      * }
      */
-    public static FunctionDescriptor ibv_ack_cq_events$descriptor() { return ibv_ack_cq_events.DESC; }
+    public static FunctionDescriptor ibv_ack_cq_events$descriptor() {
+        return ibv_ack_cq_events.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2255,7 +2840,9 @@ public class verbs_h {
      * void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
      * }
      */
-    public static MethodHandle ibv_ack_cq_events$handle() { return ibv_ack_cq_events.HANDLE; }
+    public static MethodHandle ibv_ack_cq_events$handle() {
+        return ibv_ack_cq_events.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2263,7 +2850,9 @@ public class verbs_h {
      * void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
      * }
      */
-    public static MemorySegment ibv_ack_cq_events$address() { return ibv_ack_cq_events.ADDR; }
+    public static MemorySegment ibv_ack_cq_events$address() {
+        return ibv_ack_cq_events.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2273,16 +2862,21 @@ public class verbs_h {
     public static void ibv_ack_cq_events(MemorySegment cq, int nevents) {
         var mh$ = ibv_ack_cq_events.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_ack_cq_events", cq, nevents); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_ack_cq_events", cq, nevents);
+            }
             mh$.invokeExact(cq, nevents);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_create_qp {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_create_qp");
 
@@ -2295,7 +2889,9 @@ public class verbs_h {
      * struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
      * }
      */
-    public static FunctionDescriptor ibv_create_qp$descriptor() { return ibv_create_qp.DESC; }
+    public static FunctionDescriptor ibv_create_qp$descriptor() {
+        return ibv_create_qp.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2303,7 +2899,9 @@ public class verbs_h {
      * struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
      * }
      */
-    public static MethodHandle ibv_create_qp$handle() { return ibv_create_qp.HANDLE; }
+    public static MethodHandle ibv_create_qp$handle() {
+        return ibv_create_qp.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2311,7 +2909,9 @@ public class verbs_h {
      * struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
      * }
      */
-    public static MemorySegment ibv_create_qp$address() { return ibv_create_qp.ADDR; }
+    public static MemorySegment ibv_create_qp$address() {
+        return ibv_create_qp.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2321,16 +2921,22 @@ public class verbs_h {
     public static MemorySegment ibv_create_qp(MemorySegment pd, MemorySegment qp_init_attr) {
         var mh$ = ibv_create_qp.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_create_qp", pd, qp_init_attr); }
-            return (MemorySegment) mh$.invokeExact(pd, qp_init_attr);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_create_qp", pd, qp_init_attr);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, qp_init_attr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_modify_qp {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_modify_qp");
 
@@ -2343,7 +2949,9 @@ public class verbs_h {
      * int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
      * }
      */
-    public static FunctionDescriptor ibv_modify_qp$descriptor() { return ibv_modify_qp.DESC; }
+    public static FunctionDescriptor ibv_modify_qp$descriptor() {
+        return ibv_modify_qp.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2351,7 +2959,9 @@ public class verbs_h {
      * int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
      * }
      */
-    public static MethodHandle ibv_modify_qp$handle() { return ibv_modify_qp.HANDLE; }
+    public static MethodHandle ibv_modify_qp$handle() {
+        return ibv_modify_qp.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2359,7 +2969,9 @@ public class verbs_h {
      * int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
      * }
      */
-    public static MemorySegment ibv_modify_qp$address() { return ibv_modify_qp.ADDR; }
+    public static MemorySegment ibv_modify_qp$address() {
+        return ibv_modify_qp.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2369,15 +2981,20 @@ public class verbs_h {
     public static int ibv_modify_qp(MemorySegment qp, MemorySegment attr, int attr_mask) {
         var mh$ = ibv_modify_qp.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_modify_qp", qp, attr, attr_mask); }
-            return (int) mh$.invokeExact(qp, attr, attr_mask);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_modify_qp", qp, attr, attr_mask);
+            }
+            return (int)mh$.invokeExact(qp, attr, attr_mask);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class ibv_destroy_qp {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("ibv_destroy_qp");
 
@@ -2390,7 +3007,9 @@ public class verbs_h {
      * int ibv_destroy_qp(struct ibv_qp *qp)
      * }
      */
-    public static FunctionDescriptor ibv_destroy_qp$descriptor() { return ibv_destroy_qp.DESC; }
+    public static FunctionDescriptor ibv_destroy_qp$descriptor() {
+        return ibv_destroy_qp.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2398,7 +3017,9 @@ public class verbs_h {
      * int ibv_destroy_qp(struct ibv_qp *qp)
      * }
      */
-    public static MethodHandle ibv_destroy_qp$handle() { return ibv_destroy_qp.HANDLE; }
+    public static MethodHandle ibv_destroy_qp$handle() {
+        return ibv_destroy_qp.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2406,7 +3027,9 @@ public class verbs_h {
      * int ibv_destroy_qp(struct ibv_qp *qp)
      * }
      */
-    public static MemorySegment ibv_destroy_qp$address() { return ibv_destroy_qp.ADDR; }
+    public static MemorySegment ibv_destroy_qp$address() {
+        return ibv_destroy_qp.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2416,155 +3039,198 @@ public class verbs_h {
     public static int ibv_destroy_qp(MemorySegment qp) {
         var mh$ = ibv_destroy_qp.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("ibv_destroy_qp", qp); }
-            return (int) mh$.invokeExact(qp);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_destroy_qp", qp);
+            }
+            return (int)mh$.invokeExact(qp);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int RDMA_CM_EVENT_ADDR_RESOLVED = (int) 0L;
+    private static final int RDMA_CM_EVENT_ADDR_RESOLVED = (int)0L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDR_RESOLVED = 0
      * }
      */
-    public static int RDMA_CM_EVENT_ADDR_RESOLVED() { return RDMA_CM_EVENT_ADDR_RESOLVED; }
-    private static final int RDMA_CM_EVENT_ADDR_ERROR = (int) 1L;
+    public static int RDMA_CM_EVENT_ADDR_RESOLVED() {
+        return RDMA_CM_EVENT_ADDR_RESOLVED;
+    }
+    private static final int RDMA_CM_EVENT_ADDR_ERROR = (int)1L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDR_ERROR = 1
      * }
      */
-    public static int RDMA_CM_EVENT_ADDR_ERROR() { return RDMA_CM_EVENT_ADDR_ERROR; }
-    private static final int RDMA_CM_EVENT_ROUTE_RESOLVED = (int) 2L;
+    public static int RDMA_CM_EVENT_ADDR_ERROR() {
+        return RDMA_CM_EVENT_ADDR_ERROR;
+    }
+    private static final int RDMA_CM_EVENT_ROUTE_RESOLVED = (int)2L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_ROUTE_RESOLVED = 2
      * }
      */
-    public static int RDMA_CM_EVENT_ROUTE_RESOLVED() { return RDMA_CM_EVENT_ROUTE_RESOLVED; }
-    private static final int RDMA_CM_EVENT_ROUTE_ERROR = (int) 3L;
+    public static int RDMA_CM_EVENT_ROUTE_RESOLVED() {
+        return RDMA_CM_EVENT_ROUTE_RESOLVED;
+    }
+    private static final int RDMA_CM_EVENT_ROUTE_ERROR = (int)3L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_ROUTE_ERROR = 3
      * }
      */
-    public static int RDMA_CM_EVENT_ROUTE_ERROR() { return RDMA_CM_EVENT_ROUTE_ERROR; }
-    private static final int RDMA_CM_EVENT_CONNECT_REQUEST = (int) 4L;
+    public static int RDMA_CM_EVENT_ROUTE_ERROR() {
+        return RDMA_CM_EVENT_ROUTE_ERROR;
+    }
+    private static final int RDMA_CM_EVENT_CONNECT_REQUEST = (int)4L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_CONNECT_REQUEST = 4
      * }
      */
-    public static int RDMA_CM_EVENT_CONNECT_REQUEST() { return RDMA_CM_EVENT_CONNECT_REQUEST; }
-    private static final int RDMA_CM_EVENT_CONNECT_RESPONSE = (int) 5L;
+    public static int RDMA_CM_EVENT_CONNECT_REQUEST() {
+        return RDMA_CM_EVENT_CONNECT_REQUEST;
+    }
+    private static final int RDMA_CM_EVENT_CONNECT_RESPONSE = (int)5L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_CONNECT_RESPONSE = 5
      * }
      */
-    public static int RDMA_CM_EVENT_CONNECT_RESPONSE() { return RDMA_CM_EVENT_CONNECT_RESPONSE; }
-    private static final int RDMA_CM_EVENT_CONNECT_ERROR = (int) 6L;
+    public static int RDMA_CM_EVENT_CONNECT_RESPONSE() {
+        return RDMA_CM_EVENT_CONNECT_RESPONSE;
+    }
+    private static final int RDMA_CM_EVENT_CONNECT_ERROR = (int)6L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_CONNECT_ERROR = 6
      * }
      */
-    public static int RDMA_CM_EVENT_CONNECT_ERROR() { return RDMA_CM_EVENT_CONNECT_ERROR; }
-    private static final int RDMA_CM_EVENT_UNREACHABLE = (int) 7L;
+    public static int RDMA_CM_EVENT_CONNECT_ERROR() {
+        return RDMA_CM_EVENT_CONNECT_ERROR;
+    }
+    private static final int RDMA_CM_EVENT_UNREACHABLE = (int)7L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_UNREACHABLE = 7
      * }
      */
-    public static int RDMA_CM_EVENT_UNREACHABLE() { return RDMA_CM_EVENT_UNREACHABLE; }
-    private static final int RDMA_CM_EVENT_REJECTED = (int) 8L;
+    public static int RDMA_CM_EVENT_UNREACHABLE() {
+        return RDMA_CM_EVENT_UNREACHABLE;
+    }
+    private static final int RDMA_CM_EVENT_REJECTED = (int)8L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_REJECTED = 8
      * }
      */
-    public static int RDMA_CM_EVENT_REJECTED() { return RDMA_CM_EVENT_REJECTED; }
-    private static final int RDMA_CM_EVENT_ESTABLISHED = (int) 9L;
+    public static int RDMA_CM_EVENT_REJECTED() {
+        return RDMA_CM_EVENT_REJECTED;
+    }
+    private static final int RDMA_CM_EVENT_ESTABLISHED = (int)9L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_ESTABLISHED = 9
      * }
      */
-    public static int RDMA_CM_EVENT_ESTABLISHED() { return RDMA_CM_EVENT_ESTABLISHED; }
-    private static final int RDMA_CM_EVENT_DISCONNECTED = (int) 10L;
+    public static int RDMA_CM_EVENT_ESTABLISHED() {
+        return RDMA_CM_EVENT_ESTABLISHED;
+    }
+    private static final int RDMA_CM_EVENT_DISCONNECTED = (int)10L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_DISCONNECTED = 10
      * }
      */
-    public static int RDMA_CM_EVENT_DISCONNECTED() { return RDMA_CM_EVENT_DISCONNECTED; }
-    private static final int RDMA_CM_EVENT_DEVICE_REMOVAL = (int) 11L;
+    public static int RDMA_CM_EVENT_DISCONNECTED() {
+        return RDMA_CM_EVENT_DISCONNECTED;
+    }
+    private static final int RDMA_CM_EVENT_DEVICE_REMOVAL = (int)11L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_DEVICE_REMOVAL = 11
      * }
      */
-    public static int RDMA_CM_EVENT_DEVICE_REMOVAL() { return RDMA_CM_EVENT_DEVICE_REMOVAL; }
-    private static final int RDMA_CM_EVENT_MULTICAST_JOIN = (int) 12L;
+    public static int RDMA_CM_EVENT_DEVICE_REMOVAL() {
+        return RDMA_CM_EVENT_DEVICE_REMOVAL;
+    }
+    private static final int RDMA_CM_EVENT_MULTICAST_JOIN = (int)12L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_MULTICAST_JOIN = 12
      * }
      */
-    public static int RDMA_CM_EVENT_MULTICAST_JOIN() { return RDMA_CM_EVENT_MULTICAST_JOIN; }
-    private static final int RDMA_CM_EVENT_MULTICAST_ERROR = (int) 13L;
+    public static int RDMA_CM_EVENT_MULTICAST_JOIN() {
+        return RDMA_CM_EVENT_MULTICAST_JOIN;
+    }
+    private static final int RDMA_CM_EVENT_MULTICAST_ERROR = (int)13L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_MULTICAST_ERROR = 13
      * }
      */
-    public static int RDMA_CM_EVENT_MULTICAST_ERROR() { return RDMA_CM_EVENT_MULTICAST_ERROR; }
-    private static final int RDMA_CM_EVENT_ADDR_CHANGE = (int) 14L;
+    public static int RDMA_CM_EVENT_MULTICAST_ERROR() {
+        return RDMA_CM_EVENT_MULTICAST_ERROR;
+    }
+    private static final int RDMA_CM_EVENT_ADDR_CHANGE = (int)14L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDR_CHANGE = 14
      * }
      */
-    public static int RDMA_CM_EVENT_ADDR_CHANGE() { return RDMA_CM_EVENT_ADDR_CHANGE; }
-    private static final int RDMA_CM_EVENT_TIMEWAIT_EXIT = (int) 15L;
+    public static int RDMA_CM_EVENT_ADDR_CHANGE() {
+        return RDMA_CM_EVENT_ADDR_CHANGE;
+    }
+    private static final int RDMA_CM_EVENT_TIMEWAIT_EXIT = (int)15L;
     /**
      * {@snippet lang=c :
      * enum rdma_cm_event_type.RDMA_CM_EVENT_TIMEWAIT_EXIT = 15
      * }
      */
-    public static int RDMA_CM_EVENT_TIMEWAIT_EXIT() { return RDMA_CM_EVENT_TIMEWAIT_EXIT; }
-    private static final int RDMA_PS_IPOIB = (int) 2L;
+    public static int RDMA_CM_EVENT_TIMEWAIT_EXIT() {
+        return RDMA_CM_EVENT_TIMEWAIT_EXIT;
+    }
+    private static final int RDMA_PS_IPOIB = (int)2L;
     /**
      * {@snippet lang=c :
      * enum rdma_port_space.RDMA_PS_IPOIB = 2
      * }
      */
-    public static int RDMA_PS_IPOIB() { return RDMA_PS_IPOIB; }
-    private static final int RDMA_PS_TCP = (int) 262L;
+    public static int RDMA_PS_IPOIB() {
+        return RDMA_PS_IPOIB;
+    }
+    private static final int RDMA_PS_TCP = (int)262L;
     /**
      * {@snippet lang=c :
      * enum rdma_port_space.RDMA_PS_TCP = 262
      * }
      */
-    public static int RDMA_PS_TCP() { return RDMA_PS_TCP; }
-    private static final int RDMA_PS_UDP = (int) 273L;
+    public static int RDMA_PS_TCP() {
+        return RDMA_PS_TCP;
+    }
+    private static final int RDMA_PS_UDP = (int)273L;
     /**
      * {@snippet lang=c :
      * enum rdma_port_space.RDMA_PS_UDP = 273
      * }
      */
-    public static int RDMA_PS_UDP() { return RDMA_PS_UDP; }
-    private static final int RDMA_PS_IB = (int) 319L;
+    public static int RDMA_PS_UDP() {
+        return RDMA_PS_UDP;
+    }
+    private static final int RDMA_PS_IB = (int)319L;
     /**
      * {@snippet lang=c :
      * enum rdma_port_space.RDMA_PS_IB = 319
      * }
      */
-    public static int RDMA_PS_IB() { return RDMA_PS_IB; }
+    public static int RDMA_PS_IB() {
+        return RDMA_PS_IB;
+    }
 
     private static class rdma_create_event_channel {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_POINTER    );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_create_event_channel");
 
@@ -2587,7 +3253,9 @@ public class verbs_h {
      * struct rdma_event_channel *rdma_create_event_channel()
      * }
      */
-    public static MethodHandle rdma_create_event_channel$handle() { return rdma_create_event_channel.HANDLE; }
+    public static MethodHandle rdma_create_event_channel$handle() {
+        return rdma_create_event_channel.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2595,7 +3263,9 @@ public class verbs_h {
      * struct rdma_event_channel *rdma_create_event_channel()
      * }
      */
-    public static MemorySegment rdma_create_event_channel$address() { return rdma_create_event_channel.ADDR; }
+    public static MemorySegment rdma_create_event_channel$address() {
+        return rdma_create_event_channel.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2605,15 +3275,19 @@ public class verbs_h {
     public static MemorySegment rdma_create_event_channel() {
         var mh$ = rdma_create_event_channel.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_create_event_channel"); }
-            return (MemorySegment) mh$.invokeExact();
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_create_event_channel");
+            }
+            return (MemorySegment)mh$.invokeExact();
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_destroy_event_channel {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_destroy_event_channel");
 
@@ -2636,7 +3310,9 @@ public class verbs_h {
      * void rdma_destroy_event_channel(struct rdma_event_channel *channel)
      * }
      */
-    public static MethodHandle rdma_destroy_event_channel$handle() { return rdma_destroy_event_channel.HANDLE; }
+    public static MethodHandle rdma_destroy_event_channel$handle() {
+        return rdma_destroy_event_channel.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2644,7 +3320,9 @@ public class verbs_h {
      * void rdma_destroy_event_channel(struct rdma_event_channel *channel)
      * }
      */
-    public static MemorySegment rdma_destroy_event_channel$address() { return rdma_destroy_event_channel.ADDR; }
+    public static MemorySegment rdma_destroy_event_channel$address() {
+        return rdma_destroy_event_channel.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2654,16 +3332,23 @@ public class verbs_h {
     public static void rdma_destroy_event_channel(MemorySegment channel) {
         var mh$ = rdma_destroy_event_channel.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_destroy_event_channel", channel); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_destroy_event_channel", channel);
+            }
             mh$.invokeExact(channel);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_create_id {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_create_id");
 
@@ -2676,7 +3361,9 @@ public class verbs_h {
      * int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
      * }
      */
-    public static FunctionDescriptor rdma_create_id$descriptor() { return rdma_create_id.DESC; }
+    public static FunctionDescriptor rdma_create_id$descriptor() {
+        return rdma_create_id.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2684,7 +3371,9 @@ public class verbs_h {
      * int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
      * }
      */
-    public static MethodHandle rdma_create_id$handle() { return rdma_create_id.HANDLE; }
+    public static MethodHandle rdma_create_id$handle() {
+        return rdma_create_id.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2692,7 +3381,9 @@ public class verbs_h {
      * int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
      * }
      */
-    public static MemorySegment rdma_create_id$address() { return rdma_create_id.ADDR; }
+    public static MemorySegment rdma_create_id$address() {
+        return rdma_create_id.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2702,15 +3393,20 @@ public class verbs_h {
     public static int rdma_create_id(MemorySegment channel, MemorySegment id, MemorySegment context, int ps) {
         var mh$ = rdma_create_id.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_create_id", channel, id, context, ps); }
-            return (int) mh$.invokeExact(channel, id, context, ps);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_create_id", channel, id, context, ps);
+            }
+            return (int)mh$.invokeExact(channel, id, context, ps);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_destroy_id {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_destroy_id");
 
@@ -2723,7 +3419,9 @@ public class verbs_h {
      * int rdma_destroy_id(struct rdma_cm_id *id)
      * }
      */
-    public static FunctionDescriptor rdma_destroy_id$descriptor() { return rdma_destroy_id.DESC; }
+    public static FunctionDescriptor rdma_destroy_id$descriptor() {
+        return rdma_destroy_id.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2731,7 +3429,9 @@ public class verbs_h {
      * int rdma_destroy_id(struct rdma_cm_id *id)
      * }
      */
-    public static MethodHandle rdma_destroy_id$handle() { return rdma_destroy_id.HANDLE; }
+    public static MethodHandle rdma_destroy_id$handle() {
+        return rdma_destroy_id.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2739,7 +3439,9 @@ public class verbs_h {
      * int rdma_destroy_id(struct rdma_cm_id *id)
      * }
      */
-    public static MemorySegment rdma_destroy_id$address() { return rdma_destroy_id.ADDR; }
+    public static MemorySegment rdma_destroy_id$address() {
+        return rdma_destroy_id.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2749,16 +3451,21 @@ public class verbs_h {
     public static int rdma_destroy_id(MemorySegment id) {
         var mh$ = rdma_destroy_id.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_destroy_id", id); }
-            return (int) mh$.invokeExact(id);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_destroy_id", id);
+            }
+            return (int)mh$.invokeExact(id);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_bind_addr {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_bind_addr");
 
@@ -2771,7 +3478,9 @@ public class verbs_h {
      * int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
      * }
      */
-    public static FunctionDescriptor rdma_bind_addr$descriptor() { return rdma_bind_addr.DESC; }
+    public static FunctionDescriptor rdma_bind_addr$descriptor() {
+        return rdma_bind_addr.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2779,7 +3488,9 @@ public class verbs_h {
      * int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
      * }
      */
-    public static MethodHandle rdma_bind_addr$handle() { return rdma_bind_addr.HANDLE; }
+    public static MethodHandle rdma_bind_addr$handle() {
+        return rdma_bind_addr.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2787,7 +3498,9 @@ public class verbs_h {
      * int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
      * }
      */
-    public static MemorySegment rdma_bind_addr$address() { return rdma_bind_addr.ADDR; }
+    public static MemorySegment rdma_bind_addr$address() {
+        return rdma_bind_addr.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2797,16 +3510,23 @@ public class verbs_h {
     public static int rdma_bind_addr(MemorySegment id, MemorySegment addr) {
         var mh$ = rdma_bind_addr.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_bind_addr", id, addr); }
-            return (int) mh$.invokeExact(id, addr);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_bind_addr", id, addr);
+            }
+            return (int)mh$.invokeExact(id, addr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_resolve_addr {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER, verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_resolve_addr");
 
@@ -2819,7 +3539,9 @@ public class verbs_h {
      * int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
      * }
      */
-    public static FunctionDescriptor rdma_resolve_addr$descriptor() { return rdma_resolve_addr.DESC; }
+    public static FunctionDescriptor rdma_resolve_addr$descriptor() {
+        return rdma_resolve_addr.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2827,7 +3549,9 @@ public class verbs_h {
      * int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
      * }
      */
-    public static MethodHandle rdma_resolve_addr$handle() { return rdma_resolve_addr.HANDLE; }
+    public static MethodHandle rdma_resolve_addr$handle() {
+        return rdma_resolve_addr.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2835,27 +3559,33 @@ public class verbs_h {
      * int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
      * }
      */
-    public static MemorySegment rdma_resolve_addr$address() { return rdma_resolve_addr.ADDR; }
+    public static MemorySegment rdma_resolve_addr$address() {
+        return rdma_resolve_addr.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
      * int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
      * }
      */
-    public static int rdma_resolve_addr(MemorySegment id, MemorySegment src_addr, MemorySegment dst_addr,
-            int timeout_ms) {
+    public static int rdma_resolve_addr(MemorySegment id, MemorySegment src_addr, MemorySegment dst_addr, int timeout_ms) {
         var mh$ = rdma_resolve_addr.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_resolve_addr", id, src_addr, dst_addr, timeout_ms); }
-            return (int) mh$.invokeExact(id, src_addr, dst_addr, timeout_ms);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_resolve_addr", id, src_addr, dst_addr, timeout_ms);
+            }
+            return (int)mh$.invokeExact(id, src_addr, dst_addr, timeout_ms);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_resolve_route {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_resolve_route");
 
@@ -2868,7 +3598,9 @@ public class verbs_h {
      * int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
      * }
      */
-    public static FunctionDescriptor rdma_resolve_route$descriptor() { return rdma_resolve_route.DESC; }
+    public static FunctionDescriptor rdma_resolve_route$descriptor() {
+        return rdma_resolve_route.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2876,7 +3608,9 @@ public class verbs_h {
      * int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
      * }
      */
-    public static MethodHandle rdma_resolve_route$handle() { return rdma_resolve_route.HANDLE; }
+    public static MethodHandle rdma_resolve_route$handle() {
+        return rdma_resolve_route.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2884,7 +3618,9 @@ public class verbs_h {
      * int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
      * }
      */
-    public static MemorySegment rdma_resolve_route$address() { return rdma_resolve_route.ADDR; }
+    public static MemorySegment rdma_resolve_route$address() {
+        return rdma_resolve_route.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2894,16 +3630,22 @@ public class verbs_h {
     public static int rdma_resolve_route(MemorySegment id, int timeout_ms) {
         var mh$ = rdma_resolve_route.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_resolve_route", id, timeout_ms); }
-            return (int) mh$.invokeExact(id, timeout_ms);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_resolve_route", id, timeout_ms);
+            }
+            return (int)mh$.invokeExact(id, timeout_ms);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_create_qp {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_create_qp");
 
@@ -2916,7 +3658,9 @@ public class verbs_h {
      * int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
      * }
      */
-    public static FunctionDescriptor rdma_create_qp$descriptor() { return rdma_create_qp.DESC; }
+    public static FunctionDescriptor rdma_create_qp$descriptor() {
+        return rdma_create_qp.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2924,7 +3668,9 @@ public class verbs_h {
      * int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
      * }
      */
-    public static MethodHandle rdma_create_qp$handle() { return rdma_create_qp.HANDLE; }
+    public static MethodHandle rdma_create_qp$handle() {
+        return rdma_create_qp.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2932,7 +3678,9 @@ public class verbs_h {
      * int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
      * }
      */
-    public static MemorySegment rdma_create_qp$address() { return rdma_create_qp.ADDR; }
+    public static MemorySegment rdma_create_qp$address() {
+        return rdma_create_qp.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2942,15 +3690,19 @@ public class verbs_h {
     public static int rdma_create_qp(MemorySegment id, MemorySegment pd, MemorySegment qp_init_attr) {
         var mh$ = rdma_create_qp.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_create_qp", id, pd, qp_init_attr); }
-            return (int) mh$.invokeExact(id, pd, qp_init_attr);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_create_qp", id, pd, qp_init_attr);
+            }
+            return (int)mh$.invokeExact(id, pd, qp_init_attr);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_destroy_qp {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_destroy_qp");
 
@@ -2963,7 +3715,9 @@ public class verbs_h {
      * void rdma_destroy_qp(struct rdma_cm_id *id)
      * }
      */
-    public static FunctionDescriptor rdma_destroy_qp$descriptor() { return rdma_destroy_qp.DESC; }
+    public static FunctionDescriptor rdma_destroy_qp$descriptor() {
+        return rdma_destroy_qp.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -2971,7 +3725,9 @@ public class verbs_h {
      * void rdma_destroy_qp(struct rdma_cm_id *id)
      * }
      */
-    public static MethodHandle rdma_destroy_qp$handle() { return rdma_destroy_qp.HANDLE; }
+    public static MethodHandle rdma_destroy_qp$handle() {
+        return rdma_destroy_qp.HANDLE;
+    }
 
     /**
      * Address for:
@@ -2979,7 +3735,9 @@ public class verbs_h {
      * void rdma_destroy_qp(struct rdma_cm_id *id)
      * }
      */
-    public static MemorySegment rdma_destroy_qp$address() { return rdma_destroy_qp.ADDR; }
+    public static MemorySegment rdma_destroy_qp$address() {
+        return rdma_destroy_qp.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -2989,16 +3747,21 @@ public class verbs_h {
     public static void rdma_destroy_qp(MemorySegment id) {
         var mh$ = rdma_destroy_qp.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_destroy_qp", id); }
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_destroy_qp", id);
+            }
             mh$.invokeExact(id);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_connect {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_connect");
 
@@ -3011,7 +3774,9 @@ public class verbs_h {
      * int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
      * }
      */
-    public static FunctionDescriptor rdma_connect$descriptor() { return rdma_connect.DESC; }
+    public static FunctionDescriptor rdma_connect$descriptor() {
+        return rdma_connect.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3019,7 +3784,9 @@ public class verbs_h {
      * int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
      * }
      */
-    public static MethodHandle rdma_connect$handle() { return rdma_connect.HANDLE; }
+    public static MethodHandle rdma_connect$handle() {
+        return rdma_connect.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3027,7 +3794,9 @@ public class verbs_h {
      * int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
      * }
      */
-    public static MemorySegment rdma_connect$address() { return rdma_connect.ADDR; }
+    public static MemorySegment rdma_connect$address() {
+        return rdma_connect.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3037,16 +3806,21 @@ public class verbs_h {
     public static int rdma_connect(MemorySegment id, MemorySegment conn_param) {
         var mh$ = rdma_connect.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_connect", id, conn_param); }
-            return (int) mh$.invokeExact(id, conn_param);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_connect", id, conn_param);
+            }
+            return (int)mh$.invokeExact(id, conn_param);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_listen {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_INT);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_INT
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_listen");
 
@@ -3059,7 +3833,9 @@ public class verbs_h {
      * int rdma_listen(struct rdma_cm_id *id, int backlog)
      * }
      */
-    public static FunctionDescriptor rdma_listen$descriptor() { return rdma_listen.DESC; }
+    public static FunctionDescriptor rdma_listen$descriptor() {
+        return rdma_listen.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3067,7 +3843,9 @@ public class verbs_h {
      * int rdma_listen(struct rdma_cm_id *id, int backlog)
      * }
      */
-    public static MethodHandle rdma_listen$handle() { return rdma_listen.HANDLE; }
+    public static MethodHandle rdma_listen$handle() {
+        return rdma_listen.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3075,7 +3853,9 @@ public class verbs_h {
      * int rdma_listen(struct rdma_cm_id *id, int backlog)
      * }
      */
-    public static MemorySegment rdma_listen$address() { return rdma_listen.ADDR; }
+    public static MemorySegment rdma_listen$address() {
+        return rdma_listen.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3085,16 +3865,21 @@ public class verbs_h {
     public static int rdma_listen(MemorySegment id, int backlog) {
         var mh$ = rdma_listen.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_listen", id, backlog); }
-            return (int) mh$.invokeExact(id, backlog);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_listen", id, backlog);
+            }
+            return (int)mh$.invokeExact(id, backlog);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_accept {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_accept");
 
@@ -3107,7 +3892,9 @@ public class verbs_h {
      * int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
      * }
      */
-    public static FunctionDescriptor rdma_accept$descriptor() { return rdma_accept.DESC; }
+    public static FunctionDescriptor rdma_accept$descriptor() {
+        return rdma_accept.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3115,7 +3902,9 @@ public class verbs_h {
      * int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
      * }
      */
-    public static MethodHandle rdma_accept$handle() { return rdma_accept.HANDLE; }
+    public static MethodHandle rdma_accept$handle() {
+        return rdma_accept.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3123,7 +3912,9 @@ public class verbs_h {
      * int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
      * }
      */
-    public static MemorySegment rdma_accept$address() { return rdma_accept.ADDR; }
+    public static MemorySegment rdma_accept$address() {
+        return rdma_accept.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3133,16 +3924,22 @@ public class verbs_h {
     public static int rdma_accept(MemorySegment id, MemorySegment conn_param) {
         var mh$ = rdma_accept.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_accept", id, conn_param); }
-            return (int) mh$.invokeExact(id, conn_param);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_accept", id, conn_param);
+            }
+            return (int)mh$.invokeExact(id, conn_param);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_reject {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER, verbs_h.C_CHAR);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER,
+            verbs_h.C_CHAR
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_reject");
 
@@ -3155,7 +3952,9 @@ public class verbs_h {
      * int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
      * }
      */
-    public static FunctionDescriptor rdma_reject$descriptor() { return rdma_reject.DESC; }
+    public static FunctionDescriptor rdma_reject$descriptor() {
+        return rdma_reject.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3163,7 +3962,9 @@ public class verbs_h {
      * int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
      * }
      */
-    public static MethodHandle rdma_reject$handle() { return rdma_reject.HANDLE; }
+    public static MethodHandle rdma_reject$handle() {
+        return rdma_reject.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3171,7 +3972,9 @@ public class verbs_h {
      * int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
      * }
      */
-    public static MemorySegment rdma_reject$address() { return rdma_reject.ADDR; }
+    public static MemorySegment rdma_reject$address() {
+        return rdma_reject.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3181,15 +3984,20 @@ public class verbs_h {
     public static int rdma_reject(MemorySegment id, MemorySegment private_data, byte private_data_len) {
         var mh$ = rdma_reject.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_reject", id, private_data, private_data_len); }
-            return (int) mh$.invokeExact(id, private_data, private_data_len);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_reject", id, private_data, private_data_len);
+            }
+            return (int)mh$.invokeExact(id, private_data, private_data_len);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_disconnect {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_disconnect");
 
@@ -3202,7 +4010,9 @@ public class verbs_h {
      * int rdma_disconnect(struct rdma_cm_id *id)
      * }
      */
-    public static FunctionDescriptor rdma_disconnect$descriptor() { return rdma_disconnect.DESC; }
+    public static FunctionDescriptor rdma_disconnect$descriptor() {
+        return rdma_disconnect.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3210,7 +4020,9 @@ public class verbs_h {
      * int rdma_disconnect(struct rdma_cm_id *id)
      * }
      */
-    public static MethodHandle rdma_disconnect$handle() { return rdma_disconnect.HANDLE; }
+    public static MethodHandle rdma_disconnect$handle() {
+        return rdma_disconnect.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3218,7 +4030,9 @@ public class verbs_h {
      * int rdma_disconnect(struct rdma_cm_id *id)
      * }
      */
-    public static MemorySegment rdma_disconnect$address() { return rdma_disconnect.ADDR; }
+    public static MemorySegment rdma_disconnect$address() {
+        return rdma_disconnect.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3228,16 +4042,21 @@ public class verbs_h {
     public static int rdma_disconnect(MemorySegment id) {
         var mh$ = rdma_disconnect.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_disconnect", id); }
-            return (int) mh$.invokeExact(id);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_disconnect", id);
+            }
+            return (int)mh$.invokeExact(id);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_get_cm_event {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_get_cm_event");
 
@@ -3250,7 +4069,9 @@ public class verbs_h {
      * int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
      * }
      */
-    public static FunctionDescriptor rdma_get_cm_event$descriptor() { return rdma_get_cm_event.DESC; }
+    public static FunctionDescriptor rdma_get_cm_event$descriptor() {
+        return rdma_get_cm_event.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3258,7 +4079,9 @@ public class verbs_h {
      * int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
      * }
      */
-    public static MethodHandle rdma_get_cm_event$handle() { return rdma_get_cm_event.HANDLE; }
+    public static MethodHandle rdma_get_cm_event$handle() {
+        return rdma_get_cm_event.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3266,7 +4089,9 @@ public class verbs_h {
      * int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
      * }
      */
-    public static MemorySegment rdma_get_cm_event$address() { return rdma_get_cm_event.ADDR; }
+    public static MemorySegment rdma_get_cm_event$address() {
+        return rdma_get_cm_event.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3276,15 +4101,20 @@ public class verbs_h {
     public static int rdma_get_cm_event(MemorySegment channel, MemorySegment event) {
         var mh$ = rdma_get_cm_event.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_get_cm_event", channel, event); }
-            return (int) mh$.invokeExact(channel, event);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_get_cm_event", channel, event);
+            }
+            return (int)mh$.invokeExact(channel, event);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_ack_cm_event {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_ack_cm_event");
 
@@ -3297,7 +4127,9 @@ public class verbs_h {
      * int rdma_ack_cm_event(struct rdma_cm_event *event)
      * }
      */
-    public static FunctionDescriptor rdma_ack_cm_event$descriptor() { return rdma_ack_cm_event.DESC; }
+    public static FunctionDescriptor rdma_ack_cm_event$descriptor() {
+        return rdma_ack_cm_event.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3305,7 +4137,9 @@ public class verbs_h {
      * int rdma_ack_cm_event(struct rdma_cm_event *event)
      * }
      */
-    public static MethodHandle rdma_ack_cm_event$handle() { return rdma_ack_cm_event.HANDLE; }
+    public static MethodHandle rdma_ack_cm_event$handle() {
+        return rdma_ack_cm_event.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3313,7 +4147,9 @@ public class verbs_h {
      * int rdma_ack_cm_event(struct rdma_cm_event *event)
      * }
      */
-    public static MemorySegment rdma_ack_cm_event$address() { return rdma_ack_cm_event.ADDR; }
+    public static MemorySegment rdma_ack_cm_event$address() {
+        return rdma_ack_cm_event.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3323,15 +4159,20 @@ public class verbs_h {
     public static int rdma_ack_cm_event(MemorySegment event) {
         var mh$ = rdma_ack_cm_event.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_ack_cm_event", event); }
-            return (int) mh$.invokeExact(event);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_ack_cm_event", event);
+            }
+            return (int)mh$.invokeExact(event);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_get_src_port {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_SHORT, verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_SHORT,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_get_src_port");
 
@@ -3344,7 +4185,9 @@ public class verbs_h {
      * __be16 rdma_get_src_port(struct rdma_cm_id *id)
      * }
      */
-    public static FunctionDescriptor rdma_get_src_port$descriptor() { return rdma_get_src_port.DESC; }
+    public static FunctionDescriptor rdma_get_src_port$descriptor() {
+        return rdma_get_src_port.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3352,7 +4195,9 @@ public class verbs_h {
      * __be16 rdma_get_src_port(struct rdma_cm_id *id)
      * }
      */
-    public static MethodHandle rdma_get_src_port$handle() { return rdma_get_src_port.HANDLE; }
+    public static MethodHandle rdma_get_src_port$handle() {
+        return rdma_get_src_port.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3360,7 +4205,9 @@ public class verbs_h {
      * __be16 rdma_get_src_port(struct rdma_cm_id *id)
      * }
      */
-    public static MemorySegment rdma_get_src_port$address() { return rdma_get_src_port.ADDR; }
+    public static MemorySegment rdma_get_src_port$address() {
+        return rdma_get_src_port.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3370,16 +4217,21 @@ public class verbs_h {
     public static short rdma_get_src_port(MemorySegment id) {
         var mh$ = rdma_get_src_port.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_get_src_port", id); }
-            return (short) mh$.invokeExact(id);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_get_src_port", id);
+            }
+            return (short)mh$.invokeExact(id);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class rdma_migrate_id {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
-                verbs_h.C_POINTER);
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            verbs_h.C_INT,
+            verbs_h.C_POINTER,
+            verbs_h.C_POINTER
+        );
 
         public static final MemorySegment ADDR = verbs_h.findOrThrow("rdma_migrate_id");
 
@@ -3392,7 +4244,9 @@ public class verbs_h {
      * int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
      * }
      */
-    public static FunctionDescriptor rdma_migrate_id$descriptor() { return rdma_migrate_id.DESC; }
+    public static FunctionDescriptor rdma_migrate_id$descriptor() {
+        return rdma_migrate_id.DESC;
+    }
 
     /**
      * Downcall method handle for:
@@ -3400,7 +4254,9 @@ public class verbs_h {
      * int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
      * }
      */
-    public static MethodHandle rdma_migrate_id$handle() { return rdma_migrate_id.HANDLE; }
+    public static MethodHandle rdma_migrate_id$handle() {
+        return rdma_migrate_id.HANDLE;
+    }
 
     /**
      * Address for:
@@ -3408,7 +4264,9 @@ public class verbs_h {
      * int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
      * }
      */
-    public static MemorySegment rdma_migrate_id$address() { return rdma_migrate_id.ADDR; }
+    public static MemorySegment rdma_migrate_id$address() {
+        return rdma_migrate_id.ADDR;
+    }
 
     /**
      * {@snippet lang=c :
@@ -3418,10 +4276,13 @@ public class verbs_h {
     public static int rdma_migrate_id(MemorySegment id, MemorySegment channel) {
         var mh$ = rdma_migrate_id.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) { traceDowncall("rdma_migrate_id", id, channel); }
-            return (int) mh$.invokeExact(id, channel);
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_migrate_id", id, channel);
+            }
+            return (int)mh$.invokeExact(id, channel);
         } catch (Throwable ex$) {
-            throw new AssertionError("should not reach here", ex$);
+           throw new AssertionError("should not reach here", ex$);
         }
     }
 }
+

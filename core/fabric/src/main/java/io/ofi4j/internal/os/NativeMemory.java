@@ -27,7 +27,11 @@ public final class NativeMemory {
             Linker.Option.firstVariadicArg(1), Linker.Option.captureCallState("errno"));
     private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
 
-    public static final long HUGE_PAGE = 2 << 20;
+    /**
+     * As many pages as a table of them, which fills a page, has entries of 8 bytes: 2 MiB, or 32 MiB where a page has 16
+     * KiB.
+     */
+    public static final long HUGE_PAGE = Machine.PAGE * (Machine.PAGE / Long.BYTES);
 
     private static final int HEXADECIMAL = 16;
     private static final int NO_ACCESS = 0;
