@@ -114,6 +114,11 @@ final class SaveBench implements AutoCloseable {
                 device.info().provider(), libfabric.version(), target.kind(), iterations, iterations * BYTES >> 20,
                 leastIterations());
         out.printf(ROW, "size B", "writes", "plain", "DELIVERY", "COMMIT", "DELIVERED", "PROCESS_SAFE", "POWER_SAFE");
+        Durability highest = Durability.of(target.kind());
+        if (!highest.meets(Durability.POWER_SAFE)) {
+            out.printf(
+                    "(this file is in memory, or its file system is not known: POWER_SAFE needs --folder on a disk)%n");
+        }
         boolean commits = device.info().capabilities().contains(Capability.RMA_PMEM);
         for (long size : sizes) {
             for (int writes : WRITES) {
@@ -121,7 +126,7 @@ final class SaveBench implements AutoCloseable {
                         flagged(writes, size, OperationFlag.DELIVERY_COMPLETE),
                         commits ? flagged(writes, size, OperationFlag.COMMIT_COMPLETE) : "-",
                         saved(writes, size, Durability.DELIVERED), saved(writes, size, Durability.PROCESS_SAFE),
-                        saved(writes, size, Durability.POWER_SAFE));
+                        highest.meets(Durability.POWER_SAFE) ? saved(writes, size, Durability.POWER_SAFE) : "-");
                 out.flush();
             }
         }

@@ -83,6 +83,18 @@ class PerfSaveTest {
     }
 
     @Test
+    void aFileInMemoryIsMeasuredAsFarAsItsMemoryLasts() throws Exception {
+        List<String> lines = Run.of("perf", "save", "-p", "shm", "-I", "1", "-S", "64", "--folder", "/dev/shm")
+                .succeeded().lines();
+
+        assertThat(lines).anyMatch(line -> line.contains("POWER_SAFE needs --folder"));
+        assertThat(rows(lines)).hasSize(3).allSatisfy(words -> {
+            assertThat(words[6]).isNotEqualTo("-");
+            assertThat(words[7]).isEqualTo("-");
+        });
+    }
+
+    @Test
     void aBenchInWhichNothingMovesEnds() throws IOException {
         Libfabric libfabric = Libfabric.load();
         Path file = Files.createFile(folder.resolve("saved"));
