@@ -343,8 +343,8 @@ public final class Endpoint implements AutoCloseable {
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
      *
      * @throws IllegalStateException if the endpoint is not enabled, or of type MSG and not connected
-     * @throws UnsupportedOperationException if the endpoint was opened without {@link Capability#RMA}, or the provider
-     *         has no one-sided operations
+     * @throws UnsupportedOperationException if the endpoint was opened without {@link Capability#RMA} or with
+     *         {@link OperationFlag#INJECT} as a default flag, or the provider has no one-sided operations
      */
     public synchronized Rma rma() {
         requireFamily(Capability.RMA);
@@ -386,8 +386,8 @@ public final class Endpoint implements AutoCloseable {
      * {@return the atomic operations of this endpoint; fi_atomic(3)}
      *
      * @throws IllegalStateException if the endpoint is not enabled, or of type MSG and not connected
-     * @throws UnsupportedOperationException if it was opened without {@link Capability#ATOMIC}, or the provider has no
-     *         atomic operations
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#ATOMIC} or with
+     *         {@link OperationFlag#INJECT} as a default flag, or the provider has no atomic operations
      */
     public synchronized Atomics atomics() {
         requireFamily(Capability.ATOMIC);
@@ -399,8 +399,8 @@ public final class Endpoint implements AutoCloseable {
      * {@return the collective operations of this endpoint; fi_collective(3)}
      *
      * @throws IllegalStateException if the endpoint is not enabled
-     * @throws UnsupportedOperationException if it was opened without {@link Capability#COLLECTIVE}, or the provider has
-     *         no collective operations
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#COLLECTIVE} or with
+     *         {@link OperationFlag#INJECT} as a default flag, or the provider has no collective operations
      */
     public synchronized Collectives collectives() {
         requireFamily(Capability.COLLECTIVE);
@@ -409,9 +409,18 @@ public final class Endpoint implements AutoCloseable {
         return collectives;
     }
 
+    /** Whether INJECT is a flag of every operation without flags of its own. */
+    boolean injectsByDefault() {
+        return (info.transmit().operationFlags() & OperationFlag.INJECT.bit()) != 0;
+    }
+
     /** Requires a capability: without it the behaviour of providers is undefined, and some crash. */
     private void requireFamily(Capability needed) {
         requireEnabled();
+        if (injectsByDefault() && needed != Capability.MSG && needed != Capability.TAGGED) {
+            throw new UnsupportedOperationException("INJECT is a default flag of " + this
+                    + ", which therefore has messages alone: set the flag for single operations, with PreparedRma.flags");
+        }
         if (needed == Capability.RMA || needed == Capability.ATOMIC) {
             bindings.requireSending();
             if (bindings.isConnectionOriented()) { connection().requireConnected(); }

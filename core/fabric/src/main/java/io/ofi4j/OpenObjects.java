@@ -20,7 +20,8 @@ final class OpenObjects implements OpenObjectsMXBean {
     /** Those that nobody refers to any more are no longer shown. */
     private static final Set<Fabric> FABRICS = Collections
             .synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    private static boolean isPublished;
+    /** What shows them while there are any. Used under the monitor of the class. */
+    private static ManagementBean shown;
 
     /** Objects here have identity equality. Used under the monitor. */
     private final Map<Object, Long> identifiers = new WeakHashMap<>();
@@ -29,16 +30,16 @@ final class OpenObjects implements OpenObjectsMXBean {
 
     private OpenObjects(String version) { this.version = version; }
 
-    static void opened(Fabric fabric, Libfabric libfabric) {
+    static synchronized void opened(Fabric fabric, Libfabric libfabric) {
         FABRICS.add(fabric);
-        synchronized (OpenObjects.class) {
-            if (isPublished) { return; }
-            isPublished = true;
-        }
-        ManagementBean.registerLater(new OpenObjects(libfabric.version().toString()), NAME);
+        if (shown == null) { shown = new ManagementBean(new OpenObjects(libfabric.version().toString()), NAME); }
+        shown.show();
     }
 
-    static void closed(Fabric fabric) { FABRICS.remove(fabric); }
+    static synchronized void closed(Fabric fabric) {
+        FABRICS.remove(fabric);
+        if (FABRICS.isEmpty()) { shown.hide(); }
+    }
 
     @Override
     public String getLibfabricVersion() { return version; }

@@ -38,7 +38,9 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     final long defaultFlags;
     /** The endpoint's number, with {@link ContextSlab#SILENT} if successful operations are not reported. */
     final long number;
+    /** Of operations without flags of their own. */
     final long maximumMessageSize;
+    final long maximumWithFlags;
     final long injectSize;
     private final long reported;
     private final long unreported;
@@ -62,10 +64,13 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.defaultFlags = info.transmit().operationFlags();
         this.number = numberFor(defaultFlags);
         long promised = info.endpoint().maximumMessageSize();
-        this.maximumMessageSize = endpoint.quirks.has(Fact.LENGTHS_HAVE_32_BITS)
+        this.maximumWithFlags = endpoint.quirks.has(Fact.LENGTHS_HAVE_32_BITS)
                 ? Math.min(promised, MAX_OF_32_BITS)
                 : promised;
         this.injectSize = info.transmit().injectSize();
+        this.maximumMessageSize = endpoint.injectsByDefault()
+                ? Math.min(injectSize, maximumWithFlags)
+                : maximumWithFlags;
         this.completionDataSize = info.domain().completionDataSize();
         this.emptyDeliveryRefusal = endpoint.quirks.refusal(Fact.EMPTY_DELIVERIES_HANG);
         this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);

@@ -266,7 +266,8 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         }
         if (!call.isReceive) {
             if (has(OperationFlag.INJECT)) { family.requireInjectable(local.amount); }
-            family.requireLength(local.amount, peer);
+            family.requireLength(local.amount, call.hasFlags ? family.maximumWithFlags : family.maximumMessageSize,
+                    peer);
         }
         local.requireRights(call.isReceive ? TwoSided.RECEIVE : TwoSided.SEND);
     }

@@ -61,6 +61,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
                 : quirks.refusal(undirected);
         this.respelledPeerRefusal = quirks.refusal(Fact.RESPELLED_PEERS_UNRECOGNIZED);
         this.injectRefusal = quirks.refusal(Fact.INJECTED_MESSAGES_HANG);
+        if (endpoint.injectsByDefault()) { Quirks.require(injectRefusal); }
         this.cancelRefusal = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
@@ -148,13 +149,13 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         requireLength("a message", length);
         requireDomain(local);
         requireVector(peer);
-        requireLength(length, peer);
+        requireLength(length, maximumMessageSize, peer);
         return (local.accessBits & SEND) == 0 ? lacking(local, SEND) : closed(local, peer);
     }
 
     /** Checks the length of a message to a peer. */
-    final void requireLength(long length, Peer peer) {
-        requireLength("a message", length);
+    final void requireLength(long length, long limit, Peer peer) {
+        if (length > limit) { throw tooLong("a message", length, limit); }
         if (length > peer.maxMessageSize) { throw tooLong("a message to " + peer, length, peer.maxMessageSize); }
     }
 

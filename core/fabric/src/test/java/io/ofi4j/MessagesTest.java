@@ -55,6 +55,22 @@ class MessagesTest {
     }
 
     @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void anEndpointSendsToItself(String provider) {
+        try (Mailbox box = open(provider)) {
+            Messages messages = box.pair.endpoint.messages();
+            box.write(1000, 1);
+            messages.receive(box.near, 2000, 1000, RECEIVED);
+            messages.send(box.near, 0, 1000, box.back, SENT);
+            box.await(2, 0);
+
+            assertThat(box.nearDone.tokens()).containsExactlyInAnyOrder((long) SENT, (long) RECEIVED);
+            assertThat(box.near.segment().asSlice(2000, 1000).mismatch(box.near.segment().asSlice(0, 1000)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @ForEachProvider
     @MethodSource(EVERY)
     void aMessageThatComesBeforeItsReceiveWaits(String provider) {
         try (Mailbox box = open(provider)) {

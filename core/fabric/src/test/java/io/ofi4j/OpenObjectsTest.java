@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import javax.management.JMX;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,14 +36,19 @@ class OpenObjectsTest {
     /** Of tests of other classes in this process. */
     private Set<Long> openBefore;
 
-    /** The bean is registered some time after the first fabric was opened. */
+    private static Fabric fabric;
+
+    /** The bean is registered some time after the first fabric was opened, until the last is closed. */
     @BeforeAll
     static void awaitBean() throws Exception {
-        Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("shm"))).close();
+        fabric = Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("shm")));
         server = ManagementFactory.getPlatformMBeanServer();
         name = new ObjectName(OpenObjectsMXBean.NAME);
         Waiting.BACKOFF.until(() -> server.isRegistered(name), Pair.DEADLINE);
     }
+
+    @AfterAll
+    static void closeFabric() { fabric.close(); }
 
     @BeforeEach
     void remember() { openBefore = ids(all()); }

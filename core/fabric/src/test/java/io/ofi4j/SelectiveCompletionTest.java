@@ -283,8 +283,7 @@ class SelectiveCompletionTest {
 
     @Test
     void whatConcernsOneOperationIsNoDefault() {
-        for (OperationFlag flag : List.of(OperationFlag.INJECT, OperationFlag.MORE, OperationFlag.FENCE,
-                OperationFlag.REMOTE_CQ_DATA)) {
+        for (OperationFlag flag : List.of(OperationFlag.MORE, OperationFlag.FENCE, OperationFlag.REMOTE_CQ_DATA)) {
             assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().operationFlags(flag))
                     .withMessageContaining(flag + " cannot be a default");
         }

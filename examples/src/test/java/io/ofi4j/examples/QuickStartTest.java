@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -103,10 +104,18 @@ class QuickStartTest {
     @Test
     void gradle_builds_it() throws Exception {
         assumeTrue(isInstalled("gradle"), "Gradle is not on the PATH");
+        assumeTrue(isGradleNewEnough(), "Gradle on the PATH is older than 8.8, as Debian's is");
         String repository = "-Dmaven.repo.local='" + repository() + "'";
         putBeforePath("gradle", found -> "exec " + found + " --offline " + repository + " \"$@\"");
 
         assertThat(type("Gradle")).contains(greeting());
+    }
+
+    private static boolean isGradleNewEnough() throws Exception {
+        Process process = new ProcessBuilder("gradle", "--version").redirectErrorStream(true).start();
+        String text = new String(process.getInputStream().readAllBytes());
+        Matcher version = Pattern.compile("^Gradle (\\d+)\\.(\\d+)", Pattern.MULTILINE).matcher(text);
+        return version.find() && 100 * Integer.parseInt(version.group(1)) + Integer.parseInt(version.group(2)) >= 808;
     }
 
     @Test

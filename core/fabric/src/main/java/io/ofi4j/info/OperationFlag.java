@@ -22,7 +22,8 @@ public enum OperationFlag {
     FENCE(21),
     /**
      * The local bytes may be changed as soon as the call returns. The limit of injects holds. The operation still gives
-     * a completion.
+     * a completion. An endpoint that has it as a default flag has messages alone, with and without tags, none of them
+     * longer than an inject.
      */
     INJECT(25),
     /** The completion says that the local bytes may be changed. */
@@ -43,8 +44,8 @@ public enum OperationFlag {
      */
     MATCH_COMPLETE(31);
 
-    private static final Set<OperationFlag> DEFAULTS = EnumSet.of(COMPLETION, INJECT_COMPLETE, TRANSMIT_COMPLETE,
-            DELIVERY_COMPLETE, COMMIT_COMPLETE, MATCH_COMPLETE);
+    private static final Set<OperationFlag> DEFAULTS = EnumSet.of(COMPLETION, INJECT, INJECT_COMPLETE,
+            TRANSMIT_COMPLETE, DELIVERY_COMPLETE, COMMIT_COMPLETE, MATCH_COMPLETE);
 
     private final long bit;
 

@@ -65,7 +65,7 @@ final class Benchmark {
 
     private Row measure(Place place, Plan plan, Layout layout) {
         long size = layout.size();
-        Pump pump = new Pump(place, new Stall(place.target(), settings.timeout()), watchdog);
+        Pump pump = new Pump(place, new Stall(place.target()::watch, settings.timeout()), watchdog);
         Transfer transfer = transfer(place, plan, layout);
         Pass pass = pass(place, pump, transfer, layout);
         watchdog.watch();

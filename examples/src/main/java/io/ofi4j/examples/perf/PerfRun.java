@@ -35,7 +35,7 @@ abstract class PerfRun implements Callable<Integer> {
     /** How many operations an open loop may have in flight. */
     private static final int OPEN_WINDOW = 64;
     private static final int DEFAULT_PORT = 9228;
-    private static final int DEFAULT_TIMEOUT_SECONDS = 10;
+    static final int DEFAULT_TIMEOUT_SECONDS = 10;
     private static final Set<Operation> VERBS = EnumSet.of(Operation.WRITE, Operation.READ, Operation.MSG,
             Operation.ATOMIC);
 

@@ -10,6 +10,7 @@ import io.ofi4j.info.ThreadingModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -43,6 +44,12 @@ final class PerfSave implements Callable<Integer> {
                     + "file system decide what POWER_SAFE costs.")
     private Path folder = Path.of("");
 
+    @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
+            description = "How long nothing may move. Then the command ends: 3 seconds later if a call of the provider or "
+                    + "of the disk does not return. Opening and closing may take ten times as long. Without it "
+                    + PerfRun.DEFAULT_TIMEOUT_SECONDS + ".")
+    private int timeout = PerfRun.DEFAULT_TIMEOUT_SECONDS;
+
     @Spec
     private CommandSpec spec;
 
@@ -55,9 +62,17 @@ final class PerfSave implements Callable<Integer> {
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = info(libfabric);
         Path file = Files.createTempFile(folder.toAbsolutePath(), "ofi4j-save", ".tmp");
-        try (FabricDevice device = new FabricDevice(libfabric, info);
-                SaveBench bench = new SaveBench(device, file, bytes, iterations)) {
-            bench.run(libfabric, spec.commandLine().getOut());
+        Duration limit = Duration.ofSeconds(timeout);
+        try (Watchdog watchdog = Watchdog.start(limit, spec.commandLine().getErr())) {
+            watchdog.watchSlow();
+            try (FabricDevice device = new FabricDevice(libfabric, info);
+                    SaveBench bench = new SaveBench(device, file, bytes, iterations, limit, watchdog)) {
+                try {
+                    bench.run(libfabric, spec.commandLine().getOut());
+                } finally {
+                    watchdog.watchSlow();
+                }
+            }
         } finally {
             Files.delete(file);
         }

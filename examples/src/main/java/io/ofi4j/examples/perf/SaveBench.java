@@ -15,10 +15,10 @@ import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.PreparedRma;
-import io.ofi4j.Waiting;
 import io.ofi4j.durable.Durability;
 import io.ofi4j.durable.SaveService;
 import io.ofi4j.durable.Saver;
+import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.OperationFlag;
 import java.io.IOException;
@@ -42,12 +42,14 @@ final class SaveBench implements AutoCloseable {
     /** What an operation may move on average; those that move more are done less often. */
     private static final long BYTES = 1 << 20;
     private static final long LEAST_ITERATIONS = 5;
-    private static final Duration DEADLINE = Duration.ofSeconds(30);
+    private static final int IDLE_TURNS_PER_CHECK = 256;
     private static final String ROW = "%10s %8s %12s %12s %12s %12s %12s %12s%n";
 
     private final FabricDevice device;
     private final List<Long> sizes;
     private final long iterations;
+    private final Stall stall;
+    private final Watchdog watchdog;
     private final CompletionQueue queue;
     private final CompletionQueue farQueue;
     private final AddressVector peers;
@@ -68,11 +70,17 @@ final class SaveBench implements AutoCloseable {
         public void onError(CompletionError error) { throw error.toException(); }
     };
 
-    /** @param sizes of the writes, 1 to {@link #LONGEST} bytes each */
-    SaveBench(FabricDevice device, Path file, List<Long> sizes, long iterations) throws IOException {
+    /**
+     * @param sizes of the writes, 1 to {@link #LONGEST} bytes each
+     * @param timeout how long nothing may move
+     */
+    SaveBench(FabricDevice device, Path file, List<Long> sizes, long iterations, Duration timeout, Watchdog watchdog)
+            throws IOException {
         this.device = device;
         this.sizes = sizes;
         this.iterations = iterations;
+        this.stall = new Stall(() -> {}, timeout);
+        this.watchdog = watchdog;
         Domain domain = device.domain();
         queue = domain.openCompletionQueue();
         farQueue = domain.openCompletionQueue();
@@ -81,6 +89,7 @@ final class SaveBench implements AutoCloseable {
         long longest = sizes.stream().mapToLong(Long::longValue).reduce(SHORT, Math::max);
         target = domain.map(file, MapMode.READ_WRITE, 0, longest * MOST_WRITES, Access.REMOTE_WRITE);
         near = domain.openEndpoint().bind(queue).bind(peers).enable();
+        near.postTimeout(timeout);
         far = domain.openEndpoint().bind(farQueue).bind(peers).enable();
         service = new SaveService(domain);
         saver = new Saver(domain, near, queue);
@@ -94,6 +103,7 @@ final class SaveBench implements AutoCloseable {
     }
 
     void run(Libfabric libfabric, PrintWriter out) {
+        watchdog.watch();
         for (int turn = 0; turn < WARM_UPS; turn++) { // else the first rows are of code that is not compiled yet
             median(() -> write(1, SHORT), iterations);
             median(() -> save(1, SHORT, Durability.DELIVERED), iterations);
@@ -104,6 +114,11 @@ final class SaveBench implements AutoCloseable {
                 device.info().provider(), libfabric.version(), target.kind(), iterations, iterations * BYTES >> 20,
                 leastIterations());
         out.printf(ROW, "size B", "writes", "plain", "DELIVERY", "COMMIT", "DELIVERED", "PROCESS_SAFE", "POWER_SAFE");
+        Durability highest = Durability.of(target.kind());
+        if (!highest.meets(Durability.POWER_SAFE)) {
+            out.printf(
+                    "(this file is in memory, or its file system is not known: POWER_SAFE needs --folder on a disk)%n");
+        }
         boolean commits = device.info().capabilities().contains(Capability.RMA_PMEM);
         for (long size : sizes) {
             for (int writes : WRITES) {
@@ -111,7 +126,7 @@ final class SaveBench implements AutoCloseable {
                         flagged(writes, size, OperationFlag.DELIVERY_COMPLETE),
                         commits ? flagged(writes, size, OperationFlag.COMMIT_COMPLETE) : "-",
                         saved(writes, size, Durability.DELIVERED), saved(writes, size, Durability.PROCESS_SAFE),
-                        saved(writes, size, Durability.POWER_SAFE));
+                        highest.meets(Durability.POWER_SAFE) ? saved(writes, size, Durability.POWER_SAFE) : "-");
                 out.flush();
             }
         }
@@ -125,6 +140,7 @@ final class SaveBench implements AutoCloseable {
                 size);
         return perWrite(writes, size, () -> {
             for (int write = 0; write < writes; write++) {
+                watchdog.beat();
                 message.replaceRemote(0, remote, write * size, size).write(1);
             }
             return writes;
@@ -146,6 +162,7 @@ final class SaveBench implements AutoCloseable {
         Rma rma = near.rma();
         RemoteRegion remote = target.remote();
         for (int write = 0; write < writes; write++) {
+            watchdog.beat();
             rma.write(source, 0, size, peer, remote, write * size, 1);
         }
         return writes;
@@ -164,15 +181,28 @@ final class SaveBench implements AutoCloseable {
             arrived = 0;
             long start = System.nanoTime();
             int wanted = work.post();
-            Waiting.SPIN.until(() -> {
-                farQueue.progress();
-                service.progress();
-                saver.poll(handler, 64);
-                return arrived >= wanted;
-            }, DEADLINE);
+            await(wanted);
             if (done >= 0) { Latencies.record(times, System.nanoTime() - start); }
         }
         return times.getValueAtPercentile(50) / 1e3;
+    }
+
+    /**
+     * Polls both ends until so many completions have arrived.
+     *
+     * @throws CommandFailure if nothing has moved for too long
+     */
+    void await(int wanted) {
+        stall.reset();
+        int idleTurns = 0;
+        while (true) {
+            watchdog.beat();
+            farQueue.progress();
+            service.progress();
+            saver.poll(handler, 64);
+            if (arrived >= wanted) { return; }
+            if (++idleTurns % IDLE_TURNS_PER_CHECK == 0) { stall.check(arrived); }
+        }
     }
 
     @Override

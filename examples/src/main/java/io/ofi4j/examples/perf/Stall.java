@@ -5,13 +5,14 @@ import java.time.Duration;
 
 /** Ends a measurement in which nothing moves any more. */
 final class Stall {
-    private final Target target;
+    private final Runnable watch;
     private final Duration timeout;
     private long done = -1;
     private long since;
 
-    Stall(Target target, Duration timeout) {
-        this.target = target;
+    /** @param watch called while nothing happens; throws if the peer has gone */
+    Stall(Runnable watch, Duration timeout) {
+        this.watch = watch;
         this.timeout = timeout;
     }
 
@@ -25,7 +26,7 @@ final class Stall {
             throw new CommandFailure("Nothing moved for " + timeout.toMillis() / 1000.0
                     + " s: try another provider (-p), or a longer --timeout.");
         }
-        target.watch();
+        watch.run();
         Thread.yield();
     }
 

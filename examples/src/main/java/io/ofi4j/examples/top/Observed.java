@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.JMX;
 import javax.management.MBeanServerConnection;
@@ -30,7 +31,7 @@ import javax.management.remote.JMXServiceURL;
  */
 final class Observed implements AutoCloseable {
     private static final int DEADLINE_SECONDS = 15;
-    /** ofi4j registers its bean two seconds after it has opened a fabric. */
+    /** ofi4j registers its bean two seconds after it has opened a fabric, until the last is closed. */
     private static final long UNTIL_REGISTERED = 4_000_000_000L;
     /** Its sockets are closed before it is gone. */
     private static final long UNTIL_ENDED = 3_000_000_000L;
@@ -41,6 +42,7 @@ final class Observed implements AutoCloseable {
             .newSingleThreadExecutor(task -> Thread.ofPlatform().daemon().name("observing").unstarted(task));
     private JMXConnector connector;
     private List<OpenObjectsMXBean> beans;
+    private String libfabric;
 
     Observed(long pid) {
         this.pid = pid;
@@ -63,10 +65,13 @@ final class Observed implements AutoCloseable {
             names = server.queryNames(pattern, null);
         }
         if (names.isEmpty()) {
-            throw new CommandFailure("JVM " + pid + " shows nothing of ofi4j: it has opened no fabric, or runs"
+            throw new CommandFailure("JVM " + pid + " shows nothing of ofi4j: it has no open fabric, or runs"
                     + " without the module java.management, or with -Dio.ofi4j.jmx=false.");
         }
-        return names.stream().map(name -> JMX.newMXBeanProxy(server, name, OpenObjectsMXBean.class)).toList();
+        List<OpenObjectsMXBean> found = names.stream()
+                .map(name -> JMX.newMXBeanProxy(server, name, OpenObjectsMXBean.class)).toList();
+        libfabric = found.getFirst().getLibfabricVersion();
+        return found;
     }
 
     /** Attaching sends a signal that ends a process which is no JVM. */
@@ -97,10 +102,19 @@ final class Observed implements AutoCloseable {
             long start = System.nanoTime();
             List<OpenObjectsMXBean.OpenDomain> domains = new ArrayList<>();
             for (OpenObjectsMXBean bean : beans) {
-                domains.addAll(bean.getDomains());
+                domains.addAll(domains(bean));
             }
-            return new Sample(start, beans.getFirst().getLibfabricVersion(), domains);
+            return new Sample(start, libfabric, domains);
         });
+    }
+
+    private static List<OpenObjectsMXBean.OpenDomain> domains(OpenObjectsMXBean bean) {
+        try {
+            return bean.getDomains();
+        } catch (UndeclaredThrowableException e) {
+            if (e.getCause() instanceof InstanceNotFoundException) { return List.of(); } // no fabric is open
+            throw e;
+        }
     }
 
     private <T> T call(Callable<T> work) {

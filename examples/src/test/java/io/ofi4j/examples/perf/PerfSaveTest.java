@@ -1,13 +1,18 @@
 package io.ofi4j.examples.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.ofi4j.Libfabric;
+import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -75,6 +80,39 @@ class PerfSaveTest {
     @Test
     void aFolderThatIsNotThereIsNamed() {
         Run.of("perf", "save", "--folder", "/no/such/folder").failed(1, "/no/such/folder");
+    }
+
+    @Test
+    void aFileInMemoryIsMeasuredAsFarAsItsMemoryLasts() throws Exception {
+        List<String> lines = Run.of("perf", "save", "-p", "shm", "-I", "1", "-S", "64", "--folder", "/dev/shm")
+                .succeeded().lines();
+
+        assertThat(lines).anyMatch(line -> line.contains("POWER_SAFE needs --folder"));
+        assertThat(rows(lines)).hasSize(3).allSatisfy(words -> {
+            assertThat(words[6]).isNotEqualTo("-");
+            assertThat(words[7]).isEqualTo("-");
+        });
+    }
+
+    @Test
+    void aBenchInWhichNothingMovesEnds() throws IOException {
+        Libfabric libfabric = Libfabric.load();
+        Path file = Files.createFile(folder.resolve("saved"));
+        Duration timeout = Duration.ofMillis(200);
+        try (Watchdog watchdog = Watchdog.start(timeout, _ -> {});
+                FabricDevice device = new FabricDevice(libfabric,
+                        libfabric.info(FabricHints.rma().addCapabilities(Capability.MSG).provider("shm")).getFirst());
+                SaveBench bench = new SaveBench(device, file, List.of(64L), 1, timeout, watchdog)) {
+            assertThatExceptionOfType(CommandFailure.class).isThrownBy(() -> bench.await(1)) // nothing was written
+                    .withMessageContainingAll("0.2 s", "--timeout");
+        }
+    }
+
+    @Test
+    void itsTimeLimitIsANumberOfSeconds() {
+        Run.of("perf", "save", "--timeout", "0").failed(2, "--timeout", "a number of seconds");
+        Run.of("perf", "save", "-p", "shm", "-S", "64", "-I", "1", "--folder", folder.toString(), "--timeout", "60")
+                .succeeded();
     }
 
     @Test

@@ -10,14 +10,18 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
+import java.io.IOException;
 
-/** A process with three receives in flight, and two that the close of an endpoint has canceled. */
+/**
+ * A process with three receives in flight, and two that the close of an endpoint has canceled. With a byte of input it
+ * closes everything.
+ */
 public final class Holding {
     private static final long LONGEST_MILLIS = 300_000;
 
     private Holding() {}
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws IOException, InterruptedException {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.tagged().provider("shm").threading(ThreadingModel.DOMAIN);
         try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
@@ -31,8 +35,10 @@ public final class Holding {
             }
             receive(endpoint, inbox, 3);
             System.out.println("holding");
-            Thread.sleep(LONGEST_MILLIS);
+            if (System.in.read() < 0) { return; } // the test has ended
         }
+        System.out.println("closed");
+        Thread.sleep(LONGEST_MILLIS);
     }
 
     private static void receive(Endpoint endpoint, MemoryRegion inbox, int count) {

@@ -9,6 +9,7 @@ import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -93,6 +94,18 @@ class TopTest {
 
             assertThat(run.exitCode()).as(run.err()).isZero();
             assertThat(run.err().strip()).isEqualTo("JVM " + pid(process) + " has ended.");
+        }
+    }
+
+    @Test
+    void aJvmThatHasClosedEverythingIsStillObserved() throws IOException {
+        try (Forked process = holding(); Forked top = Forked.start("top", pid(process), "-i", "1")) {
+            top.awaitOutput("Endpoint RDM");
+            process.process().getOutputStream().write('\n');
+            process.process().getOutputStream().flush();
+            process.awaitOutput("closed");
+            top.awaitOutput("no domain is open");
+            Run.of("top", pid(process)).failed(1, "JVM " + pid(process) + " shows nothing of ofi4j", "no open fabric");
         }
     }
 

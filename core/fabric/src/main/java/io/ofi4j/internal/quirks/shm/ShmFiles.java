@@ -32,7 +32,10 @@ final class ShmFiles extends Quirk {
     private final Set<Path> open = ConcurrentHashMap.newKeySet();
     /** The read lock is held while an endpoint is enabled, whose file is not known yet; the write lock at the exit. */
     private final ReadWriteLock enabling = new ReentrantReadWriteLock();
-    private boolean hasHook;
+    /** How many endpoints are being enabled. Used under the monitor, as the hook. */
+    private int beingEnabled;
+    /** Null while there are no endpoints: it would keep the class loader of a program that was unloaded. */
+    private Thread hook;
     private volatile boolean exiting;
 
     ShmFiles() {
@@ -46,7 +49,7 @@ final class ShmFiles extends Quirk {
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         enabling.readLock().lock();
         try {
-            boolean isHooked = addShutdownHook();
+            boolean isHooked = beginEnable();
             if (exiting) {
                 throw new IllegalStateException(
                         "this process exits: no endpoint of the provider shm can be enabled any more,"
@@ -57,12 +60,16 @@ final class ShmFiles extends Quirk {
             if (status == 0) { path(address.get()).ifPresent(open::add); }
             return status;
         } finally {
+            endEnable();
             enabling.readLock().unlock();
         }
     }
 
     @Override
-    protected void closed(EndpointView endpoint) { path(endpoint.address()).ifPresent(open::remove); }
+    protected void closed(EndpointView endpoint) {
+        path(endpoint.address()).ifPresent(open::remove);
+        removeUnusedHook();
+    }
 
     /**
      * The error number with which the file of a new endpoint cannot be made, because of its name or for lack of a
@@ -118,15 +125,32 @@ final class ShmFiles extends Quirk {
      * Adds the hook that removes the files. Returns false if the first endpoint is enabled by a shutdown hook of the
      * program: then no more can be added.
      */
-    private synchronized boolean addShutdownHook() {
-        if (hasHook) { return true; }
+    private synchronized boolean beginEnable() {
+        beingEnabled++;
+        if (hook != null) { return true; }
+        Thread added = new Thread(this::removeAll, "ofi4j-shm-files");
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(this::removeAll, "ofi4j-shm-files"));
-            hasHook = true;
+            Runtime.getRuntime().addShutdownHook(added);
+            hook = added;
         } catch (IllegalStateException e) {
             return false;
         }
         return true;
+    }
+
+    private synchronized void endEnable() {
+        beingEnabled--;
+        removeUnusedHook();
+    }
+
+    private synchronized void removeUnusedHook() {
+        if (hook == null || beingEnabled > 0 || !open.isEmpty()) { return; }
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+            hook = null;
+        } catch (IllegalStateException e) {
+            return; // the process exits: the hook runs
+        }
     }
 
     /**
