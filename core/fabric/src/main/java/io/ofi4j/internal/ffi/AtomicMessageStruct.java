@@ -1,7 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.ofi4j.bindings.fi_msg_atomic;
 import java.lang.foreign.MemorySegment;
 
@@ -18,7 +16,8 @@ public final class AtomicMessageStruct extends PreparedStruct {
 
     /** datatype is an {@code enum fi_datatype}. */
     public AtomicMessageStruct(int localLimit, int remoteLimit, int datatype) {
-        super(fi_msg_atomic.layout(), fi_msg_atomic.addr$offset(), fi_msg_atomic.data$offset());
+        super(fi_msg_atomic.layout(), fi_msg_atomic.addr$offset(), fi_msg_atomic.data$offset(),
+                fi_msg_atomic.context$offset());
         this.operand = SegmentVector.local(arena, localLimit);
         this.compare = SegmentVector.local(arena, localLimit);
         this.result = SegmentVector.local(arena, localLimit);
@@ -32,11 +31,11 @@ public final class AtomicMessageStruct extends PreparedStruct {
     }
 
     /** operation is an {@code enum fi_op}. */
-    public void prepare(int operation, long context) {
+    public void prepare(int operation, long next) {
         fi_msg_atomic.iov_count(message, operand.count);
         fi_msg_atomic.rma_iov_count(message, remote.count);
         fi_msg_atomic.op(message, operation);
-        message.set(JAVA_LONG, fi_msg_atomic.context$offset(), context);
+        context(next);
     }
 
     long remoteAddress() { return remote.address(); }

@@ -135,7 +135,7 @@ public final class AtomicOps {
 
     public long fi_atomicmsg(AtomicMessageStruct message, long flags) {
         try {
-            return call(critical, writemsg, endpoint, message.message.address(), flags);
+            return call(critical, writemsg, endpoint, message.address, flags);
         } finally {
             Reference.reachabilityFence(message);
         }
@@ -144,7 +144,7 @@ public final class AtomicOps {
     public long fi_fetch_atomicmsg(AtomicMessageStruct message, long flags) {
         SegmentVector result = message.result;
         try {
-            return call(false, readwritemsg, endpoint, message.message.address(), result.segments.address(),
+            return call(false, readwritemsg, endpoint, message.address, result.segments.address(),
                     result.descriptors.address(), result.count, flags);
         } finally {
             Reference.reachabilityFence(message);
@@ -155,7 +155,7 @@ public final class AtomicOps {
         SegmentVector compare = message.compare;
         SegmentVector result = message.result;
         try {
-            return call(false, compwritemsg, endpoint, message.message.address(), compare.segments.address(),
+            return call(false, compwritemsg, endpoint, message.address, compare.segments.address(),
                     compare.descriptors.address(), compare.count, result.segments.address(),
                     result.descriptors.address(), result.count, flags);
         } finally {

@@ -20,17 +20,14 @@ public final class MessageStruct extends PreparedStruct {
     /** The bytes of all segments. */
     long length;
 
-    /** The offset of the context, in which the two structs differ. */
-    private final long context;
-
     public MessageStruct(boolean tagged, int limit) {
         super(fi_msg_tagged.layout(), fi_msg.addr$offset(), // the longer one, which begins as the other
-                tagged ? fi_msg_tagged.data$offset() : fi_msg.data$offset());
+                tagged ? fi_msg_tagged.data$offset() : fi_msg.data$offset(),
+                tagged ? fi_msg_tagged.context$offset() : fi_msg.context$offset());
         this.tagged = tagged;
         this.local = SegmentVector.local(arena, limit);
         this.segments = local.segments;
         this.descriptors = local.descriptors;
-        this.context = tagged ? fi_msg_tagged.context$offset() : fi_msg.context$offset();
         fi_msg_tagged.msg_iov(message, segments);
         fi_msg_tagged.desc(message, descriptors);
     }
@@ -46,8 +43,6 @@ public final class MessageStruct extends PreparedStruct {
         message.set(JAVA_LONG, TAG, tag);
         message.set(JAVA_LONG, IGNORE, ignore);
     }
-
-    public void context(long value) { message.set(JAVA_LONG, context, value); }
 
     long count() { return message.get(JAVA_LONG, COUNT); }
 

@@ -1,14 +1,10 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.ofi4j.bindings.fi_msg_rma;
 import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_msg_rma} with its vectors. */
 public final class RmaMessageStruct extends PreparedStruct {
-    private static final long CONTEXT = fi_msg_rma.context$offset();
-
     public final SegmentVector local;
     public final SegmentVector remote;
 
@@ -19,7 +15,7 @@ public final class RmaMessageStruct extends PreparedStruct {
     long length;
 
     public RmaMessageStruct(int localLimit, int remoteLimit) {
-        super(fi_msg_rma.layout(), fi_msg_rma.addr$offset(), fi_msg_rma.data$offset());
+        super(fi_msg_rma.layout(), fi_msg_rma.addr$offset(), fi_msg_rma.data$offset(), fi_msg_rma.context$offset());
         this.local = SegmentVector.local(arena, localLimit);
         this.remote = SegmentVector.remote(arena, remoteLimit);
         this.locals = local.segments;
@@ -37,8 +33,6 @@ public final class RmaMessageStruct extends PreparedStruct {
     }
 
     public void remoteCount(int count) { fi_msg_rma.rma_iov_count(message, count); }
-
-    public void context(long context) { message.set(JAVA_LONG, CONTEXT, context); }
 
     long localCount() { return fi_msg_rma.iov_count(message); }
 

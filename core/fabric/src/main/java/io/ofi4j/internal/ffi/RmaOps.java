@@ -83,7 +83,7 @@ public final class RmaOps {
 
     private long message(long function, RmaMessageStruct message, long flags) {
         try {
-            return call(message.length <= limit, function, endpoint, message.message.address(), flags);
+            return call(message.length <= limit, function, endpoint, message.address, flags);
         } finally {
             Reference.reachabilityFence(message);
         }

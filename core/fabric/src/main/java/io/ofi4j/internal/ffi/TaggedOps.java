@@ -86,7 +86,7 @@ public final class TaggedOps {
 
     private long message(long limit, long function, MessageStruct message, long flags) {
         try {
-            return call(message.length <= limit, function, endpoint, message.message.address(), flags);
+            return call(message.length <= limit, function, endpoint, message.address, flags);
         } finally {
             Reference.reachabilityFence(message);
         }
