@@ -10,6 +10,7 @@ import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.Rma;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
@@ -36,8 +37,9 @@ public final class LongMessage {
         CompletionQueue queue = domain.openCompletionQueue();
         CompletionQueue written = domain.openCompletionQueue();
         AddressVector vector = domain.openAddressVector();
+        Endpoint promised = null;
         if (arguments[0].equals("receive beside")) { // polls of this queue alone may be critical
-            domain.openEndpoint().bind(queue).bind(vector).longestMessage(LONG).enable();
+            promised = domain.openEndpoint().bind(queue).bind(vector).longestMessage(LONG).enable();
         }
         Endpoint endpoint = domain.openEndpoint().bind(written, Direction.TRANSMIT).bind(queue, Direction.RECEIVE)
                 .bind(vector).address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
@@ -55,6 +57,13 @@ public final class LongMessage {
             LockSupport.parkNanos(10_000_000);
             endpoint.rma().tryWrite(region, 0, Long.BYTES, itself, region.remote(), 0, 3);
         });
+        if (promised != null) { // its posts are critical, and its completions go to the queue that the poll reads
+            Rma rma = promised.rma();
+            forEver(() -> {
+                LockSupport.parkNanos(10_000_000);
+                rma.tryWrite(region, 0, Long.BYTES, itself, region.remote(), 0, 4);
+            });
+        }
         System.in.read(); // until the test knows that the message is sent
         // each stops every thread for a moment, and waits for those that it cannot stop
         for (int i = 0; i < COLLECTIONS; i++) {
