@@ -188,7 +188,9 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            return post(local, offset, length, ANY, token);
+            long context = receiveContexts.acquire(token, receiveNumber, local.number);
+            return context != ContextSlab.NONE && acceptedReceive(context,
+                    ops.fi_recv(local.address + offset, length, local.descriptor, ANY, context), "fi_recv");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -212,7 +214,10 @@ public final class Messages extends TwoSided {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
         try {
             requireReceive(local, offset, length);
-            return post(local, offset, length, source(peer), token);
+            long source = source(peer);
+            long context = receiveContexts.acquire(token, receiveNumber, local.number);
+            return context != ContextSlab.NONE && acceptedReceive(context,
+                    ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -223,12 +228,6 @@ public final class Messages extends TwoSided {
         if (!tryReceive(local, offset, length, peer, token)) {
             awaitReceiveRoom("fi_recv", () -> tryReceive(local, offset, length, peer, token));
         }
-    }
-
-    private boolean post(MemoryRegion local, long offset, long length, long source, long token) {
-        long context = receiveContexts.acquire(token, receiveNumber, local.number);
-        return context != ContextSlab.NONE && acceptedReceive(context,
-                ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
     }
 
     /**

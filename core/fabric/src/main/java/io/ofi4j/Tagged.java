@@ -181,7 +181,10 @@ public final class Tagged extends TwoSided {
             requireTag(tag);
             requireMask(ignore);
             requireReceive(local, offset, length);
-            return post(local, offset, length, ANY, tag, ignore, token);
+            long context = receiveContexts.acquire(token, receiveNumber, local.number);
+            return context != ContextSlab.NONE && acceptedReceive(context,
+                    ops.fi_trecv(local.address + offset, length, local.descriptor, ANY, tag, ignore, context),
+                    "fi_trecv");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -209,7 +212,11 @@ public final class Tagged extends TwoSided {
             requireTag(tag);
             requireMask(ignore);
             requireReceive(local, offset, length);
-            return post(local, offset, length, source(peer), tag, ignore, token);
+            long source = source(peer);
+            long context = receiveContexts.acquire(token, receiveNumber, local.number);
+            return context != ContextSlab.NONE && acceptedReceive(context,
+                    ops.fi_trecv(local.address + offset, length, local.descriptor, source, tag, ignore, context),
+                    "fi_trecv");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -220,13 +227,6 @@ public final class Tagged extends TwoSided {
         if (!tryReceive(local, offset, length, peer, tag, ignore, token)) {
             awaitReceiveRoom("fi_trecv", () -> tryReceive(local, offset, length, peer, tag, ignore, token));
         }
-    }
-
-    private boolean post(MemoryRegion local, long offset, long length, long source, long tag, long ignore, long token) {
-        long context = receiveContexts.acquire(token, receiveNumber, local.number);
-        return context != ContextSlab.NONE && acceptedReceive(context,
-                ops.fi_trecv(local.address + offset, length, local.descriptor, source, tag, ignore, context),
-                "fi_trecv");
     }
 
     /**
