@@ -55,8 +55,8 @@ final class ConnectedEnd extends FabricEnd {
     void reach(byte[] bytes, byte[] remote, Runnable meanwhile, Duration deadline) {
         EndpointAddress address = EndpointAddress.of(bytes);
         RemoteRegion region = remoteOf(remote);
-        endpoint = keep(domain.openEndpoint(domain.info().withDestination(address))).bind(events).bind(queue())
-                .enable();
+        endpoint = promised(keep(domain.openEndpoint(domain.info().withDestination(address)))).bind(events)
+                .bind(queue()).enable();
         postWith(endpoint);
         endpoint.connection().connect(address);
         boolean answered = Waiting.YIELD.tryUntil(() -> {
@@ -83,7 +83,7 @@ final class ConnectedEnd extends FabricEnd {
     private void answer() {
         events.read().ifPresent(event -> {
             if (event instanceof Event.ConnectionRequested(var request) && endpoint == null) {
-                endpoint = keep(domain.openEndpoint(request)).bind(events).bind(queue()).enable();
+                endpoint = promised(keep(domain.openEndpoint(request))).bind(events).bind(queue()).enable();
                 postWith(endpoint);
                 endpoint.connection().accept();
             }

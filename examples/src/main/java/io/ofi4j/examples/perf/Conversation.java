@@ -2,7 +2,7 @@ package io.ofi4j.examples.perf;
 
 /**
  * How messages go between two ends: into receives that are always posted, so that none comes unexpected. The receiver
- * answers each message with as long a one, or every few with an empty one: the sender is never ahead of the receives.
+ * answers each message with as long a one, or every few with a short one: the sender is never ahead of the receives.
  *
  * @param layout the messages
  * @param isPingPong whether each is answered
@@ -19,7 +19,14 @@ record Conversation(Layout layout, boolean isPingPong) {
     }
 
     /** {@return where answers go} */
-    Layout answers() { return isPingPong ? layout : new Layout(0, ACKNOWLEDGEMENTS); }
+    Layout answers() {
+        return isPingPong ? layout : new Layout(Long.BYTES, ACKNOWLEDGEMENTS);
+    }
+
+    /** {@return how many bytes the messages have that an end receives} */
+    long longest(boolean isTarget) {
+        return isTarget ? layout.size() : answers().size();
+    }
 
     /** {@return how many operations an end has in flight beside those of the window} */
     int room() {

@@ -67,6 +67,11 @@ record Plan(Operation operation, int window, List<Long> sizes, long length, Opti
         return isTarget ? operation.remoteAccess() : operation.localAccess();
     }
 
+    /** {@return how many bytes an end receives at most in a message, 0 if it receives none} */
+    long longestReceive(boolean isTarget) {
+        return conversation.map(asked -> asked.longest(isTarget)).orElse(0L);
+    }
+
     /** {@return how many operations an end has in flight beside those that it receives} */
     int inFlight(boolean isTarget) {
         return (isTarget ? 1 : window) + conversation.map(Conversation::room).orElse(0);

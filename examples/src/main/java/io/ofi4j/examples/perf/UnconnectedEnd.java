@@ -15,7 +15,7 @@ final class UnconnectedEnd extends FabricEnd {
         super(device, plan, isTarget);
         try {
             vector = keep(device.domain().openAddressVector());
-            endpoint = keep(device.domain().openEndpoint()).bind(vector).bind(queue()).enable();
+            endpoint = promised(keep(device.domain().openEndpoint())).bind(vector).bind(queue()).enable();
             postWith(endpoint);
         } catch (RuntimeException e) {
             close();
