@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -31,6 +33,15 @@ public final class Forked {
     /** One class of each place whose classes a test may use, besides those of the tests themselves. */
     private static final List<String> PLACES = List.of("io.ofi4j.support.Forked", "io.ofi4j.Libfabric",
             "io.ofi4j.job.Job", "io.ofi4j.durable.Saver", "io.ofi4j.verbs.Verbs", "io.ofi4j.bindings.fabric_h");
+
+    private static final String LIBRARY = "io.ofi4j.library";
+
+    private static final Set<Process> STARTED = ConcurrentHashMap.newKeySet();
+
+    static {
+        // What a test that has failed left would run on, and take time from those after it.
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> STARTED.forEach(Process::destroyForcibly)));
+    }
 
     private Forked() {}
 
@@ -113,6 +124,7 @@ public final class Forked {
         command.add(TestSeed.option());
         command.add(Rounds.option());
         command.addAll(TestProviders.options());
+        if (System.getProperty(LIBRARY) != null) { command.add("-D" + LIBRARY + "=" + System.getProperty(LIBRARY)); }
         command.addAll(classes());
         List<String> rest = new ArrayList<>();
         for (String argument : arguments) {
@@ -127,7 +139,10 @@ public final class Forked {
             ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
             // The defaults of this library are what is tested, not those of who runs the tests.
             builder.environment().keySet().removeAll(List.of("IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"));
-            return new Running(builder.start(), log);
+            Process process = builder.start();
+            STARTED.add(process);
+            process.onExit().thenAccept(STARTED::remove);
+            return new Running(process, log);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

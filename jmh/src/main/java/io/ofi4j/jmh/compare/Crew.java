@@ -5,6 +5,7 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.info.FabricHints;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
@@ -186,7 +187,9 @@ final class Crew implements AutoCloseable {
         await(start);
         for (Thread thread : threads) {
             try {
-                thread.join();
+                if (!thread.join(Duration.ofSeconds(SECONDS))) {
+                    throw new IllegalStateException("a thread did not end in " + SECONDS + " s");
+                }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
