@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -92,15 +93,20 @@ final class ForkedArchive {
 
     private boolean isNewest() throws IOException {
         Path last = folder.resolve("made");
-        boolean isThere = Files.exists(last) && Files.exists(cache());
-        if (!isThere || !Files.readString(last).equals(places.toString())) { return false; }
+        long made;
+        try {
+            if (!Files.exists(cache()) || !Files.readString(last).equals(places.toString())) { return false; }
+            made = Files.getLastModifiedTime(last).toMillis();
+        } catch (NoSuchFileException _) { // whoever makes the next one has removed it
+            return false;
+        }
         long newest = 0;
         for (Path place : places) {
             try (Stream<Path> files = Files.walk(place)) {
                 newest = Math.max(newest, files.mapToLong(file -> file.toFile().lastModified()).max().orElse(0));
             }
         }
-        return Files.getLastModifiedTime(last).toMillis() > newest;
+        return made > newest;
     }
 
     private void makeLocked() throws IOException {
