@@ -143,7 +143,7 @@ final class ExchangeDuel {
             Pairs of = pairs.get(entry.getKey());
             return new Row(libfabric, provider, "pingpong-" + work + "-" + entry.getKey(), SMALL, 1,
                     cTimes.getValueAtPercentile(entry.getValue()), javaTimes.getValueAtPercentile(entry.getValue()),
-                    of.ratio(0.5), of.ratio(0.25), of.ratio(0.75), perOperation, 1);
+                    of.ratio(0.5), of.ratio(0.25), of.ratio(0.75), perOperation, 1, List.of());
         }).toList();
     }
 
