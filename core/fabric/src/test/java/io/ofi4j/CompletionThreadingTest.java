@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
@@ -17,6 +18,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
@@ -109,7 +111,9 @@ class CompletionThreadingTest {
     @ParameterizedTest
     @EnumSource(value = WaitObject.class, names = {"UNSPECIFIED", "FD"})
     void waitObjectsAreRefusedOnTcp(WaitObject object) {
-        String provider = TestProviders.rma().filter(name -> name.matches("net|tcp")).findFirst().orElseThrow();
+        Optional<String> found = TestProviders.rma().filter(name -> name.matches("net|tcp")).findFirst();
+        assumeTrue(found.isPresent(), "this libfabric has neither net nor tcp without connections");
+        String provider = found.get();
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints(provider)));
                 Domain domain = fabric.openDomain()) {
             ThrowingCallable queue = () -> domain
