@@ -60,10 +60,10 @@ public final class ConnectionException extends FabricException {
                     + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
                     Reason.REJECTED, data.clone());
         }
-        FabricException said = Status.exception(-errno, operation, provider); // this errno may be more precise
+        Status.Failure said = Status.failure(-errno, operation, "", provider); // its errno may be more precise
         Reason reason = Reason.of(said.errno(), false);
         String cause = reason == Reason.RESET ? " The peer or the network broke the connection." : "";
-        return new ConnectionException(said.getMessage() + cause, operation, said.errno(), reason, data.clone());
+        return new ConnectionException(said.message() + cause, operation, said.errno(), reason, data.clone());
     }
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {

@@ -160,9 +160,11 @@ class ConnectionTest {
 
                 ConnectionException e = catchThrowableOfType(ConnectionException.class,
                         () -> client.connection().awaitConnected(Pair.DEADLINE));
-                assertThat(e.data()).containsExactly(reason);
+                // tcp of 1.15 loses what comes with a rejection, which its commit 208c3563b mended
+                byte[] arrived = provider.equals("tcp") && TestProviders.isBefore(1, 16) ? new byte[0] : reason;
+                assertThat(e.data()).containsExactly(arrived);
                 assertThat(e.reason()).isEqualTo(
-                        length == 0 ? ConnectionException.Reason.REFUSED : ConnectionException.Reason.REJECTED);
+                        arrived.length == 0 ? ConnectionException.Reason.REFUSED : ConnectionException.Reason.REJECTED);
             }
         }
     }

@@ -166,6 +166,22 @@ class FlightRecorderTest {
         assertThat(seen.one("FabricException").getInt("errno")).isEqualTo(111);
     }
 
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aRejectionWithoutDataIsOneException(String provider) {
+        Seen seen = Seen.during(() -> {
+            try (Listener listener = new Listener(provider)) {
+                Endpoint client = listener.client();
+                client.connection().connect(listener.passive.address());
+                listener.request().reject();
+                assertThatThrownBy(() -> client.connection().awaitConnected(Pair.DEADLINE))
+                        .isInstanceOf(ConnectionException.class);
+            }
+        });
+
+        assertThat(seen.one("FabricException").getInt("errno")).isEqualTo(111);
+    }
+
     @Test
     void operationsThatClosingCancelsAppear() {
         int[] canceled = new int[1];

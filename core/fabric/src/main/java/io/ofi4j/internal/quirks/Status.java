@@ -32,13 +32,22 @@ public final class Status {
 
     /** As {@link #exception(long, String, String)}, and names the peer of the operation. */
     public static FabricException exception(long status, String operation, String to, String provider) {
+        Failure failure = failure(status, operation, to, provider);
+        return new FabricException(failure.message, operation, failure.errno);
+    }
+
+    /** What an exception says. */
+    public record Failure(int errno, String message) {}
+
+    /** {@return what the exception for a status below 0 says, for one of another kind} */
+    public static Failure failure(long status, String operation, String to, String provider) {
         int errno = (int) -status;
         String message = operation + to + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
                 + " (errno " + errno + ").";
         String shortage = operation.startsWith("fi_") ? descriptorShortage(descriptorsNeeded(errno)) : "";
         return shortage.isEmpty()
-                ? new FabricException(message + Remedies.of(errno, operation, provider), operation, errno)
-                : new FabricException(message + shortage, operation, Errno.EMFILE);
+                ? new Failure(errno, message + Remedies.of(errno, operation, provider))
+                : new Failure(Errno.EMFILE, message + shortage);
     }
 
     /**
