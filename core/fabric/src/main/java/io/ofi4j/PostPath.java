@@ -178,10 +178,21 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     }
 
     final void requireOpen(Segments local) {
-        for (int i = 0; i < local.count; i++) {
-            MemoryRegion region = local.regions[i];
-            if (region.rights == 0 || !region.isMemoryAlive()) { throw closed(region); }
+        if (local.only != null) {
+            requireOpen(local.only);
+        } else {
+            requireAllOpen(local);
         }
+    }
+
+    private static void requireAllOpen(Segments local) {
+        for (int i = 0; i < local.count; i++) {
+            requireOpen(local.regions[i]);
+        }
+    }
+
+    private static void requireOpen(MemoryRegion region) {
+        if (region.rights == 0 || !region.isMemoryAlive()) { throw closed(region); }
     }
 
     /** Checks a flag of a prepared operation. */

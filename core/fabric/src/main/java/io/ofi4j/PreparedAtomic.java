@@ -189,7 +189,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         try {
             requireOpen(form);
             long number = hasFlags ? atomics.numberFor(flags) : atomics.number;
-            long context = atomics.contexts.acquire(token, number, operands.firstRegion());
+            long context = atomics.contexts.acquire(token, number, operands.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             addExtraRegions(form, context);
             struct.prepare(operation.value(), context);

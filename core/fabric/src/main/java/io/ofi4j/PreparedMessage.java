@@ -202,7 +202,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         try {
             long effectiveFlags = call.hasFlags ? flags : family.defaultFlags;
             requireSendable(effectiveFlags);
-            long context = family.contexts.acquire(token, family.numberFor(effectiveFlags), local.firstRegion());
+            long context = family.contexts.acquire(token, family.numberFor(effectiveFlags), local.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(family.contexts, context);
             struct.context(context);
@@ -217,7 +217,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         boolean entered = ThreadGuard.enter(family.receiveGuard, family.receiveUnlockedThread);
         try {
             requireReceivable();
-            long context = family.receiveContexts.acquire(token, family.receiveNumber, local.firstRegion());
+            long context = family.receiveContexts.acquire(token, family.receiveNumber, local.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(family.receiveContexts, context);
             struct.context(context);

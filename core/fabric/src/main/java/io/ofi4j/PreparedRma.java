@@ -184,7 +184,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         try {
             requireOpen();
             if (local.amount == 0 && call.isRead && rma.emptyReadsHang) { return rma.completeEmptyRead(number, token); }
-            long context = rma.contexts.acquire(token, number, local.firstRegion());
+            long context = rma.contexts.acquire(token, number, local.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(rma.contexts, context);
             struct.context(context);

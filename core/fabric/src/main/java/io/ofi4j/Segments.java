@@ -14,6 +14,10 @@ final class Segments {
     /** The numbers of the regions after the first, for the queue. */
     final int[] extraRegions;
     int count;
+    /** The region of a list of one local segment, which most are; otherwise null. */
+    MemoryRegion only;
+    /** The number of the first local segment's region, for the queue; 0 if there is none. */
+    int firstRegion;
     /** The bytes or elements of all segments. */
     long amount;
     /** The access flags that all regions have. */
@@ -47,6 +51,8 @@ final class Segments {
 
     void clear() {
         count = 0;
+        only = null;
+        firstRegion = 0;
         vector.count(0);
         amount = 0;
         rights = Access.ALL;
@@ -56,6 +62,7 @@ final class Segments {
         requireRoom();
         set(count, region, offset, segmentAmount);
         added(segmentAmount);
+        findOnly();
     }
 
     void add(RemoteRegion region, long offset, long segmentAmount) {
@@ -67,6 +74,7 @@ final class Segments {
     void replace(int index, MemoryRegion region, long offset, long segmentAmount) {
         set(Objects.checkIndex(index, count), region, offset, segmentAmount);
         recount();
+        findOnly();
     }
 
     void replace(int index, RemoteRegion region, long offset, long segmentAmount) {
@@ -74,12 +82,18 @@ final class Segments {
         recount();
     }
 
+    private void findOnly() { only = count == 1 ? regions[0] : null; }
+
     private void set(int index, MemoryRegion region, long offset, long segmentAmount) {
         path.requireDomain(region);
         vector.set(index, region.address + offset, segmentAmount, region.descriptor);
         regions[index] = region;
         rightsOfEach[index] = region.accessBits;
-        if (index > 0) { extraRegions[index - 1] = region.number; }
+        if (index > 0) {
+            extraRegions[index - 1] = region.number;
+        } else {
+            firstRegion = region.number;
+        }
     }
 
     private void set(int index, RemoteRegion region, long offset, long segmentAmount) {
@@ -118,11 +132,6 @@ final class Segments {
         if ((rights & right) == 0) {
             throw new IllegalArgumentException("a " + kind + "segment's region lacks " + Access.setOf(right));
         }
-    }
-
-    /** The first region's number, for the queue; 0 if there is none. */
-    int firstRegion() {
-        return count == 0 ? 0 : regions[0].number;
     }
 
     /** Tells the queue the regions of an operation after the first. */
