@@ -244,6 +244,9 @@ public final class MemoryRegion implements AutoCloseable {
         return kind;
     }
 
+    /** {@return the domain in which it is registered} */
+    public Domain domain() { return domain; }
+
     boolean hasKey(long key) { return isOpen() && remote != null && remote.key() == key; }
 
     /** {@return the operations that it may be used for} */

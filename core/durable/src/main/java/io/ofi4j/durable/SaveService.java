@@ -228,9 +228,7 @@ public final class SaveService implements AutoCloseable {
      */
     public void coverReceives(MemoryRegion region) {
         if (!region.isOpen() || closed) { throw new IllegalStateException(region.isOpen() ? closed() : "" + region); }
-        if (domain.region(region.remote().key()).filter(region::equals).isEmpty()) {
-            throw new IllegalArgumentException("the region belongs to another domain");
-        }
+        if (region.domain() != domain) { throw new IllegalArgumentException("the region belongs to another domain"); }
         if (!region.access().contains(Access.RECEIVE)) {
             throw new IllegalArgumentException("the region is registered for " + region.access()
                     + ", which lacks RECEIVE: messages cannot be received into it");
