@@ -30,6 +30,14 @@ final class OtherQuirks {
                     "fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it"
                             + " refused.",
                     "AddressVectorTest", Fact.SYMMETRIC_HAS_ONE_PLACE),
+            // bf66b48c1 (1.17.0) mended it
+            new Quirk("sockets-removals", provider -> provider.is("sockets"), VersionRange.from(1, 15).to(1, 16),
+                    "fi_av_remove of a peer to which a connection is being made ends the process. The peer stays in the"
+                            + " provider's vector until that is closed.",
+                    "ModelTest") {
+                @Override
+                protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) { return 0; }
+            },
             // 3ade989f9 brought it
             new Quirk("sockets-unconnected-peers", provider -> provider.is("sockets"), VersionRange.from(2, 5),
                     "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the"

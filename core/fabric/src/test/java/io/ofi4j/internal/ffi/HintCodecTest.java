@@ -25,11 +25,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Every hint is where fi_getinfo looks for it, and every value of a device comes from where libfabric puts it. */
 class HintCodecTest {
     private static final byte[] KEY = {1, 0, 2};
+
+    @BeforeAll
+    static void theLibraryThatThePropertyNamesIsTheOnlyOne() { NativeLibrary.ensureLoaded(); }
 
     private static InfoHandle asked(AttributeHints attributes) {
         return Hints.of(FabricHints.any().attributes(attributes), 0, 0);

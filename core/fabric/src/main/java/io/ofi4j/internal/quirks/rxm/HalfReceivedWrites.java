@@ -48,11 +48,11 @@ final class HalfReceivedWrites extends CoreProviderPatch {
         MEMORY.set(JAVA_INT, HALF_PAGE + CONTEXT, RXM_RX);
     }
 
-    /** Functions are replaced up to the newest version that was tested; the number in RXM_RX is the same in all. */
-    private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 6);
+    /** Up to the newest that was tested. By the source, all of them begin a context and drop a receive in the same way. */
+    private static final VersionRange VERSIONS = VersionRange.from(1, 15).to(2, 6);
 
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", provider -> isTested(provider) && provider.hasCore("tcp", "net"), VERSIONS,
+        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), VERSIONS,
                 "Where a connection ends before all bytes of a write with completion data have come, the provider"
                         + " below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the"
