@@ -219,7 +219,7 @@ public final class Connection {
         if (state == State.SHUT_DOWN || state == State.FAILED) { return; }
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
-            endpoint.aliases.requireNone(endpoint);
+            endpoint.children.requireNone(endpoint);
             endpoint.lifeCycle.awaitDeferredWork(EndpointLifeCycle.DRAIN_TIMEOUT);
             Event event = receiveShutdown();
             endpoint.lifeCycle.closeWithConnection();

@@ -59,7 +59,8 @@ public final class Endpoint implements AutoCloseable {
     final EndpointLifeCycle lifeCycle;
     /** The endpoint that this is an alias of, or null. */
     final Endpoint original;
-    final OpenChildren aliases = OpenChildren.owned();
+    /** Its open aliases and multicast groups. */
+    final OpenChildren children = OpenChildren.owned();
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
      * The {@link Peer#reachableVector} of the peers that this endpoint reaches, while it is enabled and open and can
@@ -409,6 +410,33 @@ public final class Endpoint implements AutoCloseable {
         return collectives;
     }
 
+    /**
+     * Joins a multicast group: this endpoint receives what is sent to the group, and sends to it with
+     * {@link MulticastGroup#trySend}; fi_join, fi_cm(3). It needs {@link Capability#MULTICAST}. Which of the group's
+     * messages an endpoint receives may depend on its own address; {@code core/guide/MESSAGES.md} says how to choose
+     * it.
+     *
+     * @param group the address of the group, such as {@link EndpointAddress#of(InetSocketAddress)}
+     * @param deadline the longest time to wait for the join, FI_JOIN_COMPLETE
+     * @return the group, which must be closed before this endpoint
+     * @throws IllegalArgumentException if the address has another format than the provider's, or is not that of a group
+     * @throws IllegalStateException if this endpoint is not enabled, or is a member of the group already
+     * @throws UnsupportedOperationException if this endpoint was opened without {@link Capability#MULTICAST} or
+     *         {@link Capability#MSG}, or with {@link OperationFlag#INJECT} as a default flag, the provider cannot join
+     *         such a group, or this endpoint only sends and the provider could not leave the group
+     * @throws FabricException if the join fails, for example with {@code ENODEV} (19) where there is no route to the
+     *         group, or with {@code ENOBUFS} (105) after too many joins. If libfabric cannot give up the failed join,
+     *         this endpoint cannot be closed, and the exception of {@code fi_close(multicast group)} is suppressed in
+     *         this one
+     * @throws FabricTimeoutException if the join is not reported in time; it is given up
+     */
+    public MulticastGroup joinMulticast(EndpointAddress group, Duration deadline) {
+        synchronized (this) {
+            requireFamily(Capability.MULTICAST);
+        }
+        return MulticastGroup.join(messages(), group, deadline);
+    }
+
     /** Whether INJECT is a flag of every operation without flags of its own. */
     boolean injectsByDefault() {
         return (info.transmit().operationFlags() & OperationFlag.INJECT.bit()) != 0;
@@ -432,9 +460,9 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** Closes the open aliases for a scope. */
+    /** Closes the open aliases and multicast groups for a scope. */
     void closeChildren(ScopeClose close) {
-        close.closeAll(aliases.all(AutoCloseable.class).collect(toList()));
+        close.closeAll(children.all(AutoCloseable.class).collect(toList()));
     }
 
     /** Closes the flush, before the endpoint closes. */
@@ -477,7 +505,7 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Endpoint alias(Set<OperationFlag> levels) {
         Endpoint alias = new Endpoint(this, control().alias(levels));
-        aliases.add(alias);
+        children.add(alias);
         return alias;
     }
 
@@ -532,11 +560,11 @@ public final class Endpoint implements AutoCloseable {
      * <p>Where the provider cannot cancel operations, closing first waits for those in flight, at most two seconds. The
      * notes in {@code core/guide/PROVIDERS.md} say where that is so, and what libfabric keeps after the close.
      *
-     * <p><b>If it throws.</b> After IllegalStateException, which names open aliases, endpoints that share this context,
-     * or deferred work, and after WrongThreadException, the endpoint is still open. After FabricException of the
-     * operation {@code fi_close(endpoint)} it is closed, and libfabric keeps what it could not close. After any other
-     * exception, such as for another thread's call that hangs, it takes no operations; call {@code close} again, which
-     * continues.
+     * <p><b>If it throws.</b> After IllegalStateException, which names open aliases, multicast groups, endpoints that
+     * share this context, or deferred work, and after WrongThreadException, the endpoint is still open. After
+     * FabricException of the operation {@code fi_close(endpoint)} it is closed, and libfabric keeps what it could not
+     * close. After any other exception, such as for another thread's call that hangs, it takes no operations; call
+     * {@code close} again, which continues.
      */
     @Override
     public void close() { lifeCycle.close(EndpointLifeCycle.DRAIN_TIMEOUT); }

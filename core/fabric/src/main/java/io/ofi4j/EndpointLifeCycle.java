@@ -114,6 +114,8 @@ final class EndpointLifeCycle implements EndpointView {
     private long longestMessage;
     /** The event queue that reports joins, or null. */
     private Handle joinEvents;
+    /** The same, of joins of multicast groups, or null. */
+    private JoinEvents multicastEvents;
 
     EndpointLifeCycle(Endpoint endpoint, EndpointBindings bindings) { this(endpoint, bindings, null); }
 
@@ -342,7 +344,7 @@ final class EndpointLifeCycle implements EndpointView {
                 && !bindings.counters.has(CounterEvent.WRITE)) {
             bindWriteCounter();
         }
-        if (hasPeers() && (info.capabilityBits() & Capability.COLLECTIVE.bit()) != 0) { bindJoinEvents(); }
+        if (hasPeers()) { bindJoinEvents(); }
     }
 
     private void bindQueue(CompletionQueue queue) {
@@ -359,12 +361,20 @@ final class EndpointLifeCycle implements EndpointView {
     }
 
     private void bindJoinEvents() {
-        Handle events = opened(
-                FabricOps.fi_eq_open(domain.fabric().handle(), 0, FabricConstants.FI_WRITE, WaitObject.NONE.value()),
-                "fi_eq_open");
-        owned.push(events);
-        bind(events, 0, "fi_ep_bind(event queue)");
-        joinEvents = events;
+        if ((info.capabilityBits() & Capability.COLLECTIVE.bit()) != 0) {
+            Status.check(tryBindJoinEvents(), "fi_ep_bind(event queue)", info.provider());
+        } else if ((info.capabilityBits() & Capability.MULTICAST.bit()) != 0 && tryBindJoinEvents() == 0) {
+            multicastEvents = new JoinEvents(joinEvents); // without them joins are refused, and all else works
+        }
+    }
+
+    private int tryBindJoinEvents() {
+        OpenResult out = FabricOps.fi_eq_open(domain.fabric().handle(), 0, FabricConstants.FI_WRITE,
+                WaitObject.NONE.value());
+        if (out.status() != 0) { return out.status(); }
+        owned.push(out.handle());
+        joinEvents = out.handle();
+        return FidOps.fi_bind(handle, out.handle(), 0);
     }
 
     /**
@@ -377,6 +387,16 @@ final class EndpointLifeCycle implements EndpointView {
             throw new UnsupportedOperationException("collective operations of " + endpoint
                     + " need one completion queue for both directions, and no counters:"
                     + " bind those to another endpoint");
+        }
+        return events;
+    }
+
+    /** @throws UnsupportedOperationException if the provider reports no joins of multicast groups */
+    JoinEvents multicastEvents() {
+        JoinEvents events = original.multicastEvents;
+        if (events == null) {
+            throw new UnsupportedOperationException(
+                    "fi_join is not offered by the provider " + info.provider() + " for this endpoint");
         }
         return events;
     }
@@ -445,7 +465,7 @@ final class EndpointLifeCycle implements EndpointView {
         synchronized (endpoint) {
             if (!state.mayClose()) { return; }
             bindings.requireClosable();
-            endpoint.aliases.requireNone(endpoint);
+            endpoint.children.requireNone(endpoint);
             become(State.CLOSING);
         }
         try {
@@ -489,7 +509,7 @@ final class EndpointLifeCycle implements EndpointView {
     private void finishAlias() {
         domain.queues.works.requireNoneWaiting(endpoint); // no further operation can be queued
         if (openHandle != null) { closeOpenHandle(); }
-        endpoint.original.aliases.remove(endpoint);
+        endpoint.original.children.remove(endpoint);
         become(State.CLOSED);
     }
 

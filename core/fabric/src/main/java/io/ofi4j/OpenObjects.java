@@ -65,7 +65,7 @@ final class OpenObjects implements OpenObjectsMXBean {
     private OpenEndpoint endpoint(Endpoint endpoint) {
         List<CompletionQueue> queues = endpoint.bindings.queues();
         int inFlight = queues.stream().mapToInt(queue -> queue.contexts.inFlightOfEndpoint(endpoint.number)).sum();
-        List<Endpoint> handles = Stream.concat(Stream.of(endpoint), endpoint.aliases.all(Endpoint.class)).toList();
+        List<Endpoint> handles = Stream.concat(Stream.of(endpoint), endpoint.children.all(Endpoint.class)).toList();
         return new OpenEndpoint(identifier(endpoint), endpoint.bindings.role + " " + endpoint.info().endpoint().type(),
                 queues.stream().map(this::identifier).toList(),
                 new EndpointStatistics(inFlight, endpoint.canceled,

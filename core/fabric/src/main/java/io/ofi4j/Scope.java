@@ -21,10 +21,10 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p>A fabric that the scope opened belongs to it with everything that is opened through it: domains, endpoints and
- * their aliases, contexts, regions, queues, vectors, counters, progress threads, listeners, connection requests.
- * {@link #add} adds other objects, such as a {@code Job}, an arena, or the endpoint of one connection. A program may
- * close the objects of its fabrics itself, earlier.
+ * <p>A fabric that the scope opened belongs to it with everything that is opened through it: domains, endpoints with
+ * their aliases and multicast groups, contexts, regions, queues, vectors, counters, progress threads, listeners,
+ * connection requests. {@link #add} adds other objects, such as a {@code Job}, an arena, or the endpoint of one
+ * connection. A program may close the objects of its fabrics itself, earlier.
  *
  * <p><b>Threads.</b> Any thread may call any method. {@link #close} closes what the calling thread may close: a domain
  * with {@link ThreadingModel#DOMAIN}, and a queue with {@link ThreadingModel#COMPLETION}, only on its owner. Each owner

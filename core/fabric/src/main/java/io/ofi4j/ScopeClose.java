@@ -100,7 +100,7 @@ final class ScopeClose {
             case Counter counter -> counter.isBound();
             case EventQueue queue -> queue.isBound();
             case SharedTransmitContext context -> !context.endpoints().isEmpty();
-            case Endpoint endpoint -> !endpoint.aliases.isEmpty() || !endpoint.bindings.sharers.isEmpty();
+            case Endpoint endpoint -> !endpoint.children.isEmpty() || !endpoint.bindings.sharers.isEmpty();
             case ScalableEndpoint endpoint -> endpoint.hasContexts();
             case PassiveEndpoint endpoint -> endpoint.hasTakenRequests();
             default -> false;

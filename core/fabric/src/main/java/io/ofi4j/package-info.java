@@ -29,7 +29,7 @@
  * <li>An {@link io.ofi4j.AddressVector} holds the peers of unconnected endpoints. A connected endpoint
  * ({@link io.ofi4j.info.FabricHints#connected}) has a {@link io.ofi4j.Connection} and an {@link io.ofi4j.EventQueue}
  * for its events instead; a {@link io.ofi4j.PassiveEndpoint} listens for connections. Operations name a
- * {@link io.ofi4j.Peer}.
+ * {@link io.ofi4j.Peer}. A {@link io.ofi4j.MulticastGroup} sends to all its members.
  * </ul>
  *
  * <p><b>Life cycle.</b> Every opened object is {@link AutoCloseable}; closing it again has no effect. Close children

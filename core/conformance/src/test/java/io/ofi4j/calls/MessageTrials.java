@@ -1,15 +1,19 @@
 package io.ofi4j.calls;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.Messages;
+import io.ofi4j.MulticastGroup;
 import io.ofi4j.PreparedMessage;
 import io.ofi4j.Tagged;
 import io.ofi4j.Endpoint;
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Mailbox;
+import io.ofi4j.support.Member;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +24,7 @@ final class MessageTrials {
     private static final long TAG = 0x55;
     private static final long LENGTH = 64;
     private static final long TOKEN = 77;
+    private static final String JOIN = "fi_join, fi_mc_addr, MULTICAST";
     /** More than any provider leaves unused of a receive of many messages. */
     private static final long ROOM = 64 << 10;
 
@@ -43,7 +48,7 @@ final class MessageTrials {
 
     /** Whether a call is one of these. */
     static boolean has(String call) {
-        return call.matches("fi_t?(send|recv|inject)(?!_).*|fi_cancel");
+        return call.matches("fi_t?(send|recv|inject)(?!_).*|fi_cancel|" + JOIN);
     }
 
     static void addTo(Map<String, CallTrial> all) {
@@ -97,6 +102,18 @@ final class MessageTrials {
         }));
         addTaggedTo(all);
         addLooksTo(all);
+        all.put(JOIN, MessageTrials::sendToGroup);
+    }
+
+    /** Where no group can be reached, the call is not tried. */
+    private static void sendToGroup(CallColumn column) {
+        TestProviders.info(column.hints().addCapabilities(Capability.MULTICAST));
+        assumeTrue(Member.obstacle().isEmpty(), Member.obstacle());
+        try (Member member = Member.at(1); MulticastGroup group = member.join(member.groupAtPort(1))) {
+            member.send(group, DATA);
+            member.await(1, 1);
+            assertThat(member.received).containsExactly(DATA);
+        }
     }
 
     private static void addTaggedTo(Map<String, CallTrial> all) {

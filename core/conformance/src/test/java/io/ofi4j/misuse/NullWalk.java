@@ -18,6 +18,7 @@ import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
+import io.ofi4j.MulticastGroup;
 import io.ofi4j.RawKey;
 import io.ofi4j.ScalableEndpoint;
 import io.ofi4j.Scope;
@@ -48,6 +49,7 @@ import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.job.Reduction;
+import io.ofi4j.support.Member;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.util.Futures;
@@ -151,6 +153,8 @@ final class NullWalk {
                         Rendezvous.newSecret());
                 Job job = Job.join(); // of one
                 JobCollectives collectives = new JobCollectives(job, pair.domain);
+                Member member = Member.at(0);
+                MulticastGroup all = Member.obstacle().isEmpty() ? member.join(member.groupAtPort(0)) : null;
                 Fabric sockets = Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("sockets")));
                 Domain domain = sockets.openDomain();
                 Counter first = domain.openCounter();
@@ -173,6 +177,7 @@ final class NullWalk {
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(collective.endpoint.collectives(), collective.endpoint.collectives()
                     .join(List.of(collective.vector.insert(collective.endpoint.address()))).awaitJoined(Pair.DEADLINE));
+            if (all != null) { walk.add(all); }
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
@@ -181,7 +186,7 @@ final class NullWalk {
             walk.add(group, futures, futures.submit(token -> {}), rendezvous,
                     new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
-                walk.walk(type);
+                if (type != MulticastGroup.class || all != null) { walk.walk(type); } // where groups can be reached
             }
             walk.opened.forEach(Endpoint::close);
         }

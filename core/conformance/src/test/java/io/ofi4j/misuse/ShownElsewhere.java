@@ -17,7 +17,8 @@ record ShownElsewhere(String key, String test, String reason) {
 
     /** With the loaded version of libfabric. */
     static List<ShownElsewhere> all() {
-        return Stream.of(byTests(), byDevices(), byNobody(), withVersions()).flatMap(some -> some).toList();
+        return Stream.of(byTests(), byDevices(), byNobody(), withVersions(), withoutRoutes()).flatMap(some -> some)
+                .toList();
     }
 
     private static ShownElsewhere shown(String key, String test, String reason) {
@@ -143,6 +144,8 @@ record ShownElsewhere(String key, String test, String reason) {
                         "no provider has endpoints of another type than RDM, MSG and DGRAM"),
                 shown("Fabric.openPassiveEndpoint(FabricInfo) UnsupportedOperationException", NO_TEST,
                         "every provider with connected endpoints that is known here has passive ones"),
+                shown("Endpoint.joinMulticast(EndpointAddress, Duration) FabricTimeoutException", NO_TEST,
+                        "the only provider with multicast reports a join before fi_join returns"),
                 shown("MappedKey.close() WrongThreadException", NO_TEST, "no provider of Debian has raw keys"),
                 shown("MemoryRegion.force() UncheckedIOException", NO_TEST, "it takes a disk that fails"),
                 shown("SaveService.progress() FabricException", NO_TEST,
@@ -150,6 +153,21 @@ record ShownElsewhere(String key, String test, String reason) {
                 shown("Tagged.trySendData(MemoryRegion, long, long, long, Peer, long, long) UnsupportedOperationException",
                         NO_TEST, "every provider with tags that is known here carries data"),
                 shown("Waitable.tryWait() FabricException", NO_TEST, "fi_trywait of no software provider fails"));
+    }
+
+    /** Where no multicast group can be reached. */
+    private static Stream<ShownElsewhere> withoutRoutes() {
+        if (MisuseOfMulticast.isPossible()) { return Stream.empty(); }
+        String join = "Endpoint.joinMulticast(EndpointAddress, Duration) ";
+        String reason = "this machine has no route to multicast groups";
+        String test = "io.ofi4j.MulticastTest#";
+        return Stream.of(shown(join + "IllegalArgumentException", test + "anAddressThatIsNoGroupsIsRefused", reason),
+                shown(join + "IllegalStateException", test + "aSecondJoinOfAnAddressIsRefusedAndTheFirstStays", reason),
+                shown(join + "UnsupportedOperationException", test + "anEndpointThatOnlySendsIsRefused", reason),
+                shown(join + "FabricException", test + "whereThereIsNoRouteNothingIsJoinedAndTheEndpointCanBeClosed",
+                        reason),
+                shown("MulticastGroup.trySend(MemoryRegion, long, long, long) IllegalStateException",
+                        test + "aClosedGroupIsRefused", reason));
     }
 
     /** What only some versions of libfabric show. */

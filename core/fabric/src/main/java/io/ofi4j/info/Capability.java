@@ -1,6 +1,7 @@
 package io.ofi4j.info;
 
 import io.ofi4j.AddressVector;
+import io.ofi4j.Endpoint;
 import java.util.Set;
 
 /** What an endpoint can do; the capability bits of fi_getinfo(3). */
@@ -13,7 +14,7 @@ public enum Capability {
     TAGGED(3),
     /** Atomic operations on a peer's memory. */
     ATOMIC(4),
-    /** Multicast. */
+    /** Multicast groups: {@link Endpoint#joinMulticast}. */
     MULTICAST(5),
     /** Collective operations. */
     COLLECTIVE(6),

@@ -24,6 +24,10 @@ public final class AddressFormats {
     private static final int IPV4_LENGTH = 4;
     private static final int IPV6_OFFSET = 8;
     private static final int IPV6_LENGTH = 16;
+    /** Of the first byte of an address. */
+    private static final int IPV4_MULTICAST_MASK = 0xf0;
+    private static final int IPV4_MULTICAST = 0xe0;
+    private static final int IPV6_MULTICAST = 0xff;
 
     /** Refuses an address that does not have the format of the provider. */
     public static void require(FabricInfo info, EndpointAddress address) {
@@ -31,6 +35,18 @@ public final class AddressFormats {
             throw new IllegalArgumentException("addresses of provider " + info.provider() + " have " + what
                     + ": does the peer use the same provider and address family?");
         });
+    }
+
+    /** Refuses an address of IP that is not the address of a multicast group. It has the format of the provider. */
+    public static void requireMulticast(EndpointAddress address) {
+        byte[] bytes = address.toBytes();
+        boolean isIpv4 = bytes.length >= SOCKADDR_IN_LENGTH && family(bytes) == AF_INET;
+        boolean isIpv6 = bytes.length >= SOCKADDR_IN6_LENGTH && family(bytes) == AF_INET6;
+        if (isIpv4 && (bytes[IPV4_OFFSET] & IPV4_MULTICAST_MASK) != IPV4_MULTICAST
+                || isIpv6 && Byte.toUnsignedInt(bytes[IPV6_OFFSET]) != IPV6_MULTICAST) {
+            throw new IllegalArgumentException(address + " is not the address of a multicast group: those are "
+                    + (isIpv4 ? "224.0.0.0 to 239.255.255.255" : "ff00:: and above"));
+        }
     }
 
     /** The property of the provider's addresses that this address lacks, for a message; empty if it has the format. */

@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * {@code struct fi_ops_cm}: names and connections. The structs of active and passive endpoints begin with the same
- * fields.
+ * {@code struct fi_ops_cm}: names, connections and multicast groups. The structs of active and passive endpoints begin
+ * with the same fields.
  */
 public final class CmOps {
     private static final int ROOM = 1024;
@@ -72,6 +72,12 @@ public final class CmOps {
             return fi_ops_cm.reject.invoke(fi_reject.of(passiveEndpoint), passiveEndpoint.pointer(),
                     MemorySegment.ofAddress(request), data(arena, data), data.length);
         }
+    }
+
+    /** Joins a multicast group. Its event has this context, which need not be an address. */
+    public static OpenResult fi_join(Handle endpoint, byte[] group, long context) {
+        return OpenResult.of(endpoint.provider(), (arena, out) -> fi_ops_cm.join.invoke(fi_join.of(endpoint),
+                endpoint.pointer(), name(arena, group), 0, out, MemorySegment.ofAddress(context)));
     }
 
     public static int fi_shutdown(Handle endpoint) {

@@ -52,6 +52,11 @@ public final class EqOps {
 
     public long data() { return fi_eq_entry.data(entry); }
 
+    /** The error number of an event of that length, or 0: some providers report failed joins as completed ones. */
+    public int errno(long length) {
+        return length < fi_eq_err_entry.sizeof() ? 0 : Math.abs(fi_eq_err_entry.err(entry));
+    }
+
     /** The info of a connection request; the caller owns it. */
     public InfoHandle info() {
         return new InfoHandle(fi_eq_cm_entry.info(entry));

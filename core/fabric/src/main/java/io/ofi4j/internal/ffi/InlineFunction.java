@@ -107,6 +107,7 @@ enum InlineFunction {
     fi_connect(fid_ep.cm$offset(), fi_ops_cm.connect$offset()),
     fi_getname(fid_ep.cm$offset(), fi_ops_cm.getname$offset()),
     fi_getpeer(fid_ep.cm$offset(), fi_ops_cm.getpeer$offset()),
+    fi_join(fid_ep.cm$offset(), fi_ops_cm.join$offset()),
     fi_join_collective(fid_ep.cm$offset(), fi_ops_cm.join$offset()),
     fi_listen(fid_ep.cm$offset(), fi_ops_cm.listen$offset()),
     fi_reject(fid_ep.cm$offset(), fi_ops_cm.reject$offset()),

@@ -192,6 +192,9 @@ public enum Fact {
     SYMMETRIC_HAS_ONE_PLACE,
     /** An address stays known to the provider until its vector is closed, also where its last peer was removed. */
     REMOVED_PEERS_STAY,
+    /** A multicast group of an endpoint that only sends cannot be closed, and neither can its endpoint. */
+    SENDERS_GROUPS_STAY("joins of multicast groups by endpoints that only send", "cannot end such a membership",
+            "insert the group's address as a peer and send to it, or ask for Capability.RECV, too"),
     /** An endpoint that no vector was bound to must get one before it is closed. */
     CLOSE_NEEDS_VECTOR,
     /** Injects need a counter of writes on their endpoint. */

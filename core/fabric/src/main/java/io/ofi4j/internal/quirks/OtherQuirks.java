@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * The quirks of {@code sockets} and of {@code ofi_rxd}, and the one of several providers. Ranges without a comment are
- * by source: from 1.15 to today's main no commit has changed the behaviour.
+ * The quirks of {@code sockets}, of {@code udp} and of {@code ofi_rxd}, and the one of several providers. Ranges
+ * without a comment are by source: from 1.15 to today's main no commit has changed the behaviour.
  */
 final class OtherQuirks {
-    static final List<Quirk> ALL = List.of(new VariableLimits(), new Quirk("sockets-places",
+    static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), new Quirk("sockets-places",
             provider -> provider.is("sockets"), VersionRange.from(1, 15),
             "A domain works on 128 operations at a time, and does not take back the places of those that are under way"
                     + " when their endpoint is closed.",

@@ -6,6 +6,7 @@ import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.Handle;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -110,6 +111,13 @@ public class Quirk {
 
     /** Before an address is inserted; throws where it must not be. */
     protected void beforeInsert(EndpointAddress address) {}
+
+    /**
+     * Before an endpoint joins a multicast group; throws where it must not be.
+     *
+     * @param joined the groups that it is a member of
+     */
+    protected void beforeJoin(EndpointAddress group, List<EndpointAddress> joined) {}
 
     /** Inserts a peer, or refuses to. */
     protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {

@@ -159,6 +159,10 @@ public final class Quirks {
 
     public void closed(EndpointView endpoint) { active.forEach(quirk -> quirk.closed(endpoint)); }
 
+    public void beforeJoin(EndpointAddress group, List<EndpointAddress> joined) {
+        active.forEach(quirk -> quirk.beforeJoin(group, joined));
+    }
+
     public <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
         Supplier<P> checked = () -> {
             active.forEach(quirk -> quirk.beforeInsert(address));

@@ -45,6 +45,13 @@ public final class Remedies {
             case Errno.ENOENT -> operation.equals("fi_enable") && provider.contains("shm")
                     ? " An endpoint's file is made in /dev/shm, which is not there: mount a tmpfs there."
                     : " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
+            case Errno.ENODEV -> operation.equals("fi_join") || operation.equals("fi_close(multicast group)")
+                    ? " The system has no route to the group: add one, such as 'ip route add 224.0.0.0/4 dev eth0'."
+                    : "";
+            case Errno.ENOBUFS -> operation.equals("fi_join")
+                    ? " The system lets an endpoint join no more groups: leave one, or raise the limit"
+                            + " ('sysctl net.ipv4.igmp_max_memberships')."
+                    : "";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
             case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
                 " Check the address, the route and firewalls.";
@@ -92,7 +99,9 @@ public final class Remedies {
                 registers ? " Raise the memory lock limit ('ulimit -l unlimited') or register less." : LACKS_PERMISSION;
             case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
                     ? " It is an address that nothing can be sent to: a wildcard, or without a port."
-                    : " No interface of this machine has this address.";
+                    : operation.startsWith("fi_close")
+                            ? " The endpoint is not a member of the group."
+                            : " No interface of this machine has this address.";
             case Errno.EINVAL -> operation.equals("fi_listen")
                     ? " The port may be taken: choose another, or let the system choose one."
                     : enables

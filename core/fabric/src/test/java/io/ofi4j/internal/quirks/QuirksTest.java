@@ -109,6 +109,7 @@ class QuirksTest {
             siw-atomics 1.17 2.1 2.6
             verbs-rxm-progress 1.17 2.1 2.6
             variable-limits 1.17 2.1 2.6
+            udp-joins 1.17 2.1 2.6
             sockets-places 1.17 2.1 2.6
             sockets-shutdown 1.17 2.1 2.6
             util-counters 1.17 2.1 2.6
