@@ -30,6 +30,9 @@ final class ForkedArchive {
     /** The options that JVMs of an archive must have had when it was made. */
     static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
+    /** On an only processor, such as that of an emulated machine, it would take minutes of the tests' time. */
+    private static final boolean MAY_MAKE_BESIDE = Runtime.getRuntime().availableProcessors() > 1;
+
     private static final AtomicBoolean IS_BEGUN = new AtomicBoolean();
 
     private final Path folder;
@@ -49,7 +52,7 @@ final class ForkedArchive {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        if (!IS_BEGUN.getAndSet(true)) { Thread.ofPlatform().daemon().start(archive::make); }
+        if (MAY_MAKE_BESIDE && !IS_BEGUN.getAndSet(true)) { Thread.ofPlatform().daemon().start(archive::make); }
         return classPath(places);
     }
 

@@ -14,7 +14,8 @@ final class VerbsPeer {
         Verbs verbs = Verbs.load();
         ConnectionListener listener = verbs.listen(new InetSocketAddress(arguments[0], 0), 1);
         System.out.println("port " + listener.address().getPort());
-        VerbsLink.VerbsSide side = new VerbsLink.VerbsSide(listener.next(VerbsLink.DEADLINE), 16);
+        // The other process loads its classes meanwhile.
+        VerbsLink.VerbsSide side = new VerbsLink.VerbsSide(listener.next(VerbsLink.DEADLINE.multipliedBy(3)), 16);
         side.connection.accept(new byte[0], VerbsLink.DEADLINE);
         MemoryWindow window = side.domain.openWindow(MemoryWindow.Type.TWO);
         side.pair.tryBind(window, side.region, 1024, WINDOW, 0, 1, VerbsAccess.REMOTE_WRITE, VerbsAccess.REMOTE_READ);
