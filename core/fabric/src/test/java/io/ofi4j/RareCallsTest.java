@@ -8,6 +8,7 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -23,7 +24,9 @@ class RareCallsTest {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider))) {
             Atomics atomics = pair.endpoint.atomics();
             long sum = 0;
+            boolean readsAreRefused = pair.endpoint.quirks.has(Fact.ATOMIC_READS_RETURN_NOTHING);
             for (AtomicOperation operation : AtomicOperation.values()) {
+                if (operation == AtomicOperation.ATOMIC_READ && readsAreRefused) { continue; }
                 for (Datatype datatype : Datatype.values()) {
                     if (datatype == Datatype.INT128 || datatype == Datatype.UINT128) { continue; } // some are refused
                     String what = operation + " of " + datatype;

@@ -118,7 +118,7 @@ class SharedNumbersTest {
             while (swap(thread, thread + 1, 0) != 0) {
                 Thread.onSpinWait();
             }
-            long value = fetch(thread, AtomicOperation.ATOMIC_READ, 0, GUARDED);
+            long value = fetch(thread, AtomicOperation.SUM, 0, GUARDED); // a read, which shm of 1.20 has in this form only
             fetch(thread, AtomicOperation.ATOMIC_WRITE, value + 1, GUARDED);
             fetch(thread, AtomicOperation.ATOMIC_WRITE, 0, LOCK);
         }

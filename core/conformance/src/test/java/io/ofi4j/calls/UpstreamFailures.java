@@ -61,6 +61,8 @@ final class UpstreamFailures {
     private static final VersionRange UP_TO_1_18 = VersionRange.from(1, 15).to(1, 18);
     private static final VersionRange FROM_1_19 = VersionRange.from(1, 19);
     private static final VersionRange UP_TO_1_21 = VersionRange.from(1, 15).to(1, 21);
+    /** It is called tcp from 1.18 on. */
+    private static final VersionRange WITH_NET = VersionRange.from(1, 16).to(1, 17);
     private static final VersionRange UP_TO_1_22 = VersionRange.from(1, 15).to(1, 22);
     private static final VersionRange FROM_2_0 = VersionRange.from(2, 0);
     private static final VersionRange FROM_2_1 = VersionRange.from(2, 1);
@@ -181,7 +183,7 @@ final class UpstreamFailures {
             new Failure(AUTO, "tcp;ofi_rxm", UP_TO_1_17, NOT_AUTOMATIC),
             new Failure(AUTO, "net, tcp", ALL_VERSIONS, NOT_AUTOMATIC),
             new Failure(AUTO, "tcp MSG", ALL_VERSIONS, NOT_AUTOMATIC),
-            new Failure(AUTO, "net MSG", UP_TO_1_22, NOT_AUTOMATIC));
+            new Failure(AUTO, "net MSG", WITH_NET, NOT_AUTOMATIC));
 
     private UpstreamFailures() {}
 
