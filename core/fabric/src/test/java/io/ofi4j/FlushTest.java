@@ -41,10 +41,10 @@ class FlushTest {
     /** What a test may write with beside a flush. */
     private static final Access[] TARGET = {Access.REMOTE_READ, Access.REMOTE_WRITE};
 
-    /** Of older versions ofi4j does not know in which order they carry operations out. */
+    /** Over some providers of older versions flushes are refused. */
     @BeforeAll
     static void theOrderOfOperationsIsKnown() {
-        assumeFalse(TestProviders.isBefore(1, 17), "flushes are refused with libfabric before 1.17");
+        assumeFalse(TestProviders.isBefore(1, 17), "the order of operations before libfabric 1.17 was not investigated");
     }
 
     /** A writer, and a target in another domain, whose progress is its own; of connections, both are in one domain. */

@@ -1,14 +1,17 @@
 package io.ofi4j.internal.quirks.shm;
 
+import io.ofi4j.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -33,6 +36,34 @@ final class ShmNames extends Quirk {
         @Override
         protected byte[] nativeAddress(EndpointAddress address) {
             return isMadeHere(address) ? slashed(address) : null; // chosen names have one anyway
+        }
+    };
+
+    /**
+     * Refuses a chosen name that an endpoint of this process had before. The read of the peer's memory is in the source
+     * of 1.20.2, not in that of 1.19.1; 2.0.0 maps a peer later, and does not read there.
+     */
+    static final Quirk USED = new Quirk("shm-used-names", provider -> provider.is("shm"),
+            VersionRange.from(1, 20).to(1, 22),
+            "The provider reads the memory of a peer that is inserted, or that has sent something. Under a name that"
+                    + " was used in this process before, it finds that of the closed endpoint, and the process ends.",
+            "ShmNamesTest") {
+        private final Set<EndpointAddress> used = ConcurrentHashMap.newKeySet();
+
+        @Override
+        protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
+                IntSupplier enable) {
+            if (used.contains(address.get())) {
+                throw new FabricException("fi_enable failed on provider shm: an endpoint of this process had the name "
+                        + address.get() + " before, which this version of libfabric cannot use again: choose another"
+                        + " name.", "fi_enable", Errno.EADDRINUSE);
+            }
+            return enable.getAsInt();
+        }
+
+        @Override
+        protected void closed(EndpointView endpoint) {
+            if (!isMadeHere(endpoint.address())) { used.add(endpoint.address()); }
         }
     };
 
@@ -85,7 +116,7 @@ final class ShmNames extends Quirk {
         }
     }
 
-    private static byte[] slashed(EndpointAddress address) {
+    static byte[] slashed(EndpointAddress address) {
         return text(address).replaceFirst("://", ":///").getBytes(StandardCharsets.ISO_8859_1);
     }
 
