@@ -44,7 +44,8 @@ class FlushTest {
     /** Over some providers of older versions flushes are refused. */
     @BeforeAll
     static void theOrderOfOperationsIsKnown() {
-        assumeFalse(TestProviders.isBefore(1, 17), "the order of operations before libfabric 1.17 was not investigated");
+        assumeFalse(TestProviders.isBefore(1, 17),
+                "the order of operations before libfabric 1.17 was not investigated");
     }
 
     /** A writer, and a target in another domain, whose progress is its own; of connections, both are in one domain. */

@@ -90,8 +90,9 @@ final class MisuseOfAtomics {
                         s -> s.pair.endpoint.atomics()),
                         atomic("an exchange as a change", NOT_OFFERED, "fi_compare_atomic is",
                                 t -> t.execute(CSWAP, INT64, 0, 1, 0)),
-                        atomic("a read as a change", NOT_OFFERED, READS_ARE_REFUSED ? "refuses ATOMIC_READ" : "fi_fetch_atomic is",
-                                t -> t.execute(AtomicOperation.ATOMIC_READ, INT64, 0, 1, 0)),
+                        atomic("a read as a change", NOT_OFFERED, READS_ARE_REFUSED
+                                ? "refuses ATOMIC_READ"
+                                : "fi_fetch_atomic is", t -> t.execute(AtomicOperation.ATOMIC_READ, INT64, 0, 1, 0)),
                         atomic("a sum as an exchange", NOT_OFFERED, "SUM of INT64",
                                 t -> t.compare(SUM, t.source, t.source, t.sink, 0)),
                         atomic("bits of floating-point numbers", NOT_OFFERED, "BOR of DOUBLE",
