@@ -91,14 +91,9 @@ final class ShmFileReservation extends Quirk {
     }
 
     /** Whether a process has the file open; also true if this process is not allowed to ask. */
-    static boolean isUsed(Path file) {
-        if (!Files.exists(file)) { return false; }
-        try (NativeFile open = NativeFile.open(file)) {
-            return isUsed(open);
-        }
+    private static boolean isUsed(NativeFile open) {
+        return open.error() != 0 || !open.isUnused();
     }
-
-    private static boolean isUsed(NativeFile open) { return open.error() != 0 || !open.isUnused(); }
 
     /**
      * The length of the last file of these sizes. Before there is one, a length that grows with the number of receives.

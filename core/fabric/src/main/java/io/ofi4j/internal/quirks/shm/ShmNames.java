@@ -70,14 +70,14 @@ final class ShmNames extends Quirk {
     /** Gives an endpoint another name if a process has its name already. A name that the program chose stays. */
     static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
             "The provider makes an endpoint's name of the number of its process, which a process of another container,"
-                    + " or one that was killed and whose peers have its file open, may have, too.",
+                    + " or one that was killed, may have had, too. It refuses the name while a process has that number.",
             "ShmNamesTest") {
         private final SecureRandom random = new SecureRandom();
 
         @Override
         protected EndpointAddress anotherName(Supplier<EndpointAddress> address) {
             EndpointAddress made = address.get();
-            if (!isMadeHere(made) || ShmFiles.path(made).filter(ShmFileReservation::isUsed).isEmpty()) { return null; }
+            if (!isMadeHere(made) || ShmFiles.find(made).isEmpty()) { return null; }
             String name = text(made).replaceFirst(":\\d+\0?$",
                     ":" + random.nextInt(FIRST_FREE, Integer.MAX_VALUE) + "\0");
             return EndpointAddress.of(name.getBytes(StandardCharsets.ISO_8859_1), FabricConstants.FI_ADDR_STR);

@@ -37,6 +37,8 @@ import java.util.function.IntFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The name of an shm endpoint that was closed can be used again, in this process too, and is not kept. */
 @Tag("gate")
@@ -106,16 +108,20 @@ class ShmNamesTest {
         }, Pair.DEADLINE);
     }
 
-    /** As a process of another container with the same number, or the peers of one that was killed. */
-    @Test
-    void anEndpointTakesAnotherNameWhereItsOwnIsInUse() throws IOException {
+    /**
+     * As a process of another container with the same number, the peers of one that was killed, or, where nobody has
+     * the file open, the one that was killed itself: a container that starts again gives its process the same number.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anEndpointTakesAnotherNameWhereItsOwnIsTaken(boolean isOpen) throws IOException {
         List<FileChannel> inUse = new ArrayList<>();
         try (Pair first = new Pair("shm")) {
             try {
                 List<Path> taken = nextNames(first.farEndpoint);
                 for (Path file : taken) {
                     Files.copy(ShmFile.of(first.farEndpoint), file);
-                    inUse.add(FileChannel.open(file, StandardOpenOption.READ));
+                    if (isOpen) { inUse.add(FileChannel.open(file, StandardOpenOption.READ)); }
                 }
                 try (Pair second = new Pair("shm");
                         MemoryRegion source = second.domain.allocate(LENGTH, Access.WRITE);
