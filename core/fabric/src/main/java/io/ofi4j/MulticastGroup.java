@@ -117,7 +117,7 @@ public final class MulticastGroup implements AutoCloseable {
         } catch (Throwable t) {
             try {
                 close();
-            } catch (FabricException e) { // the endpoint keeps it
+            } catch (RuntimeException e) { // the endpoint keeps it
                 t.addSuppressed(e);
             }
             throw t;

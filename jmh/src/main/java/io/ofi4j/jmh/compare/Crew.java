@@ -185,10 +185,11 @@ final class Crew implements AutoCloseable {
     public void close() {
         ends = true;
         await(start);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         for (Thread thread : threads) {
             try {
-                if (!thread.join(Duration.ofSeconds(SECONDS))) {
-                    throw new IllegalStateException("a thread did not end in " + SECONDS + " s");
+                if (!thread.join(Duration.ofNanos(deadline - System.nanoTime()))) {
+                    throw new IllegalStateException("the threads did not end in " + SECONDS + " s");
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

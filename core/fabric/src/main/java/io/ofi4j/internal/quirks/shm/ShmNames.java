@@ -67,7 +67,7 @@ final class ShmNames extends Quirk {
         }
     };
 
-    /** Gives an endpoint another name if a process has its name already. A name that the program chose stays. */
+    /** Gives an endpoint another name if there is a file of its name already. A name that the program chose stays. */
     static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
             "The provider makes an endpoint's name of the number of its process, which a process of another container,"
                     + " or one that was killed, may have had, too. It refuses the name while a process has that number.",
