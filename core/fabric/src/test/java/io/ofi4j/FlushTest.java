@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,13 +39,6 @@ class FlushTest {
     private static final int ROUNDS = 12;
     /** What a test may write with beside a flush. */
     private static final Access[] TARGET = {Access.REMOTE_READ, Access.REMOTE_WRITE};
-
-    /** Over some providers of older versions flushes are refused. */
-    @BeforeAll
-    static void theOrderOfOperationsIsKnown() {
-        assumeFalse(TestProviders.isBefore(1, 17),
-                "the order of operations before libfabric 1.17 was not investigated");
-    }
 
     /** A writer, and a target in another domain, whose progress is its own; of connections, both are in one domain. */
     private static final class Ends implements AutoCloseable {

@@ -41,7 +41,7 @@ class DirectedReceiveTest {
         Forked.Running sender = Forked.start(DirectedPeer.class, "send", chosen ? name + "-s" : "none");
         Forked.Running receiver = Forked.start(DirectedPeer.class, "receive", chosen ? name + "-r" : "none");
         tell(receiver, sender.awaitLine("address "));
-        if (chosen && has("shm", "shm-directed-receives")) {
+        if (chosen && has("shm", "shm-directed-receives", "shm-respelled-peers")) {
             assertThat(receiver.awaitLine("refused: ")).contains("from one with a chosen name");
             sender.process().destroyForcibly();
             Files.deleteIfExists(Path.of("/dev/shm", name + "-s"));

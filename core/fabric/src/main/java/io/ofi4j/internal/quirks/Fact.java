@@ -240,7 +240,7 @@ public enum Fact {
     /** Versions in which some providers lock or wait longer. The tests have run on 1.17 only. */
     private static final VersionRange VERSION_1 = VersionRange.from(1, 15).to(1, 22).guess();
     /** Newer versions are untested. */
-    private static final VersionRange ORDERED = VersionRange.from(1, 17).to(2, 6).guess();
+    private static final VersionRange ORDERED = VersionRange.from(1, 15).to(2, 6).guess();
     /** Newer versions are untested. */
     private static final VersionRange COVERING = VersionRange.from(1, 17).to(2, 1).guess();
 

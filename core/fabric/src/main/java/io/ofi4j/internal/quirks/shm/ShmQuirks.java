@@ -60,7 +60,7 @@ public final class ShmQuirks {
                 new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 18),
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
-                new Quirk("shm-order", provider -> provider.is("shm"), VersionRange.from(1, 17).guess(),
+                new Quirk("shm-order", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "Operations are carried out one after the other, whatever their lengths, which fi_getinfo"
                                 + " does not promise.",
                         "FlushTest", Fact.FLUSHES_IN_ORDER, Fact.EMPTY_DELIVERIES_OVERTAKE),
@@ -78,6 +78,10 @@ public final class ShmQuirks {
                                 + " peer, and ends the process when it is canceled. No receive from one peer"
                                 + " recognizes a peer that was inserted with a slash before its name.",
                         "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
+                // 002384db9 mended it
+                new Quirk("shm-respelled-peers", provider -> provider.is("shm"), VersionRange.from(1, 15).to(1, 16),
+                        "No receive from one peer recognizes a peer that was inserted with a slash before its name.",
+                        "DirectedReceiveTest", Fact.RESPELLED_PEERS_UNRECOGNIZED),
                 // 9cf1cb7fb brought it, 152139ac0 mended it
                 new Quirk("shm-matching", provider -> provider.is("shm"), VersionRange.from(1, 17).to(1, 18),
                         "A message that came before its receive is matched without the mask, a look for one posts a"
