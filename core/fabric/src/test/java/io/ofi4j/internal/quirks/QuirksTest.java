@@ -53,8 +53,8 @@ class QuirksTest {
 
     /** A name, and the tested versions for which the quirk is on. */
     private static final String ON = """
-            shm-taken-names 1.17 2.1 2.6
             shm-unopened-files 2.6
+            shm-taken-names 1.17 2.1 2.6
             shm-users 1.17 2.1 2.6
             shm-room 1.17 2.1 2.6
             shm-absent-peers 1.17

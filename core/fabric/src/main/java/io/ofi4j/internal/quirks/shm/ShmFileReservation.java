@@ -73,20 +73,23 @@ final class ShmFileReservation extends Quirk {
         }
     }
 
-    /**
-     * Refuses a name whose file is in use. An unused file was left by a process that was killed; the provider takes it
-     * over, as for a C program.
-     */
+    /** Whether there is such a file, and it was not left by an endpoint whose process was killed. */
+    static boolean isTaken(Path file) {
+        if (!Files.exists(file)) { return false; }
+        try (NativeFile open = NativeFile.open(file)) {
+            return isUsed(open) || open.size() < MIN_LENGTH;
+        }
+    }
+
+    /** Refuses a name whose file is in use, or is not an endpoint's. */
     static void requireUnused(Path file) {
-        if (!Files.exists(file)) { return; }
+        if (!isTaken(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {
             if (isUsed(open)) { throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm"); }
-            if (open.size() < MIN_LENGTH) {
-                throw new FabricException(
-                        "fi_enable failed on provider shm: the name is taken by " + file
-                                + ", which is not an endpoint's file: remove it, or choose another name.",
-                        "fi_enable", Errno.EADDRINUSE);
-            }
+            throw new FabricException(
+                    "fi_enable failed on provider shm: the name is taken by " + file
+                            + ", which is not an endpoint's file: remove it, or choose another name.",
+                    "fi_enable", Errno.EADDRINUSE);
         }
     }
 

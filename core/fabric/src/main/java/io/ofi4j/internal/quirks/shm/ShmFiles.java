@@ -88,8 +88,8 @@ final class ShmFiles extends Quirk {
     }
 
     /**
-     * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody
-     * has it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
+     * Removes the file of this name that a killed process has left, an exception to the rule of {@link Quirk}: nobody has
+     * it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
      */
     static int removeStale(EndpointAddress address) {
         Optional<Path> stale = find(address);

@@ -67,17 +67,28 @@ final class ShmNames extends Quirk {
         }
     };
 
-    /** Gives an endpoint another name if there is a file of its name already. A name that the program chose stays. */
+    /**
+     * Removes the file that a killed process has left. Where the file of the name that the provider has made is in use,
+     * the endpoint gets another name; a name that the program chose stays.
+     */
     static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
-            "The provider makes an endpoint's name of the number of its process, which a process of another container,"
-                    + " or one that was killed, may have had, too. It refuses the name while a process has that number.",
+            "A name is made of the number of the process, which a process of another container, or one that was killed,"
+                    + " may have had, too. 1.x to 2.1 refuse the name of a file while a process has the number in the"
+                    + " file; from 2.2 on a file that another libfabric has left ends the process.",
             "ShmNamesTest") {
         private final SecureRandom random = new SecureRandom();
 
         @Override
+        protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
+                IntSupplier enable) {
+            int failure = ShmFiles.removeStale(address.get());
+            return failure == 0 ? enable.getAsInt() : -failure;
+        }
+
+        @Override
         protected EndpointAddress anotherName(Supplier<EndpointAddress> address) {
             EndpointAddress made = address.get();
-            if (!isMadeHere(made) || ShmFiles.find(made).isEmpty()) { return null; }
+            if (!isMadeHere(made) || ShmFiles.path(made).filter(ShmFileReservation::isTaken).isEmpty()) { return null; }
             String name = text(made).replaceFirst(":\\d+\0?$",
                     ":" + random.nextInt(FIRST_FREE, Integer.MAX_VALUE) + "\0");
             return EndpointAddress.of(name.getBytes(StandardCharsets.ISO_8859_1), FabricConstants.FI_ADDR_STR);

@@ -22,15 +22,14 @@ public final class ShmQuirks {
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
             VersionRange.from(2, 2), // 0fb02def3 brought it
-            "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another"
-                    + " libfabric has left one, is enabled all the same, which ends the process.",
+            "An endpoint whose file could not be made, because of its name or for want of a descriptor, is enabled all the"
+                    + " same, which ends the process.",
             "DescriptorFaultTest") {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
                 IntSupplier enable) {
             int error = ShmFiles.creationError(address.get());
-            int failure = error != 0 ? error : ShmFiles.removeStale(address.get());
-            return failure == 0 ? enable.getAsInt() : -failure;
+            return error == 0 ? enable.getAsInt() : -error;
         }
     };
 
@@ -41,7 +40,7 @@ public final class ShmQuirks {
 
     private static List<Quirk> all() {
         ShmCloseCoordinator coordinator = new ShmCloseCoordinator();
-        return List.of(ShmNames.TAKEN, UNOPENED_FILES, new ShmUsers(), new ShmFileReservation(), ABSENT_PEERS,
+        return List.of(UNOPENED_FILES, ShmNames.TAKEN, new ShmUsers(), new ShmFileReservation(), ABSENT_PEERS,
                 ShmNames.OWN_PEERS, ShmNames.USED, new ShmNames(), coordinator, new ShmPeerSlots(coordinator),
                 ShmPeerSlots.LAST_SLOT, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),

@@ -108,20 +108,16 @@ class ShmNamesTest {
         }, Pair.DEADLINE);
     }
 
-    /**
-     * As a process of another container with the same number, the peers of one that was killed, or, where nobody has
-     * the file open, the one that was killed itself: a container that starts again gives its process the same number.
-     */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void anEndpointTakesAnotherNameWhereItsOwnIsTaken(boolean isOpen) throws IOException {
+    /** As a process of another container with the same number, or the peers of one that was killed. */
+    @Test
+    void anEndpointTakesAnotherNameWhereItsOwnIsTaken() throws IOException {
         List<FileChannel> inUse = new ArrayList<>();
         try (Pair first = new Pair("shm")) {
             try {
                 List<Path> taken = nextNames(first.farEndpoint);
                 for (Path file : taken) {
                     Files.copy(ShmFile.of(first.farEndpoint), file);
-                    if (isOpen) { inUse.add(FileChannel.open(file, StandardOpenOption.READ)); }
+                    inUse.add(FileChannel.open(file, StandardOpenOption.READ));
                 }
                 try (Pair second = new Pair("shm");
                         MemoryRegion source = second.domain.allocate(LENGTH, Access.WRITE);
@@ -139,6 +135,28 @@ class ShmNamesTest {
                 }
             }
         }
+    }
+
+    /** As in a container that starts again, and gives its process the number of the one that was killed. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aFileThatAProcessOfTheSameNumberHasLeftIsReplaced(boolean isChosen) throws IOException {
+        EndpointAddress chosen = EndpointAddress.ofName("ofi4j-left-" + ProcessHandle.current().pid());
+        Path left;
+        try (Pair first = new Pair("shm")) {
+            left = isChosen ? ShmFiles.path(chosen).orElseThrow() : nextNames(first.farEndpoint).getFirst();
+            Files.copy(ShmFile.of(first.farEndpoint), left);
+            try (Endpoint successor = first.domain.openEndpoint().bind(first.queue).bind(first.vector);
+                    MemoryRegion source = first.domain.allocate(LENGTH, Access.WRITE);
+                    MemoryRegion target = first.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                if (isChosen) { successor.address(chosen); }
+                successor.enable();
+                assertThat(ShmFile.of(successor)).isEqualTo(left);
+                Peer peer = first.vector.insert(successor.address());
+                assertThat(write(first.endpoint, peer, first.queue, source, target)).isTrue();
+            }
+        }
+        assertThat(left).doesNotExist();
     }
 
     /** The files of the endpoints that this process would open next. */
