@@ -10,6 +10,7 @@ import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -95,22 +96,22 @@ class EndpointOptionsTest {
         try (Pair pair = new Pair(provider)) {
             Endpoint endpoint = pair.domain.openEndpoint();
             EndpointOptions options = endpoint.options();
-            if (provider.equals("shm") && !TestProviders.isBefore(1, 17)) {
+            boolean isSetLate = endpoint.quirks.has(Fact.RECEIVE_OPTIONS_NEED_ENABLE);
+            if (isSetLate) {
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 128L))
+                        .withMessageContaining("enable");
+            } else {
+                options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 128L);
+            }
+            if (endpoint.quirks.has(Fact.OPTIONS_NEED_ENABLE)) {
                 assertThatIllegalStateException().isThrownBy(() -> options.get(EndpointOption.MINIMUM_MULTI_RECEIVE))
                         .withMessageContaining("enable");
-                if (TestProviders.isBefore(2, 0)) {
-                    assertThatIllegalStateException()
-                            .isThrownBy(() -> options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 64L))
-                            .withMessageContaining("enable");
-                } else {
-                    options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 64L);
-                }
+            } else if (!isSetLate) { assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(128); }
+            if (provider.equals("shm")) {
                 // as without a device: what matters is that the process goes on
                 assertThatThrownBy(() -> options.set(EndpointOption.CUDA_API_PERMITTED, false))
                         .isInstanceOfAny(FabricException.class, UnsupportedOperationException.class);
-            } else {
-                options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 128L);
-                assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(128);
             }
             endpoint.close();
             assertThatIllegalStateException().isThrownBy(() -> options.get(EndpointOption.MINIMUM_MULTI_RECEIVE))
@@ -124,7 +125,9 @@ class EndpointOptionsTest {
     void anOptionForWhichItIsTooLateSaysSo() {
         try (Pair pair = new Pair("tcp;ofi_rxm"); Endpoint early = pair.domain.openEndpoint()) {
             early.options().set(EndpointOption.BUFFERED_MINIMUM, 0L);
-            assertThat(early.options().get(EndpointOption.BUFFERED_MINIMUM)).isZero();
+            if (!early.quirks.has(Fact.OPTIONS_NEED_ENABLE)) {
+                assertThat(early.options().get(EndpointOption.BUFFERED_MINIMUM)).isZero();
+            }
             assertThatThrownBy(() -> pair.endpoint.options().set(EndpointOption.BUFFERED_MINIMUM, 0L))
                     .isInstanceOf(FabricException.class).hasMessageContaining("BUFFERED_MIN");
         }

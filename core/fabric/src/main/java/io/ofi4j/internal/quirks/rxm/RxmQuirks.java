@@ -43,20 +43,24 @@ public final class RxmQuirks {
             new Quirk("rxm-discards", RxmQuirks::isRxm, VersionRange.from(1, 15).guess(),
                     "The sender of a long message that is discarded is not told that it has completed.", "TaggedTest",
                     Fact.DISCARDED_SENDS_HANG),
-            // 622a77315 brought it
-            new Quirk("rxm-many-messages", RxmQuirks::isRxm, VersionRange.from(2, 1),
+            // 622a77315 (b1f5e7101 in 2.0.0) brought it
+            new Quirk("rxm-many-messages", RxmQuirks::isRxm, VersionRange.from(2, 0),
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-            // 622a77315 brought it
-            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, VersionRange.from(2, 1),
+            // 622a77315 (b1f5e7101 in 2.0.0) brought it
+            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, VersionRange.from(2, 0),
                     "A receive of messages without tags from one peer overwrites the provider's memory beside one from"
                             + " any peer, and ends the process when it is canceled.",
                     "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
-            // 622a77315 brought it, 47e04dcbf mended it
-            new Quirk("rxm-early-messages", RxmQuirks::isRxm, VersionRange.from(2, 1).to(2, 3),
+            // 622a77315 (b1f5e7101 in 2.0.0) brought it, 47e04dcbf mended it
+            new Quirk("rxm-early-messages", RxmQuirks::isRxm, VersionRange.from(2, 0).to(2, 3),
                     "To insert an address while a message waits for its receive ends the process (rxm_get_addr),"
                             + " unless the endpoint has FI_DIRECTED_RECV, which it gets.",
                     "EarlyMessageTest", Fact.INSERTS_NEED_DIRECTED_RECEIVES),
+            // b1f5e7101 brought it, 82e4ae861 (2.1.0) mended it
+            new Quirk("rxm-options", RxmQuirks::isRxm, VersionRange.from(2, 0).to(2, 0),
+                    "Reading FI_OPT_MIN_MULTI_RECV of an endpoint that is not enabled ends the process.",
+                    "EndpointOptionsTest", Fact.OPTIONS_NEED_ENABLE),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, VersionRange.from(1, 15).guess(),
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a"
                             + " receive of any tag"
