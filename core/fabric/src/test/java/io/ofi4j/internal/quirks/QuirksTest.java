@@ -115,6 +115,7 @@ class QuirksTest {
             util-counters 1.17 2.1 2.6
             sockets-counters 1.17 2.1 2.6
             sockets-symmetric 1.17 2.1 2.6
+            sm2-options 2.1 2.6
             sockets-unconnected-peers 2.6
             sockets-message-data 1.17 2.1 2.6
             sockets-shared-receives 1.17 2.1 2.6

@@ -1,0 +1,77 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The provider sm2, of libfabric 1.20 and newer, in a JVM of its own: what is not refused may end it. */
+class Sm2Test {
+    private static final String NONE = "there is no such provider";
+
+    @Test
+    void aLengthThatIsPromisedBeforeAnEndpointIsEnabledHolds() {
+        Forked.Result result = Forked.run(Promises.class);
+        assumeFalse(result.output().contains(NONE), "this libfabric has no sm2");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("reading: ofi4j refuses", "setting: ofi4j refuses", "received [1, 2]",
+                "closed");
+    }
+
+    private static final class Promises {
+        private static final int LENGTH = 64;
+
+        private Promises() {}
+
+        public static void main(String[] arguments) {
+            List<FabricInfo> found;
+            try {
+                found = Libfabric.load().info(FabricHints.messages().provider("sm2"));
+            } catch (NoProviderException e) {
+                System.out.println(NONE);
+                return;
+            }
+            try (Fabric fabric = Libfabric.load().openFabric(found.getFirst());
+                    Domain domain = fabric.openDomain();
+                    MemoryRegion source = domain.allocate(LENGTH, Access.SEND);
+                    MemoryRegion target = domain.allocate(2 * LENGTH, Access.RECEIVE);
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector();
+                    Endpoint near = domain.openEndpoint().bind(queue).bind(vector).enable();
+                    Endpoint far = domain.openEndpoint().bind(queue).bind(vector)) {
+                System.out
+                        .println("reading: " + refusal(() -> far.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE)));
+                System.out.println(
+                        "setting: " + refusal(() -> far.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, 8L)));
+                far.longestMessage(LENGTH).enable();
+                Peer peer = vector.insert(far.address());
+                far.messages().receive(target, 0, LENGTH, 1);
+                near.messages().send(source, 0, LENGTH, peer, 2);
+                List<Long> done = new ArrayList<>();
+                Waiting.YIELD.until(() -> {
+                    queue.poll((token, flags, length, data) -> done.add(token), 8);
+                    return done.size() == 2;
+                }, Pair.DEADLINE);
+                System.out.println("received " + done.stream().sorted().toList());
+            }
+            System.out.println("closed");
+        }
+
+        private static String refusal(Runnable call) {
+            try {
+                call.run();
+                return "not refused";
+            } catch (IllegalStateException e) {
+                return e.getMessage();
+            }
+        }
+    }
+}
