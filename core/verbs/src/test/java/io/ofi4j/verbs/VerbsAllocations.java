@@ -3,21 +3,14 @@ package io.ofi4j.verbs;
 import static io.ofi4j.verbs.WorkFlags.INLINE;
 import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 
+import io.ofi4j.support.AllocatedBytes;
 import io.ofi4j.support.Patience;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /** A program that prints how many bytes posting and polling of the verbs path allocate, once they are compiled. */
 final class VerbsAllocations {
-    /**
-     * com.sun.management.ThreadMXBean's getCurrentThreadAllocatedBytes, of a module that this one does not require; or
-     * null.
-     */
-    private static final MethodHandle ALLOCATED = allocated();
     private static final int OPERATIONS = 500;
 
     /** Counts, and allocates nothing itself. */
@@ -26,25 +19,6 @@ final class VerbsAllocations {
 
         @Override
         public void onCompletion(long token, WorkKind kind, int length, int flags, int word) { count++; }
-    }
-
-    private static MethodHandle allocated() {
-        try {
-            Object threads = Class.forName("java.lang.management.ManagementFactory").getMethod("getThreadMXBean")
-                    .invoke(null);
-            return MethodHandles.publicLookup().findVirtual(Class.forName("com.sun.management.ThreadMXBean"),
-                    "getCurrentThreadAllocatedBytes", MethodType.methodType(long.class)).bindTo(threads);
-        } catch (ReflectiveOperationException e) {
-            return null;
-        }
-    }
-
-    private static long allocatedBytes() {
-        try {
-            return (long) ALLOCATED.invokeExact();
-        } catch (Throwable t) {
-            throw new AssertionError(t);
-        }
     }
 
     /** Posts an operation again and again, and polls for what it completes on the queues. */
@@ -67,7 +41,6 @@ final class VerbsAllocations {
 
     /** The addresses of one or two devices. */
     public static void main(String[] arguments) {
-        if (ALLOCATED == null) { throw new AssertionError("this JVM does not count what threads allocate"); }
         VerbsAllocations test = new VerbsAllocations();
         long most = 0;
         try (VerbsLink link = new VerbsLink(16, List.of(arguments))) {
@@ -107,7 +80,7 @@ final class VerbsAllocations {
     }
 
     private long round(VerbsLink link, Work work) {
-        long before = allocatedBytes();
+        long before = AllocatedBytes.now();
         for (int i = 0; i < OPERATIONS; i++) {
             near.count = 0;
             far.count = 0;
@@ -117,6 +90,6 @@ final class VerbsAllocations {
                 if (work.completions > 1) { link.far.queue.poll(far, 16); }
             }
         }
-        return allocatedBytes() - before;
+        return AllocatedBytes.now() - before;
     }
 }

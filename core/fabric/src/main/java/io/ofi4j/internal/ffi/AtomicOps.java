@@ -18,32 +18,32 @@ public final class AtomicOps {
     private final long endpoint;
     /** No operation is long: the provider's limit is some kilobytes. */
     private final boolean critical;
-    /** The addresses of the functions. */
-    private final long write;
-    private final long writev;
-    private final long writemsg;
-    private final long inject;
-    private final long readwrite;
-    private final long readwritev;
-    private final long readwritemsg;
-    private final long compwrite;
-    private final long compwritev;
-    private final long compwritemsg;
+    /** The functions. */
+    private final MemorySegment write;
+    private final MemorySegment writev;
+    private final MemorySegment writemsg;
+    private final MemorySegment inject;
+    private final MemorySegment readwrite;
+    private final MemorySegment readwritev;
+    private final MemorySegment readwritemsg;
+    private final MemorySegment compwrite;
+    private final MemorySegment compwritev;
+    private final MemorySegment compwritemsg;
 
     public AtomicOps(Handle endpoint, boolean critical) {
         this.handle = endpoint;
         this.endpoint = endpoint.address();
         this.critical = critical;
-        this.write = fi_atomic.addressOf(endpoint);
-        this.writev = fi_atomicv.addressOf(endpoint);
-        this.writemsg = fi_atomicmsg.addressOf(endpoint);
-        this.inject = fi_inject_atomic.addressOf(endpoint);
-        this.readwrite = fi_fetch_atomic.addressOf(endpoint);
-        this.readwritev = fi_fetch_atomicv.addressOf(endpoint);
-        this.readwritemsg = fi_fetch_atomicmsg.addressOf(endpoint);
-        this.compwrite = fi_compare_atomic.addressOf(endpoint);
-        this.compwritev = fi_compare_atomicv.addressOf(endpoint);
-        this.compwritemsg = fi_compare_atomicmsg.addressOf(endpoint);
+        this.write = fi_atomic.of(endpoint);
+        this.writev = fi_atomicv.of(endpoint);
+        this.writemsg = fi_atomicmsg.of(endpoint);
+        this.inject = fi_inject_atomic.of(endpoint);
+        this.readwrite = fi_fetch_atomic.of(endpoint);
+        this.readwritev = fi_fetch_atomicv.of(endpoint);
+        this.readwritemsg = fi_fetch_atomicmsg.of(endpoint);
+        this.compwrite = fi_compare_atomic.of(endpoint);
+        this.compwritev = fi_compare_atomicv.of(endpoint);
+        this.compwritemsg = fi_compare_atomicmsg.of(endpoint);
     }
 
     /** The largest number of elements of one operation, or 0 if the provider does not have it. */

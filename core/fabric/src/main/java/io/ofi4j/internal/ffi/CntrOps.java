@@ -3,20 +3,21 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
 import io.ofi4j.bindings.fi_ops_cntr;
+import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once, and allocate nothing. */
 public final class CntrOps {
     private final Handle counter;
     private final long address;
-    private final long read;
-    private final long readerr;
+    private final MemorySegment read;
+    private final MemorySegment readerr;
     private final boolean criticalReads;
 
     public CntrOps(Handle counter, boolean criticalReads) {
         this.counter = counter;
         this.address = counter.address();
-        this.read = fi_cntr_read.addressOf(counter);
-        this.readerr = fi_cntr_readerr.addressOf(counter);
+        this.read = fi_cntr_read.of(counter);
+        this.readerr = fi_cntr_readerr.of(counter);
         this.criticalReads = criticalReads;
     }
 

@@ -24,19 +24,19 @@ import java.lang.foreign.MemorySegment;
 @SuppressWarnings("restricted")
 public final class CollectiveOps {
     private final long endpoint;
-    private final long barrier;
-    private final long broadcast;
-    private final long allreduce;
-    private final long allgather;
-    private final long scatter;
+    private final MemorySegment barrier;
+    private final MemorySegment broadcast;
+    private final MemorySegment allreduce;
+    private final MemorySegment allgather;
+    private final MemorySegment scatter;
 
     public CollectiveOps(Handle endpoint) {
         this.endpoint = endpoint.address();
-        this.barrier = fi_barrier.addressOf(endpoint);
-        this.broadcast = fi_broadcast.addressOf(endpoint);
-        this.allreduce = fi_allreduce.addressOf(endpoint);
-        this.allgather = fi_allgather.addressOf(endpoint);
-        this.scatter = fi_scatter.addressOf(endpoint);
+        this.barrier = fi_barrier.of(endpoint);
+        this.broadcast = fi_broadcast.of(endpoint);
+        this.allreduce = fi_allreduce.of(endpoint);
+        this.allgather = fi_allgather.of(endpoint);
+        this.scatter = fi_scatter.of(endpoint);
     }
 
     public long fi_barrier(long group, long context) { return call(false, barrier, endpoint, group, context); }

@@ -26,7 +26,7 @@ public final class CqEntries {
     private final Handle queue;
     private final long address;
     /** The address of fi_cq_readfrom, or of fi_cq_read without sources. */
-    private final long read;
+    private final MemorySegment read;
     private final MemorySegment raw;
     private final long stride;
     private final MemorySegment sources;
@@ -38,7 +38,7 @@ public final class CqEntries {
         this.queue = queue;
         this.address = queue.address();
         this.stride = size(format.format());
-        this.read = (format.sourceFlags() != 0 ? fi_cq_readfrom : fi_cq_read).addressOf(queue);
+        this.read = (format.sourceFlags() != 0 ? fi_cq_readfrom : fi_cq_read).of(queue);
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.sourceFlags() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;

@@ -38,8 +38,8 @@ public final class CqOps {
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
     private final MemorySegment memory;
     private final long address;
-    /** The address of the function. */
-    private final long read;
+    /** The function. */
+    private final MemorySegment read;
     private final long entries;
     /** Null if entries are plain. */
     private final CqEntries extended;
@@ -50,7 +50,7 @@ public final class CqOps {
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
         this.address = queue.address();
-        this.read = fi_cq_read.addressOf(queue);
+        this.read = fi_cq_read.of(queue);
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
         this.criticalReads = criticalReads;

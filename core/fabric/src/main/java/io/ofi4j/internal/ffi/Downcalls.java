@@ -7,11 +7,12 @@ import io.ofi4j.internal.os.LibC;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Collections;
 
 /**
- * Calls of C functions by address, which allocate nothing. The result is a {@code ssize_t}. All arguments are
+ * Calls of C functions, which allocate nothing. The result is a {@code ssize_t}. All arguments are
  * {@code long}s, so that only their number tells one call from another: a pointer is its address, and an {@code int} or
  * {@code enum} has a register or eight bytes of the stack to itself on 64-bit Linux, of which the function reads the
  * lower half.
@@ -27,16 +28,16 @@ final class Downcalls {
     private Downcalls() {}
 
     private static MethodHandle critical(int arguments) {
-        return Functions.byAddress(longs(arguments), Linker.Option.critical(false));
+        return Functions.handle(longs(arguments), Linker.Option.critical(false));
     }
 
-    private static MethodHandle plain(int arguments) { return Functions.byAddress(longs(arguments)); }
+    private static MethodHandle plain(int arguments) { return Functions.handle(longs(arguments)); }
 
     private static FunctionDescriptor longs(int arguments) {
         return FunctionDescriptor.of(JAVA_LONG, Collections.nCopies(arguments, JAVA_LONG).toArray(MemoryLayout[]::new));
     }
 
-    static long call(boolean critical, long function, long a) {
+    static long call(boolean critical, MemorySegment function, long a) {
         try {
             return critical ? (long) Of1.CRITICAL.invokeExact(function, a) : (long) Of1.PLAIN.invokeExact(function, a);
         } catch (Throwable t) {
@@ -44,7 +45,7 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c) {
         try {
             return critical
                     ? (long) Of3.CRITICAL.invokeExact(function, a, b, c)
@@ -54,7 +55,7 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d) {
         try {
             return critical
                     ? (long) Of4.CRITICAL.invokeExact(function, a, b, c, d)
@@ -64,7 +65,7 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e) {
         try {
             return critical
                     ? (long) Of5.CRITICAL.invokeExact(function, a, b, c, d, e)
@@ -74,7 +75,7 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f) {
         try {
             return critical
                     ? (long) Of6.CRITICAL.invokeExact(function, a, b, c, d, e, f)
@@ -84,7 +85,7 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g) {
         try {
             return critical
                     ? (long) Of7.CRITICAL.invokeExact(function, a, b, c, d, e, f, g)
@@ -94,7 +95,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h) {
         try {
             return critical
                     ? (long) Of8.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h)
@@ -104,8 +106,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i) {
         try {
             return critical
                     ? (long) Of9.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i)
@@ -115,8 +117,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i, long j) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i, long j) {
         try {
             return critical
                     ? (long) Of10.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i, j)
@@ -126,8 +128,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i, long j, long k) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i, long j, long k) {
         try {
             return critical
                     ? (long) Of11.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i, j, k)
@@ -137,8 +139,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i, long j, long k, long l) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i, long j, long k, long l) {
         try {
             return critical
                     ? (long) Of12.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i, j, k, l)
@@ -148,8 +150,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i, long j, long k, long l, long m) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i, long j, long k, long l, long m) {
         try {
             return critical
                     ? (long) Of13.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i, j, k, l, m)
@@ -159,8 +161,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i, long j, long k, long l, long m, long n) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i, long j, long k, long l, long m, long n) {
         try {
             return critical
                     ? (long) Of14.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
@@ -170,8 +172,8 @@ final class Downcalls {
         }
     }
 
-    static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h,
-            long i, long j, long k, long l, long m, long n, long o, long p) {
+    static long call(boolean critical, MemorySegment function, long a, long b, long c, long d, long e, long f, long g,
+            long h, long i, long j, long k, long l, long m, long n, long o, long p) {
         try {
             return critical
                     ? (long) Of16.CRITICAL.invokeExact(function, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)

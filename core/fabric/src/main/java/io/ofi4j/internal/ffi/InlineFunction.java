@@ -199,11 +199,6 @@ enum InlineFunction {
         return function;
     }
 
-    /** As {@link #of(Handle)}: the address of the function, for {@link Downcalls}. */
-    long addressOf(Handle object) {
-        return of(object).address();
-    }
-
     /** Without FI_CHECK_OP, for a table that some versions of libfabric make without its size. */
     MemorySegment unchecked(Handle object) {
         return MemorySegment.ofAddress(slot(object.address()).function());

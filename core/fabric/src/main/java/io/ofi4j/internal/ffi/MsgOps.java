@@ -12,30 +12,30 @@ public final class MsgOps {
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
     private final long receiveLimit;
-    /** The addresses of the functions. */
-    private final long recv;
-    private final long recvv;
-    private final long recvmsg;
-    private final long send;
-    private final long sendv;
-    private final long sendmsg;
-    private final long inject;
-    private final long senddata;
-    private final long injectdata;
+    /** The functions. */
+    private final MemorySegment recv;
+    private final MemorySegment recvv;
+    private final MemorySegment recvmsg;
+    private final MemorySegment send;
+    private final MemorySegment sendv;
+    private final MemorySegment sendmsg;
+    private final MemorySegment inject;
+    private final MemorySegment senddata;
+    private final MemorySegment injectdata;
 
     public MsgOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
         this.sendLimit = criticalSends ? Downcalls.CRITICAL_LIMIT : -1;
         this.receiveLimit = criticalReceives ? Downcalls.CRITICAL_LIMIT : -1;
-        this.recv = fi_recv.addressOf(endpoint);
-        this.recvv = fi_recvv.addressOf(endpoint);
-        this.recvmsg = fi_recvmsg.addressOf(endpoint);
-        this.send = fi_send.addressOf(endpoint);
-        this.sendv = fi_sendv.addressOf(endpoint);
-        this.sendmsg = fi_sendmsg.addressOf(endpoint);
-        this.inject = fi_inject.addressOf(endpoint);
-        this.senddata = fi_senddata.addressOf(endpoint);
-        this.injectdata = fi_injectdata.addressOf(endpoint);
+        this.recv = fi_recv.of(endpoint);
+        this.recvv = fi_recvv.of(endpoint);
+        this.recvmsg = fi_recvmsg.of(endpoint);
+        this.send = fi_send.of(endpoint);
+        this.sendv = fi_sendv.of(endpoint);
+        this.sendmsg = fi_sendmsg.of(endpoint);
+        this.inject = fi_inject.of(endpoint);
+        this.senddata = fi_senddata.of(endpoint);
+        this.injectdata = fi_injectdata.of(endpoint);
     }
 
     public long fi_recv(long buffer, long length, long descriptor, long source, long context) {
@@ -71,7 +71,7 @@ public final class MsgOps {
         return call(receiveLimit >= 0, recvmsg, endpoint, message.address(), flags);
     }
 
-    private long vector(long limit, long function, MessageStruct message, long context) {
+    private long vector(long limit, MemorySegment function, MessageStruct message, long context) {
         try {
             return call(message.length <= limit, function, endpoint, message.segments.address(),
                     message.descriptors.address(), message.count(), message.peer(), context);
@@ -80,7 +80,7 @@ public final class MsgOps {
         }
     }
 
-    private long message(long limit, long function, MessageStruct message, long flags) {
+    private long message(long limit, MemorySegment function, MessageStruct message, long flags) {
         try {
             return call(message.length <= limit, function, endpoint, message.address, flags);
         } finally {

@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.Downcalls.call;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
@@ -10,29 +11,29 @@ public final class RmaOps {
     private final long endpoint;
     /** Up to this length calls are critical. */
     private final long limit;
-    /** The addresses of the functions. */
-    private final long read;
-    private final long readv;
-    private final long readmsg;
-    private final long write;
-    private final long writev;
-    private final long writemsg;
-    private final long inject;
-    private final long writedata;
-    private final long injectdata;
+    /** The functions. */
+    private final MemorySegment read;
+    private final MemorySegment readv;
+    private final MemorySegment readmsg;
+    private final MemorySegment write;
+    private final MemorySegment writev;
+    private final MemorySegment writemsg;
+    private final MemorySegment inject;
+    private final MemorySegment writedata;
+    private final MemorySegment injectdata;
 
     public RmaOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
         this.limit = critical ? Downcalls.CRITICAL_LIMIT : -1;
-        this.read = fi_read.addressOf(endpoint);
-        this.readv = fi_readv.addressOf(endpoint);
-        this.readmsg = fi_readmsg.addressOf(endpoint);
-        this.write = fi_write.addressOf(endpoint);
-        this.writev = fi_writev.addressOf(endpoint);
-        this.writemsg = fi_writemsg.addressOf(endpoint);
-        this.inject = fi_inject_write.addressOf(endpoint);
-        this.writedata = fi_writedata.addressOf(endpoint);
-        this.injectdata = fi_inject_writedata.addressOf(endpoint);
+        this.read = fi_read.of(endpoint);
+        this.readv = fi_readv.of(endpoint);
+        this.readmsg = fi_readmsg.of(endpoint);
+        this.write = fi_write.of(endpoint);
+        this.writev = fi_writev.of(endpoint);
+        this.writemsg = fi_writemsg.of(endpoint);
+        this.inject = fi_inject_write.of(endpoint);
+        this.writedata = fi_writedata.of(endpoint);
+        this.injectdata = fi_inject_writedata.of(endpoint);
     }
 
     public long fi_read(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
@@ -71,7 +72,7 @@ public final class RmaOps {
 
     public long fi_readmsg(RmaMessageStruct message, long flags) { return message(readmsg, message, flags); }
 
-    private long vector(long function, RmaMessageStruct message, long context) {
+    private long vector(MemorySegment function, RmaMessageStruct message, long context) {
         try {
             return call(message.length <= limit, function, endpoint, message.locals.address(),
                     message.descriptors.address(), message.localCount(), message.peer(), message.remoteAddress(),
@@ -81,7 +82,7 @@ public final class RmaOps {
         }
     }
 
-    private long message(long function, RmaMessageStruct message, long flags) {
+    private long message(MemorySegment function, RmaMessageStruct message, long flags) {
         try {
             return call(message.length <= limit, function, endpoint, message.address, flags);
         } finally {

@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.Downcalls.call;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
@@ -13,30 +14,30 @@ public final class TaggedOps {
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
     private final long receiveLimit;
-    /** The addresses of the functions. */
-    private final long recv;
-    private final long recvv;
-    private final long recvmsg;
-    private final long send;
-    private final long sendv;
-    private final long sendmsg;
-    private final long inject;
-    private final long senddata;
-    private final long injectdata;
+    /** The functions. */
+    private final MemorySegment recv;
+    private final MemorySegment recvv;
+    private final MemorySegment recvmsg;
+    private final MemorySegment send;
+    private final MemorySegment sendv;
+    private final MemorySegment sendmsg;
+    private final MemorySegment inject;
+    private final MemorySegment senddata;
+    private final MemorySegment injectdata;
 
     public TaggedOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
         this.sendLimit = criticalSends ? Downcalls.CRITICAL_LIMIT : -1;
         this.receiveLimit = criticalReceives ? Downcalls.CRITICAL_LIMIT : -1;
-        this.recv = fi_trecv.addressOf(endpoint);
-        this.recvv = fi_trecvv.addressOf(endpoint);
-        this.recvmsg = fi_trecvmsg.addressOf(endpoint);
-        this.send = fi_tsend.addressOf(endpoint);
-        this.sendv = fi_tsendv.addressOf(endpoint);
-        this.sendmsg = fi_tsendmsg.addressOf(endpoint);
-        this.inject = fi_tinject.addressOf(endpoint);
-        this.senddata = fi_tsenddata.addressOf(endpoint);
-        this.injectdata = fi_tinjectdata.addressOf(endpoint);
+        this.recv = fi_trecv.of(endpoint);
+        this.recvv = fi_trecvv.of(endpoint);
+        this.recvmsg = fi_trecvmsg.of(endpoint);
+        this.send = fi_tsend.of(endpoint);
+        this.sendv = fi_tsendv.of(endpoint);
+        this.sendmsg = fi_tsendmsg.of(endpoint);
+        this.inject = fi_tinject.of(endpoint);
+        this.senddata = fi_tsenddata.of(endpoint);
+        this.injectdata = fi_tinjectdata.of(endpoint);
     }
 
     public long fi_trecv(long buffer, long length, long descriptor, long source, long tag, long ignore, long context) {
@@ -84,7 +85,7 @@ public final class TaggedOps {
 
     public long fi_tsendmsg(MessageStruct message, long flags) { return message(sendLimit, sendmsg, message, flags); }
 
-    private long message(long limit, long function, MessageStruct message, long flags) {
+    private long message(long limit, MemorySegment function, MessageStruct message, long flags) {
         try {
             return call(message.length <= limit, function, endpoint, message.address, flags);
         } finally {

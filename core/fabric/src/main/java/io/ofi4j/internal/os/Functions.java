@@ -34,13 +34,16 @@ public final class Functions {
     }
 
     /**
-     * A handle of functions that are known by address: the first argument is the address, a {@code long}.
-     *
-     * <p>The linker needs a segment for a function. This handle makes it: if the caller made one, it would be allocated
-     * wherever the compiler does not inline the handle, as in a handler that posts. One kept in a field would cost the
-     * checks of its class, scope and liveness.
+     * A handle of functions that are known at run time: the first argument is the function, whose segment the data path
+     * keeps in a field. A segment that is made for a call is allocated wherever the compiler does not inline the
+     * handle, or compiles what is inside it without a profile, which differs from JVM to JVM.
      */
+    public static MethodHandle handle(FunctionDescriptor descriptor, Linker.Option... options) {
+        return Linker.nativeLinker().downcallHandle(descriptor, options);
+    }
+
+    /** As {@link #handle(FunctionDescriptor, Linker.Option...)}, of the function's address; off the data path. */
     public static MethodHandle byAddress(FunctionDescriptor descriptor, Linker.Option... options) {
-        return MethodHandles.filterArguments(Linker.nativeLinker().downcallHandle(descriptor, options), 0, OF_ADDRESS);
+        return MethodHandles.filterArguments(handle(descriptor, options), 0, OF_ADDRESS);
     }
 }

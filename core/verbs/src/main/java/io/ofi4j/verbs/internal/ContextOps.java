@@ -18,29 +18,29 @@ import java.lang.invoke.MethodHandle;
  */
 public final class ContextOps {
     private static final MethodHandle POST = Functions
-            .byAddress(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+            .handle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle POLL_CQ = Functions
-            .byAddress(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+            .handle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
     private static final MethodHandle REQ_NOTIFY_CQ = Functions
             .byAddress(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle ALLOC_MW = ErrnoCalls.inTable(ibv_context_ops.alloc_mw.descriptor());
     private static final MethodHandle DEALLOC_MW = ErrnoCalls.inTable(ibv_context_ops.dealloc_mw.descriptor());
 
-    private final long postSend;
-    private final long postReceive;
-    private final long pollQueue;
+    private final MemorySegment postSend;
+    private final MemorySegment postReceive;
+    private final MemorySegment pollQueue;
     private final long requestNotification;
-    private final long bindWindow;
+    private final MemorySegment bindWindow;
     private final long allocateWindow;
     private final long deallocateWindow;
 
     public ContextOps(MemorySegment context) {
         long ops = context.address() + ibv_context.ops$offset();
-        this.postSend = NativeWords.get(ops, ibv_context_ops.post_send$offset());
-        this.postReceive = NativeWords.get(ops, ibv_context_ops.post_recv$offset());
-        this.pollQueue = NativeWords.get(ops, ibv_context_ops.poll_cq$offset());
+        this.postSend = MemorySegment.ofAddress(NativeWords.get(ops, ibv_context_ops.post_send$offset()));
+        this.postReceive = MemorySegment.ofAddress(NativeWords.get(ops, ibv_context_ops.post_recv$offset()));
+        this.pollQueue = MemorySegment.ofAddress(NativeWords.get(ops, ibv_context_ops.poll_cq$offset()));
         this.requestNotification = NativeWords.get(ops, ibv_context_ops.req_notify_cq$offset());
-        this.bindWindow = NativeWords.get(ops, ibv_context_ops.bind_mw$offset());
+        this.bindWindow = MemorySegment.ofAddress(NativeWords.get(ops, ibv_context_ops.bind_mw$offset()));
         this.allocateWindow = NativeWords.get(ops, ibv_context_ops.alloc_mw$offset());
         this.deallocateWindow = NativeWords.get(ops, ibv_context_ops.dealloc_mw$offset());
     }
@@ -60,7 +60,7 @@ public final class ContextOps {
         return post(bindWindow, queuePair, window, request);
     }
 
-    private static int post(long function, long first, long second, long third) {
+    private static int post(MemorySegment function, long first, long second, long third) {
         try {
             return (int) POST.invokeExact(function, first, second, third);
         } catch (Throwable t) {
