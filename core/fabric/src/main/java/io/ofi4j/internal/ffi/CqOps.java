@@ -10,6 +10,7 @@ import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_ops_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
@@ -34,6 +35,9 @@ public final class CqOps {
     private static final AtomicIntegerFieldUpdater<CqOps> BUSY = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
             "busy");
 
+    /** The function of the first queue. Most processes use one provider, so that other queues have the same. */
+    private static MemorySegment firstRead;
+
     private final Handle queue;
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
     private final MemorySegment memory;
@@ -45,6 +49,8 @@ public final class CqOps {
     private final CqEntries extended;
     private final boolean plain;
     private boolean criticalReads;
+    /** Whether reads are critical calls of the first queue's function. */
+    private boolean readsLikeFirst;
     private volatile int busy;
 
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
@@ -54,8 +60,18 @@ public final class CqOps {
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
         this.criticalReads = criticalReads;
+        this.readsLikeFirst = criticalReads && read.equals(firstRead(read));
         this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
         this.extended = format.isPlain() ? null : new CqEntries(queue, format, batch);
+    }
+
+    private static synchronized MemorySegment firstRead(MemorySegment read) {
+        if (firstRead == null) { firstRead = read; }
+        return firstRead;
+    }
+
+    private static final class FirstRead {
+        static final MethodHandle FUNCTION = Downcalls.critical(firstRead, 3);
     }
 
     /** Whether a thread hands out the entries. */
@@ -73,7 +89,10 @@ public final class CqOps {
     }
 
     /** From now on, reads are plain calls. */
-    public void readPlainly() { criticalReads = false; }
+    public void readPlainly() {
+        criticalReads = false;
+        readsLikeFirst = false;
+    }
 
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
@@ -85,7 +104,9 @@ public final class CqOps {
 
     /** fi_cq_read, even if there are sources: with more than one entry {@link #clearExtended} must follow. */
     public long readPlain(long count) {
-        return Downcalls.call(criticalReads, read, address, entries, count);
+        return readsLikeFirst
+                ? Downcalls.invoke(FirstRead.FUNCTION, address, entries, count)
+                : Downcalls.call(criticalReads, read, address, entries, count);
     }
 
     /** Clears tags and sources of the first entries. */

@@ -1,13 +1,19 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.Downcalls.critical;
+import static io.ofi4j.internal.ffi.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_msg} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class MsgOps {
+    /** The operations of the first endpoint. Most processes use one provider, so that other endpoints have the same. */
+    private static MsgOps first;
+
     private final long endpoint;
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
@@ -22,6 +28,7 @@ public final class MsgOps {
     private final MemorySegment inject;
     private final MemorySegment senddata;
     private final MemorySegment injectdata;
+    private final boolean isLikeFirst;
 
     public MsgOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
@@ -36,14 +43,34 @@ public final class MsgOps {
         this.inject = fi_inject.of(endpoint);
         this.senddata = fi_senddata.of(endpoint);
         this.injectdata = fi_injectdata.of(endpoint);
+        this.isLikeFirst = isLike(first(this));
+    }
+
+    private static synchronized MsgOps first(MsgOps ops) {
+        if (first == null) { first = ops; }
+        return first;
+    }
+
+    private boolean isLike(MsgOps other) { return recv.equals(other.recv) && send.equals(other.send); }
+
+    private static final class FirstReceive {
+        static final MethodHandle FUNCTION = critical(first.recv, 6);
+    }
+
+    private static final class FirstSend {
+        static final MethodHandle FUNCTION = critical(first.send, 6);
     }
 
     public long fi_recv(long buffer, long length, long descriptor, long source, long context) {
-        return call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, context);
+        return isLikeFirst && length <= receiveLimit
+                ? invoke(FirstReceive.FUNCTION, endpoint, buffer, length, descriptor, source, context)
+                : call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, context);
     }
 
     public long fi_send(long buffer, long length, long descriptor, long peer, long context) {
-        return call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, context);
+        return isLikeFirst && length <= sendLimit
+                ? invoke(FirstSend.FUNCTION, endpoint, buffer, length, descriptor, peer, context)
+                : call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, context);
     }
 
     public long fi_inject(long buffer, long length, long peer) {

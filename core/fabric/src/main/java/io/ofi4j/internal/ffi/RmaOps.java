@@ -1,13 +1,19 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.Downcalls.critical;
+import static io.ofi4j.internal.ffi.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class RmaOps {
+    /** The operations of the first endpoint. Most processes use one provider, so that other endpoints have the same. */
+    private static RmaOps first;
+
     private final long endpoint;
     /** Up to this length calls are critical. */
     private final long limit;
@@ -21,6 +27,7 @@ public final class RmaOps {
     private final MemorySegment inject;
     private final MemorySegment writedata;
     private final MemorySegment injectdata;
+    private final boolean isLikeFirst;
 
     public RmaOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
@@ -34,18 +41,46 @@ public final class RmaOps {
         this.inject = fi_inject_write.of(endpoint);
         this.writedata = fi_writedata.of(endpoint);
         this.injectdata = fi_inject_writedata.of(endpoint);
+        this.isLikeFirst = isLike(first(this));
+    }
+
+    private static synchronized RmaOps first(RmaOps ops) {
+        if (first == null) { first = ops; }
+        return first;
+    }
+
+    private boolean isLike(RmaOps other) {
+        return read.equals(other.read) && write.equals(other.write) && inject.equals(other.inject);
+    }
+
+    private static final class FirstRead {
+        static final MethodHandle FUNCTION = critical(first.read, 8);
+    }
+
+    private static final class FirstWrite {
+        static final MethodHandle FUNCTION = critical(first.write, 8);
+    }
+
+    private static final class FirstInject {
+        static final MethodHandle FUNCTION = critical(first.inject, 6);
     }
 
     public long fi_read(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
-        return call(length <= limit, read, endpoint, buffer, length, descriptor, peer, address, key, context);
+        return isLikeFirst && length <= limit
+                ? invoke(FirstRead.FUNCTION, endpoint, buffer, length, descriptor, peer, address, key, context)
+                : call(length <= limit, read, endpoint, buffer, length, descriptor, peer, address, key, context);
     }
 
     public long fi_write(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
-        return call(length <= limit, write, endpoint, buffer, length, descriptor, peer, address, key, context);
+        return isLikeFirst && length <= limit
+                ? invoke(FirstWrite.FUNCTION, endpoint, buffer, length, descriptor, peer, address, key, context)
+                : call(length <= limit, write, endpoint, buffer, length, descriptor, peer, address, key, context);
     }
 
     public long fi_inject_write(long buffer, long length, long peer, long address, long key) {
-        return call(length <= limit, inject, endpoint, buffer, length, peer, address, key);
+        return isLikeFirst && length <= limit
+                ? invoke(FirstInject.FUNCTION, endpoint, buffer, length, peer, address, key)
+                : call(length <= limit, inject, endpoint, buffer, length, peer, address, key);
     }
 
     public long fi_writedata(long buffer, long length, long descriptor, long data, long peer, long address, long key,

@@ -1,15 +1,21 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.Downcalls.critical;
+import static io.ofi4j.internal.ffi.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
  * {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table.
  */
 public final class TaggedOps {
+    /** The operations of the first endpoint. Most processes use one provider, so that other endpoints have the same. */
+    private static TaggedOps first;
+
     private final long endpoint;
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
@@ -24,6 +30,7 @@ public final class TaggedOps {
     private final MemorySegment inject;
     private final MemorySegment senddata;
     private final MemorySegment injectdata;
+    private final boolean isLikeFirst;
 
     public TaggedOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
@@ -38,14 +45,35 @@ public final class TaggedOps {
         this.inject = fi_tinject.of(endpoint);
         this.senddata = fi_tsenddata.of(endpoint);
         this.injectdata = fi_tinjectdata.of(endpoint);
+        this.isLikeFirst = isLike(first(this));
+    }
+
+    private static synchronized TaggedOps first(TaggedOps ops) {
+        if (first == null) { first = ops; }
+        return first;
+    }
+
+    private boolean isLike(TaggedOps other) { return recv.equals(other.recv) && send.equals(other.send); }
+
+    private static final class FirstReceive {
+        static final MethodHandle FUNCTION = critical(first.recv, 8);
+    }
+
+    private static final class FirstSend {
+        static final MethodHandle FUNCTION = critical(first.send, 7);
     }
 
     public long fi_trecv(long buffer, long length, long descriptor, long source, long tag, long ignore, long context) {
-        return call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, tag, ignore, context);
+        return isLikeFirst && length <= receiveLimit
+                ? invoke(FirstReceive.FUNCTION, endpoint, buffer, length, descriptor, source, tag, ignore, context)
+                : call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, tag, ignore,
+                        context);
     }
 
     public long fi_tsend(long buffer, long length, long descriptor, long peer, long tag, long context) {
-        return call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, tag, context);
+        return isLikeFirst && length <= sendLimit
+                ? invoke(FirstSend.FUNCTION, endpoint, buffer, length, descriptor, peer, tag, context)
+                : call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, tag, context);
     }
 
     public long fi_tinject(long buffer, long length, long peer, long tag) {
