@@ -73,8 +73,8 @@ public final class Bench implements Callable<Integer> {
     private boolean idleThread;
 
     @Option(names = {"-t", "--threading"}, paramLabel = "MODEL",
-            description = "Ask for this threading model, such as SAFE, DOMAIN or COMPLETION. Without it, for the fastest "
-                    + "that the provider has.")
+            description = "Ask for this threading model, such as SAFE, DOMAIN or COMPLETION. Without it, for the "
+                    + "fastest that the provider has.")
     private ThreadingModel threading;
 
     @Option(names = "--jvm-option", paramLabel = "OPTION",

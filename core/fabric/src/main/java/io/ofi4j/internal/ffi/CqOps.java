@@ -35,8 +35,11 @@ public final class CqOps {
     private static final AtomicIntegerFieldUpdater<CqOps> BUSY = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
             "busy");
 
-    /** The function of the first queue. Most processes use one provider, so that other queues have the same. */
-    private static MemorySegment firstRead;
+    /**
+     * The function of the first queue whose reads are critical. Most processes use one provider, so that other queues
+     * have the same.
+     */
+    private static volatile MemorySegment firstRead;
 
     private final Handle queue;
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */

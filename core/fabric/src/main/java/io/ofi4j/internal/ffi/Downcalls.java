@@ -22,7 +22,7 @@ import java.util.Collections;
  *
  * <p>{@code call} takes the segment of a function, whose class, scope and address the linker checks for each call: half
  * a nanosecond. {@code invoke} takes a handle of one function, whose checks the compiler has made: the most frequent
- * operations use it where an endpoint has the functions of the process's first one.
+ * operations use it where an endpoint has the functions of the first one whose calls are critical.
  */
 @SuppressWarnings("restricted")
 final class Downcalls {

@@ -11,8 +11,11 @@ import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_msg} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class MsgOps {
-    /** The operations of the first endpoint. Most processes use one provider, so that other endpoints have the same. */
-    private static MsgOps first;
+    /**
+     * The operations of the first endpoint whose calls are critical. Most processes use one provider, so that other
+     * endpoints have the same.
+     */
+    private static volatile MsgOps first;
 
     private final long endpoint;
     /** Up to these lengths calls are critical. */
@@ -43,7 +46,7 @@ public final class MsgOps {
         this.inject = fi_inject.of(endpoint);
         this.senddata = fi_senddata.of(endpoint);
         this.injectdata = fi_injectdata.of(endpoint);
-        this.isLikeFirst = isLike(first(this));
+        this.isLikeFirst = (criticalSends || criticalReceives) && isLike(first(this));
     }
 
     private static synchronized MsgOps first(MsgOps ops) {

@@ -11,8 +11,11 @@ import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class RmaOps {
-    /** The operations of the first endpoint. Most processes use one provider, so that other endpoints have the same. */
-    private static RmaOps first;
+    /**
+     * The operations of the first endpoint whose calls are critical. Most processes use one provider, so that other
+     * endpoints have the same.
+     */
+    private static volatile RmaOps first;
 
     private final long endpoint;
     /** Up to this length calls are critical. */
@@ -41,7 +44,7 @@ public final class RmaOps {
         this.inject = fi_inject_write.of(endpoint);
         this.writedata = fi_writedata.of(endpoint);
         this.injectdata = fi_inject_writedata.of(endpoint);
-        this.isLikeFirst = isLike(first(this));
+        this.isLikeFirst = critical && isLike(first(this));
     }
 
     private static synchronized RmaOps first(RmaOps ops) {

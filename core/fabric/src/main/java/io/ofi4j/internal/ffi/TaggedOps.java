@@ -13,8 +13,11 @@ import java.lang.ref.Reference;
  * {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table.
  */
 public final class TaggedOps {
-    /** The operations of the first endpoint. Most processes use one provider, so that other endpoints have the same. */
-    private static TaggedOps first;
+    /**
+     * The operations of the first endpoint whose calls are critical. Most processes use one provider, so that other
+     * endpoints have the same.
+     */
+    private static volatile TaggedOps first;
 
     private final long endpoint;
     /** Up to these lengths calls are critical. */
@@ -45,7 +48,7 @@ public final class TaggedOps {
         this.inject = fi_tinject.of(endpoint);
         this.senddata = fi_tsenddata.of(endpoint);
         this.injectdata = fi_tinjectdata.of(endpoint);
-        this.isLikeFirst = isLike(first(this));
+        this.isLikeFirst = (criticalSends || criticalReceives) && isLike(first(this));
     }
 
     private static synchronized TaggedOps first(TaggedOps ops) {

@@ -30,7 +30,7 @@ final class OtherQuirks {
                     "fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it"
                             + " refused.",
                     "AddressVectorTest", Fact.SYMMETRIC_HAS_ONE_PLACE),
-            // of sm2's first release, and of today's main
+            // in sm2's first release, and in today's main
             new Quirk("sm2-options", provider -> provider.is("sm2"), VersionRange.from(1, 18),
                     "Reading or setting FI_OPT_MIN_MULTI_RECV of an endpoint that is not enabled ends the process.",
                     "Sm2Test", Fact.OPTIONS_NEED_ENABLE, Fact.RECEIVE_OPTIONS_NEED_ENABLE),

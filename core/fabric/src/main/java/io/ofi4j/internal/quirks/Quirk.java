@@ -21,8 +21,7 @@ import java.util.function.Supplier;
  * <p>The rule: a quirk may call libfabric, order, delay, reserve and refuse. It does not write memory, sockets, files
  * or function tables that ofi4j did not make, and it does not look into other processes. There are three exceptions,
  * which the notes on providers name: the functions that are replaced below {@code ofi_rxm}, the room that
- * {@code shm-room} reserves in a peer's file, and the file that nobody has open which {@code shm-unopened-files}
- * removes.
+ * {@code shm-room} reserves in a peer's file, and the file that nobody has open which it removes.
  *
  * <p>A quirk that only states facts is an object of this class; one that acts overrides some of the hooks, which do
  * otherwise what a plain C program does. Hooks are called by any thread.

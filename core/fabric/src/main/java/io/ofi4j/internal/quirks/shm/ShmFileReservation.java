@@ -51,19 +51,20 @@ final class ShmFileReservation extends Quirk {
 
     /**
      * Enables one endpoint at a time in all processes that use this library, so that no other endpoint takes the room
-     * that was found free.
+     * that was found free, or the name.
      */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         Optional<Path> path = ShmFiles.path(address.get());
         if (path.isEmpty()) { return enable.getAsInt(); }
-        requireUnused(path.get());
         try (NativeFile folder = NativeFile.openFolder(ShmFiles.DIRECTORY)) {
             if (folder.error() != 0 && folder.error() != Errno.EACCES) { return -folder.error(); }
-            if (RESERVES && folder.error() == 0) {
+            if (folder.error() == 0) {
                 // a process that keeps the lock delays this one only for a time
                 Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT);
             }
+            int failure = removeLeft(path.get());
+            if (failure != 0) { return -failure; }
             Sizes sizes = new Sizes(transmitSize, receiveSize);
             if (RESERVES && usableSpace() < expectedLength(sizes)) { return -Errno.ENOSPC; }
             int status = enable.getAsInt();
@@ -73,29 +74,45 @@ final class ShmFileReservation extends Quirk {
         }
     }
 
-    /** Whether there is such a file, and it was not left by an endpoint whose process was killed. */
-    static boolean isTaken(Path file) {
-        if (!Files.exists(file)) { return false; }
-        try (NativeFile open = NativeFile.open(file)) {
-            return isUsed(open) || open.size() < MIN_LENGTH;
-        }
-    }
-
-    /** Refuses a name whose file is in use, or is not an endpoint's. */
-    static void requireUnused(Path file) {
-        if (!isTaken(file)) { return; }
-        try (NativeFile open = NativeFile.open(file)) {
-            if (isUsed(open)) { throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm"); }
+    /**
+     * Removes the file of this name that a killed process has left, an exception to the rule of {@link Quirk}: nobody
+     * has it open, and the provider would write over it or refuse the name. Returns 0, or the error number.
+     */
+    private static int removeLeft(Path file) {
+        int error = use(file);
+        if (error == Errno.EEXIST) {
             throw new FabricException(
                     "fi_enable failed on provider shm: the name is taken by " + file
                             + ", which is not an endpoint's file: remove it, or choose another name.",
                     "fi_enable", Errno.EADDRINUSE);
         }
+        if (error != 0) { return error; }
+        try {
+            Files.deleteIfExists(file);
+            return 0;
+        } catch (IOException e) {
+            return Errno.EADDRINUSE;
+        }
     }
 
-    /** Whether a process has the file open; also true if this process is not allowed to ask. */
-    private static boolean isUsed(NativeFile open) {
-        return open.error() != 0 || !open.isUnused();
+    /** Whether there is such a file, and it was not left by an endpoint whose process was killed. */
+    static boolean isTaken(Path file) {
+        return use(file) != 0;
+    }
+
+    /**
+     * 0 if there is no such file, or an endpoint's that nobody has open; EADDRINUSE if a process has it open, or this
+     * process is not allowed to ask; EEXIST if it is not an endpoint's.
+     */
+    private static int use(Path file) {
+        try (NativeFile open = NativeFile.open(file)) {
+            return switch (open.error()) {
+                case 0 -> !open.isUnused() ? Errno.EADDRINUSE : open.size() < MIN_LENGTH ? Errno.EEXIST : 0;
+                case Errno.ENOENT -> 0;
+                case Errno.EMFILE, Errno.ENFILE -> open.error();
+                default -> Errno.EADDRINUSE;
+            };
+        }
     }
 
     /**

@@ -87,16 +87,6 @@ final class ShmFiles extends Quirk {
         }
     }
 
-    /**
-     * Removes the file of this name that a killed process has left, an exception to the rule of {@link Quirk}: nobody has
-     * it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
-     */
-    static int removeStale(EndpointAddress address) {
-        Optional<Path> stale = find(address);
-        stale.ifPresent(ShmFileReservation::requireUnused);
-        return stale.isEmpty() || stale.get().toFile().delete() ? 0 : Errno.EADDRINUSE;
-    }
-
     /** The path of the file of an address; empty if the address does not name a file in the folder. */
     static Optional<Path> path(EndpointAddress address) {
         String name = new String(address.toBytes(), StandardCharsets.UTF_8);

@@ -68,22 +68,13 @@ final class ShmNames extends Quirk {
     };
 
     /**
-     * Removes the file that a killed process has left. Where the file of the name that the provider has made is in use,
-     * the endpoint gets another name; a name that the program chose stays.
+     * Gives an endpoint another name if the file of the name that the provider has made is in use. A name that the
+     * program chose stays.
      */
     static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
-            "A name is made of the number of the process, which a process of another container, or one that was killed,"
-                    + " may have had, too. 1.x to 2.1 refuse the name of a file while a process has the number in the"
-                    + " file; from 2.2 on a file that another libfabric has left ends the process.",
+            "A name is made of the number of the process, which a process of another container may have, too.",
             "ShmNamesTest") {
         private final SecureRandom random = new SecureRandom();
-
-        @Override
-        protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
-                IntSupplier enable) {
-            int failure = ShmFiles.removeStale(address.get());
-            return failure == 0 ? enable.getAsInt() : -failure;
-        }
 
         @Override
         protected EndpointAddress anotherName(Supplier<EndpointAddress> address) {

@@ -22,8 +22,8 @@ public final class ShmQuirks {
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
             VersionRange.from(2, 2), // 0fb02def3 brought it
-            "An endpoint whose file could not be made, because of its name or for want of a descriptor, is enabled all the"
-                    + " same, which ends the process.",
+            "An endpoint whose file could not be made, because of its name or for want of a descriptor, is enabled all"
+                    + " the same, which ends the process.",
             "DescriptorFaultTest") {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,

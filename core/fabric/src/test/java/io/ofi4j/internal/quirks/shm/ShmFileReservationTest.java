@@ -118,7 +118,7 @@ class ShmFileReservationTest {
 
     /** As another libfabric leaves one. */
     @Test
-    void aFileThatNobodyUsesEndsNoProcessThatTakesItsName() throws IOException {
+    void aFileThatNobodyUsesGivesItsNameAndItsRoom() throws IOException {
         survives(mounted(ROOM), TakesALeftFile.class);
     }
 
@@ -419,25 +419,24 @@ class ShmFileReservationTest {
         }
     }
 
-    /** It is taken over or refused. */
+    /** It is removed before room is looked for: with it, there is none. */
     static final class TakesALeftFile {
         private static final String NAME = "ofi4j-left";
 
         private TakesALeftFile() {}
 
         public static void main(String[] arguments) throws IOException {
-            byte[] left = new byte[1 << 20];
+            byte[] left = new byte[MEGABYTES_OF_LARGE << 20];
             Arrays.fill(left, (byte) 9);
-            Files.write(FOLDER.resolve(NAME), left);
-            try (Fabric fabric = Libfabric.load()
-                    .openFabric(TestProviders.info(TestProviders.hints("shm").source(NAME, null)));
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
                     Domain domain = fabric.openDomain();
                     CompletionQueue queue = domain.openCompletionQueue();
                     AddressVector vector = domain.openAddressVector();
-                    Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector)) {
+                    Endpoint endpoint = domain.openEndpoint().address(EndpointAddress.ofName(NAME)).bind(queue)
+                            .bind(vector)) {
+                Files.write(FOLDER.resolve(NAME), left);
+                fill();
                 endpoint.enable();
-            } catch (FabricException refused) {
-                System.out.println("refused: " + refused.getMessage());
             }
         }
     }

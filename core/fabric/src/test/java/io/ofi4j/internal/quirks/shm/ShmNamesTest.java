@@ -142,7 +142,7 @@ class ShmNamesTest {
     @ValueSource(booleans = {true, false})
     void aFileThatAProcessOfTheSameNumberHasLeftIsReplaced(boolean isChosen) throws IOException {
         EndpointAddress chosen = EndpointAddress.ofName("ofi4j-left-" + ProcessHandle.current().pid());
-        Path left;
+        Path left = null;
         try (Pair first = new Pair("shm")) {
             left = isChosen ? ShmFiles.path(chosen).orElseThrow() : nextNames(first.farEndpoint).getFirst();
             Files.copy(ShmFile.of(first.farEndpoint), left);
@@ -155,8 +155,10 @@ class ShmNamesTest {
                 Peer peer = first.vector.insert(successor.address());
                 assertThat(write(first.endpoint, peer, first.queue, source, target)).isTrue();
             }
+            assertThat(left).doesNotExist();
+        } finally {
+            if (left != null) { Files.deleteIfExists(left); }
         }
-        assertThat(left).doesNotExist();
     }
 
     /** The files of the endpoints that this process would open next. */
