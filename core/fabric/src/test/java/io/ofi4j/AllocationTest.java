@@ -8,7 +8,6 @@ import io.ofi4j.support.AllocatedBytes;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
-import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Timeout;
@@ -29,7 +28,8 @@ class AllocationTest {
 
     private static final class Posts {
         private static final int LENGTH = 64;
-        private static final int OPERATIONS = 200;
+        private static final int OPERATIONS = 100;
+        private static final int WARM_UP_ROUNDS = 3;
 
         private final CompletionHandler counting = new CompletionHandler() {
             @Override
@@ -72,14 +72,12 @@ class AllocationTest {
                     && taggedSends.trySend(near, 0, LENGTH, pair.far, 5, 1));
         }
 
-        /** Prints what a round allocates when it allocates nothing, or the deadline has come. */
+        /** Prints what a round allocates, after some in which classes are loaded. */
         private void measure(String name, int completions, BooleanSupplier post) {
-            long deadline = System.nanoTime() + Patience.seconds(10).toNanos();
-            long bytes;
-            do {
-                bytes = round(completions, post);
-            } while (bytes > 0 && System.nanoTime() < deadline);
-            System.out.println(name + " " + bytes + " bytes");
+            for (int i = 0; i < WARM_UP_ROUNDS; i++) {
+                round(completions, post);
+            }
+            System.out.println(name + " " + round(completions, post) + " bytes");
         }
 
         private long round(int completions, BooleanSupplier post) {

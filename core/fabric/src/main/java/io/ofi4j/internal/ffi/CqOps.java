@@ -35,11 +35,7 @@ public final class CqOps {
     private static final AtomicIntegerFieldUpdater<CqOps> BUSY = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
             "busy");
 
-    /**
-     * The function of the first queue whose reads are critical. Most processes use one provider, so that other queues
-     * have the same.
-     */
-    private static volatile MemorySegment firstRead;
+    private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final Handle queue;
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
@@ -63,18 +59,13 @@ public final class CqOps {
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
         this.criticalReads = criticalReads;
-        this.readsLikeFirst = criticalReads && read.equals(firstRead(read));
+        this.readsLikeFirst = criticalReads && FIRST.are(read);
         this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
         this.extended = format.isPlain() ? null : new CqEntries(queue, format, batch);
     }
 
-    private static synchronized MemorySegment firstRead(MemorySegment read) {
-        if (firstRead == null) { firstRead = read; }
-        return firstRead;
-    }
-
     private static final class FirstRead {
-        static final MethodHandle FUNCTION = Downcalls.critical(firstRead, 3);
+        static final MethodHandle FUNCTION = FIRST.handle(0, 3);
     }
 
     /** Whether a thread hands out the entries. */

@@ -21,8 +21,8 @@ import java.util.Collections;
  * about 5 ns and delays safepoints until the call returns.
  *
  * <p>{@code call} takes the segment of a function, whose class, scope and address the linker checks for each call: half
- * a nanosecond. {@code invoke} takes a handle of one function, whose checks the compiler has made: the most frequent
- * operations use it where an endpoint has the functions of the first one whose calls are critical.
+ * a nanosecond. {@code invoke} takes a handle of one function, whose checks the compiler has made; see
+ * {@link FirstFunctions}.
  */
 @SuppressWarnings("restricted")
 final class Downcalls {

@@ -1,7 +1,6 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.Downcalls.call;
-import static io.ofi4j.internal.ffi.Downcalls.critical;
 import static io.ofi4j.internal.ffi.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
@@ -11,11 +10,8 @@ import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_msg} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class MsgOps {
-    /**
-     * The operations of the first endpoint whose calls are critical. Most processes use one provider, so that other
-     * endpoints have the same.
-     */
-    private static volatile MsgOps first;
+    /** Of receives and sends. */
+    private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final long endpoint;
     /** Up to these lengths calls are critical. */
@@ -46,22 +42,15 @@ public final class MsgOps {
         this.inject = fi_inject.of(endpoint);
         this.senddata = fi_senddata.of(endpoint);
         this.injectdata = fi_injectdata.of(endpoint);
-        this.isLikeFirst = (criticalSends || criticalReceives) && isLike(first(this));
+        this.isLikeFirst = (criticalSends || criticalReceives) && FIRST.are(recv, send);
     }
-
-    private static synchronized MsgOps first(MsgOps ops) {
-        if (first == null) { first = ops; }
-        return first;
-    }
-
-    private boolean isLike(MsgOps other) { return recv.equals(other.recv) && send.equals(other.send); }
 
     private static final class FirstReceive {
-        static final MethodHandle FUNCTION = critical(first.recv, 6);
+        static final MethodHandle FUNCTION = FIRST.handle(0, 6);
     }
 
     private static final class FirstSend {
-        static final MethodHandle FUNCTION = critical(first.send, 6);
+        static final MethodHandle FUNCTION = FIRST.handle(1, 6);
     }
 
     public long fi_recv(long buffer, long length, long descriptor, long source, long context) {

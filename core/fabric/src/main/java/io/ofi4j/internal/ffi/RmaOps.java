@@ -1,7 +1,6 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.Downcalls.call;
-import static io.ofi4j.internal.ffi.Downcalls.critical;
 import static io.ofi4j.internal.ffi.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
@@ -11,11 +10,8 @@ import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class RmaOps {
-    /**
-     * The operations of the first endpoint whose calls are critical. Most processes use one provider, so that other
-     * endpoints have the same.
-     */
-    private static volatile RmaOps first;
+    /** Of reads, writes and injects. */
+    private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final long endpoint;
     /** Up to this length calls are critical. */
@@ -44,28 +40,19 @@ public final class RmaOps {
         this.inject = fi_inject_write.of(endpoint);
         this.writedata = fi_writedata.of(endpoint);
         this.injectdata = fi_inject_writedata.of(endpoint);
-        this.isLikeFirst = critical && isLike(first(this));
-    }
-
-    private static synchronized RmaOps first(RmaOps ops) {
-        if (first == null) { first = ops; }
-        return first;
-    }
-
-    private boolean isLike(RmaOps other) {
-        return read.equals(other.read) && write.equals(other.write) && inject.equals(other.inject);
+        this.isLikeFirst = critical && FIRST.are(read, write, inject);
     }
 
     private static final class FirstRead {
-        static final MethodHandle FUNCTION = critical(first.read, 8);
+        static final MethodHandle FUNCTION = FIRST.handle(0, 8);
     }
 
     private static final class FirstWrite {
-        static final MethodHandle FUNCTION = critical(first.write, 8);
+        static final MethodHandle FUNCTION = FIRST.handle(1, 8);
     }
 
     private static final class FirstInject {
-        static final MethodHandle FUNCTION = critical(first.inject, 6);
+        static final MethodHandle FUNCTION = FIRST.handle(2, 6);
     }
 
     public long fi_read(long buffer, long length, long descriptor, long peer, long address, long key, long context) {

@@ -1,7 +1,6 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.Downcalls.call;
-import static io.ofi4j.internal.ffi.Downcalls.critical;
 import static io.ofi4j.internal.ffi.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
@@ -13,11 +12,8 @@ import java.lang.ref.Reference;
  * {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table.
  */
 public final class TaggedOps {
-    /**
-     * The operations of the first endpoint whose calls are critical. Most processes use one provider, so that other
-     * endpoints have the same.
-     */
-    private static volatile TaggedOps first;
+    /** Of receives and sends. */
+    private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final long endpoint;
     /** Up to these lengths calls are critical. */
@@ -48,22 +44,15 @@ public final class TaggedOps {
         this.inject = fi_tinject.of(endpoint);
         this.senddata = fi_tsenddata.of(endpoint);
         this.injectdata = fi_tinjectdata.of(endpoint);
-        this.isLikeFirst = (criticalSends || criticalReceives) && isLike(first(this));
+        this.isLikeFirst = (criticalSends || criticalReceives) && FIRST.are(recv, send);
     }
-
-    private static synchronized TaggedOps first(TaggedOps ops) {
-        if (first == null) { first = ops; }
-        return first;
-    }
-
-    private boolean isLike(TaggedOps other) { return recv.equals(other.recv) && send.equals(other.send); }
 
     private static final class FirstReceive {
-        static final MethodHandle FUNCTION = critical(first.recv, 8);
+        static final MethodHandle FUNCTION = FIRST.handle(0, 8);
     }
 
     private static final class FirstSend {
-        static final MethodHandle FUNCTION = critical(first.send, 7);
+        static final MethodHandle FUNCTION = FIRST.handle(1, 7);
     }
 
     public long fi_trecv(long buffer, long length, long descriptor, long source, long tag, long ignore, long context) {

@@ -23,7 +23,8 @@ import java.util.function.Supplier;
  * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC if there is none. A
  * peer's file gets its room when the peer is inserted; without address space for it the peer is refused with ENOMEM.
  * That file is another process's, so this is an exception to the rule of {@link Quirk}: pages are allocated, and
- * neither the content nor the length of the file changes. It asks the kernel for the length of a file and the allocated
+ * neither the content nor the length of the file changes. A file of the endpoint's own name that nobody has open is
+ * removed first. It asks the kernel for the length of a file and the allocated
  * pages; it does not know what the provider keeps in the file.
  */
 final class ShmFileReservation extends Quirk {
@@ -45,7 +46,8 @@ final class ShmFileReservation extends Quirk {
     ShmFileReservation() {
         super("shm-room", provider -> provider.is("shm"), VersionRange.from(1, 15),
                 "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel"
-                        + " ends the process (SIGBUS).",
+                        + " ends the process (SIGBUS). A file that a killed process has left keeps its room, and may"
+                        + " keep its name.",
                 "ShmFileReservationTest");
     }
 
@@ -79,7 +81,7 @@ final class ShmFileReservation extends Quirk {
      * has it open, and the provider would write over it or refuse the name. Returns 0, or the error number.
      */
     private static int removeLeft(Path file) {
-        int error = use(file);
+        int error = conflict(file);
         if (error == Errno.EEXIST) {
             throw new FabricException(
                     "fi_enable failed on provider shm: the name is taken by " + file
@@ -97,14 +99,14 @@ final class ShmFileReservation extends Quirk {
 
     /** Whether there is such a file, and it was not left by an endpoint whose process was killed. */
     static boolean isTaken(Path file) {
-        return use(file) != 0;
+        return conflict(file) != 0;
     }
 
     /**
      * 0 if there is no such file, or an endpoint's that nobody has open; EADDRINUSE if a process has it open, or this
      * process is not allowed to ask; EEXIST if it is not an endpoint's.
      */
-    private static int use(Path file) {
+    private static int conflict(Path file) {
         try (NativeFile open = NativeFile.open(file)) {
             return switch (open.error()) {
                 case 0 -> !open.isUnused() ? Errno.EADDRINUSE : open.size() < MIN_LENGTH ? Errno.EEXIST : 0;
