@@ -52,7 +52,7 @@ public record FunctionSlot(long address) {
         return NativeWords.get(object, fid.context$offset());
     }
 
-    public long function() { return NativeWords.get(address, 0); }
+    public MemorySegment function() { return MemorySegment.ofAddress(NativeWords.get(address, 0)); }
 
     public boolean isWritable() { return NativeMemory.isWritable(address); }
 

@@ -201,7 +201,7 @@ enum InlineFunction {
 
     /** Without FI_CHECK_OP, for a table that some versions of libfabric make without its size. */
     MemorySegment unchecked(Handle object) {
-        return MemorySegment.ofAddress(slot(object.address()).function());
+        return slot(object.address()).function();
     }
 
     /** Where the table that the object shares with others has the function. */

@@ -16,6 +16,7 @@ import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.TestedVersions;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -102,7 +103,7 @@ abstract class CoreProviderPatch extends Quirk {
      *
      * @param slot where the table has the function
      * @param where the class that has the method
-     * @param method takes the original function's address, then what the function takes; throws nothing
+     * @param method takes the original function, then what the function takes; throws nothing
      * @param descriptor the function's C signature
      */
     static synchronized void replace(FunctionSlot slot, MethodHandles.Lookup where, String method,
@@ -115,7 +116,7 @@ abstract class CoreProviderPatch extends Quirk {
                     method);
             return;
         }
-        MethodType type = descriptor.toMethodType().insertParameterTypes(0, long.class);
+        MethodType type = descriptor.toMethodType().insertParameterTypes(0, MemorySegment.class);
         try {
             MethodHandle target = where.findStatic(where.lookupClass(), method, type);
             slot.replace(MethodHandles.insertArguments(target, 0, slot.function()), descriptor);

@@ -12,6 +12,7 @@ import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.Set;
@@ -28,12 +29,12 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final long FLOW_CONTROL_SIZE = 40;
     private static final long ADD_CREDITS_AT = 24;
     private static final FunctionDescriptor ADD_CREDITS = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL_ADD_CREDITS = Functions.byAddress(ADD_CREDITS);
+    private static final MethodHandle CALL_ADD_CREDITS = Functions.handle(ADD_CREDITS);
     private static final FunctionDescriptor ENDPOINT = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG);
-    private static final MethodHandle CALL_ENDPOINT = Functions.byAddress(ENDPOINT);
+    private static final MethodHandle CALL_ENDPOINT = Functions.handle(ENDPOINT);
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
-    private static final MethodHandle CALL_CLOSE = Functions.byAddress(CLOSE);
+    private static final MethodHandle CALL_CLOSE = Functions.handle(CLOSE);
     private static final int EIO = -5;
     /**
      * The number of bytes of ofi_rxm's connection that are searched: its state, the peer, verbs' endpoint and
@@ -81,15 +82,17 @@ final class DepartedPeers extends CoreProviderPatch {
     }
 
     /** An upcall, like the next two: what it threw would end the process. */
-    private static void addCredits(long original, long endpoint, long credits) {
+    private static void addCredits(MemorySegment original, long endpoint, long credits) {
         try {
-            if (!CLOSED.contains(endpoint)) { CALL_ADD_CREDITS.invokeExact(original, endpoint, credits); }
+            if (CLOSED.isEmpty() || !CLOSED.contains(endpoint)) { // a lookup allocates the key
+                CALL_ADD_CREDITS.invokeExact(original, endpoint, credits);
+            }
         } catch (Throwable t) { // lost credits make a peer wait until its deadline
             return;
         }
     }
 
-    private static int open(long original, long domain, long info, long out, long context) {
+    private static int open(MemorySegment original, long domain, long info, long out, long context) {
         int status = EIO;
         try {
             status = (int) CALL_ENDPOINT.invokeExact(original, domain, info, out, context);
@@ -104,7 +107,7 @@ final class DepartedPeers extends CoreProviderPatch {
         return status;
     }
 
-    private static int close(long original, long object) {
+    private static int close(MemorySegment original, long object) {
         try {
             if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) { CLOSED.add(object); }
         } catch (Throwable t) {
@@ -113,7 +116,7 @@ final class DepartedPeers extends CoreProviderPatch {
         return callClose(original, object);
     }
 
-    private static int callClose(long original, long object) {
+    private static int callClose(MemorySegment original, long object) {
         try {
             return (int) CALL_CLOSE.invokeExact(original, object);
         } catch (Throwable t) {

@@ -25,7 +25,7 @@ import java.lang.invoke.MethodHandles;
  */
 final class HalfReceivedWrites extends CoreProviderPatch {
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL = Functions.byAddress(READERR);
+    private static final MethodHandle CALL = Functions.handle(READERR);
     /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
     private static final int RXM_RX = 3;
     /** {@code sizeof(struct fi_context)}, which stands before it. */
@@ -71,7 +71,7 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     }
 
     /** An upcall: what it threw would end the process. */
-    private static long readerr(long original, long queue, long entry, long flags) {
+    private static long readerr(MemorySegment original, long queue, long entry, long flags) {
         try {
             long count = (long) CALL.invokeExact(original, queue, entry, flags);
             if (count > 0 && NativeWords.get(entry, CqOps.ERROR_CONTEXT) == 0) {
