@@ -93,9 +93,14 @@ public final class CompletionReader {
             return pollInside(handler, limit);
         }
         long found = first.readPlain(limit);
-        if (found == -Errno.EAGAIN) { // the usual case
-            return 0;
-        }
+        return found == -Errno.EAGAIN ? 0 : deliver(handler, limit, found);
+    }
+
+    /**
+     * Hands out what was read. A method of its own: where nearly all polls have found nothing, the compiler inlines
+     * none of the calls that follow, and then this is the only one.
+     */
+    private int deliver(CompletionHandler handler, int limit, long found) {
         long context;
         if (found != 1 || !isSimple(context = first.context(0))) { return handOut(handler, limit, found); }
         completed++;
