@@ -39,14 +39,17 @@ class DepartedPeerTest {
         assertThat(result.output()).contains("a write arrived ");
     }
 
-    /** Where there are connections that end: with ofi_rxd the target never learns that a peer has left. */
-    static Stream<String> withConnections() {
-        return TestProviders.rma().filter(provider -> !provider.contains("ofi_rxd"));
+    /**
+     * Where there are connections that end: with ofi_rxd the target never learns that a peer has left. Over Soft-RoCE
+     * no number of attempts was enough.
+     */
+    static Stream<String> withLateWrites() {
+        return TestProviders.rma().filter(provider -> !provider.contains("ofi_rxd") && !provider.contains("verbs"));
     }
 
-    @Tag("long") // on a busy machine ten attempts were not enough, and over Soft-RoCE no number was
+    @Tag("long") // on a busy machine ten attempts were not enough
     @ForEachProvider
-    @MethodSource("withConnections")
+    @MethodSource("withLateWrites")
     void ofManyWritesOneArrivesAfterItsPeerHasLeft(String provider) {
         Forked.Result result = Forked.run(LeavesAtOnce.class, provider, Integer.toString(MANY_ATTEMPTS), "until one");
 

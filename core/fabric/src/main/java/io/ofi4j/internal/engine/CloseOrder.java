@@ -11,12 +11,15 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * Closes the native children of a parent in order. While the close of one is deferred, later closes queue behind it.
+ * Closes the native children of a parent in order. While the close of one is deferred, later closes queue behind it, and
+ * so do those that come while the queued ones run.
  * Any thread may call this.
  */
 public final class CloseOrder {
     private final Set<Object> deferred = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Queue<IntSupplier> waiting = new ArrayDeque<>();
+    /** Whether a thread runs the closes that queued. */
+    private boolean isRunning;
     /** Deferred closes that may happen now, on a thread that may use the object. */
     private final Queue<BooleanSupplier> due = new ConcurrentLinkedQueue<>();
 
@@ -25,7 +28,7 @@ public final class CloseOrder {
         runDue();
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.LEAF, this);
-            if (!deferred.isEmpty()) {
+            if (hasDeferred()) {
                 waiting.add(nativeClose);
                 return 0;
             }
@@ -39,7 +42,10 @@ public final class CloseOrder {
         deferred.add(object);
     }
 
-    public synchronized boolean hasDeferred() { return !deferred.isEmpty(); }
+    /** Whether a close queues now. */
+    public synchronized boolean hasDeferred() {
+        return isRunning || !deferred.isEmpty();
+    }
 
     /** Whether the close of this object is deferred. */
     public synchronized boolean isDeferred(Object object) {
@@ -63,13 +69,28 @@ public final class CloseOrder {
 
     /** Records that a deferred object is closed. After the last one, runs the closes that queued behind them. */
     public void release(Object object) {
-        for (IntSupplier next = released(object); next != null; next = released(object)) {
-            next.getAsInt(); // the caller has returned, so a failure cannot be reported
+        synchronized (this) {
+            assert LockOrder.taken(LockOrder.Rank.LEAF, this);
+            deferred.remove(object);
+            if (isRunning) { return; } // whoever runs them goes on
+            isRunning = true;
+        }
+        try {
+            for (IntSupplier next = next(); next != null; next = next()) {
+                next.getAsInt(); // the caller has returned, so a failure cannot be reported
+            }
+        } catch (Throwable t) {
+            stop();
+            throw t;
         }
     }
 
-    private synchronized IntSupplier released(Object object) {
-        deferred.remove(object);
-        return deferred.isEmpty() ? waiting.poll() : null;
+    private synchronized void stop() { isRunning = false; }
+
+    /** The next close that may run, or null, after which this thread runs none. */
+    private synchronized IntSupplier next() {
+        IntSupplier next = deferred.isEmpty() ? waiting.poll() : null;
+        isRunning = next != null;
+        return next;
     }
 }
