@@ -133,8 +133,8 @@ static void open_all(struct world *world, size_t length) {
     uint64_t two_sided = FI_SEND | FI_RECV;
     open_region(world, &world->local, length, messages ? two_sided : FI_READ | FI_WRITE, 1);
     open_region(world, &world->remote, length, messages ? two_sided : FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
-    /* Remote rights, which nobody uses: Soft-RoCE gives key 0 to what has none, and ofi_rxm, which keeps the keys for
-     * atomic operations, takes a key once. */
+    /* The letter needs no remote rights. But without a registration cache Soft-RoCE gives key 0 to each region that has
+     * none, and ofi_rxm, which keeps the keys of all regions for atomic operations, takes a key once. */
     open_region(world, &world->letter, LETTER_ROOM, messages ? two_sided : FI_WRITE | FI_REMOTE_WRITE, 3);
     open_region(world, &world->mailbox, LETTER_ROOM, messages ? two_sided : FI_REMOTE_READ | FI_REMOTE_WRITE, 4);
     char name[NAME_ROOM];

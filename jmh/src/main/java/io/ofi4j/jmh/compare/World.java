@@ -66,7 +66,7 @@ final class World implements CompletionHandler, AutoCloseable {
             local = keep(allocate(family, length, Access.READ, Access.WRITE));
             memory = keep(allocate(family, length, Access.REMOTE_READ, Access.REMOTE_WRITE));
             remote = memory.remote();
-            letter = keep(allocate(family, LETTER_ROOM, Access.WRITE));
+            letter = keep(allocate(family, LETTER_ROOM, Access.WRITE, Access.REMOTE_WRITE)); // as in world.c
             mailbox = keep(allocate(family, LETTER_ROOM, Access.REMOTE_READ, Access.REMOTE_WRITE));
             source = open(family, queue);
             target = open(family, targetQueue);

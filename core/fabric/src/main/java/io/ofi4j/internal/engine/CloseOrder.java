@@ -12,8 +12,7 @@ import java.util.function.IntSupplier;
 
 /**
  * Closes the native children of a parent in order. While the close of one is deferred, later closes queue behind it, and
- * so do those that come while the queued ones run.
- * Any thread may call this.
+ * so do those that come while the queued ones run. Any thread may call this.
  */
 public final class CloseOrder {
     private final Set<Object> deferred = Collections.newSetFromMap(new IdentityHashMap<>());
