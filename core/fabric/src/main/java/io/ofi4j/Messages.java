@@ -5,7 +5,9 @@ import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
@@ -24,6 +26,11 @@ import io.ofi4j.internal.quirks.Quirks;
  * completion, do not change the bytes of a send, and do not read those of a receive. A posted receive is an operation
  * in flight: its region is not freed before it completes, it takes one of the slots of its queue
  * ({@link CompletionQueue#size}), and when the endpoint closes, it completes with {@code ECANCELED} (125).
+ *
+ * <p><b>Order.</b> The messages of one peer are matched with receives in the order of their sends, where the info has
+ * {@link MessageOrder#SAS}. Their completions may come in another order: a short message may complete before a long one
+ * that took an earlier receive. {@link ReceiveAttributes#completesInOrder} says whether the provider promises more. The
+ * token tells which receive has completed.
  *
  * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the
  * provider notices. What happens otherwise depends on the provider: it may continue, end the connection and lose the

@@ -16,11 +16,12 @@ import java.util.Objects;
 /**
  * Messages with tags, which are matched with posted receives by their tag; fi_tagged(3). Returned by
  * {@link Endpoint#tagged}. A receive takes the first message whose tag equals its own in all bits that are not ignored.
- * A message without a matching receive waits. Messages with the same tag from the same peer are received in order.
+ * A message without a matching receive waits. Messages with the same tag from the same peer are matched in order.
  * {@link Messages} have the same queues, but other receives: a receive without a tag never takes a message with a tag,
  * or the reverse. Offsets and lengths are in bytes. Posting allocates nothing.
  *
- * <p>Completions, messages that are longer than their receive, full queues and errors are as in {@link Messages}. In
+ * <p>Completions and their order, messages that are longer than their receive, full queues and errors are as in
+ * {@link Messages}. In
  * addition, every operation throws IllegalArgumentException if the tag has bits that the provider does not match:
  * {@link EndpointAttributes#tagFormat}. A {@link DetailedCompletionHandler} gets the tag of a completion.
  */

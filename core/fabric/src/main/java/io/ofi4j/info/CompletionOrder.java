@@ -13,4 +13,7 @@ public enum CompletionOrder {
 
     /** {@return libfabric's bits for it} */
     public long bits() { return bits; }
+
+    /** Whether all of its bits are among these. */
+    boolean isIn(long reported) { return (reported & bits) == bits; }
 }

@@ -12,4 +12,11 @@ package io.ofi4j.info;
  * @param bufferedSize the number of bytes for messages that come before their receive; libfabric 2 does not report it
  */
 public record ReceiveAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
-        long size, long iovLimit, long bufferedSize) {}
+        long size, long iovLimit, long bufferedSize) {
+    /**
+     * {@return whether the provider promises that receives complete in the order in which messages match them} Without
+     * the promise, a short message may complete before a long one that came first. Libfabric 2 no longer reports it:
+     * there this is false, and a program must not rely on an order.
+     */
+    public boolean completesInOrder() { return CompletionOrder.STRICT.isIn(completionOrder); }
+}

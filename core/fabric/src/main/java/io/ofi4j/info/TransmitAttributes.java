@@ -14,4 +14,10 @@ package io.ofi4j.info;
  * @param trafficClass the default of operations, an FI_TC_* value
  */
 public record TransmitAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
-        long injectSize, long size, long iovLimit, long rmaIovLimit, int trafficClass) {}
+        long injectSize, long size, long iovLimit, long rmaIovLimit, int trafficClass) {
+    /**
+     * {@return whether the provider promises that operations complete in the order of their posts} Libfabric 2 no longer
+     * reports it: there this is false, and a program must not rely on an order.
+     */
+    public boolean completesInOrder() { return CompletionOrder.STRICT.isIn(completionOrder); }
+}
