@@ -11,9 +11,9 @@ import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.ffi.AtomicOps;
 import io.ofi4j.internal.ffi.Forged;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -126,7 +126,7 @@ class AtomicsRefusedTest {
                 MemoryRegion cell = pair.domain.allocate(64, Access.values())) {
             Atomics atomics = pair.endpoint.atomics();
             cell.segment().set(JAVA_LONG, 32, 7);
-            if (pair.endpoint.quirks.has(Fact.ATOMIC_READS_RETURN_NOTHING)) {
+            if (ProviderFault.ATOMIC_READS_RETURN_NOTHING.isOf(provider)) {
                 assertThatThrownBy(() -> atomics.fetch(AtomicOperation.ATOMIC_READ, Datatype.INT64, null,
                         cell.slice(0, 8), pair.far, cell.remote().slice(32, 8), 1))
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("SUM or BOR of 0");

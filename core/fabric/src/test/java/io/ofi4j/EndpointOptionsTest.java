@@ -10,9 +10,9 @@ import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -96,7 +96,7 @@ class EndpointOptionsTest {
         try (Pair pair = new Pair(provider)) {
             Endpoint endpoint = pair.domain.openEndpoint();
             EndpointOptions options = endpoint.options();
-            boolean isSetLate = endpoint.quirks.has(Fact.RECEIVE_OPTIONS_NEED_ENABLE);
+            boolean isSetLate = ProviderFault.RECEIVE_OPTIONS_NEED_ENABLE.isOf(provider);
             if (isSetLate) {
                 assertThatIllegalStateException()
                         .isThrownBy(() -> options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 128L))
@@ -104,7 +104,7 @@ class EndpointOptionsTest {
             } else {
                 options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 128L);
             }
-            if (endpoint.quirks.has(Fact.OPTIONS_NEED_ENABLE)) {
+            if (ProviderFault.OPTIONS_NEED_ENABLE.isOf(provider)) {
                 assertThatIllegalStateException().isThrownBy(() -> options.get(EndpointOption.MINIMUM_MULTI_RECEIVE))
                         .withMessageContaining("enable");
             } else if (!isSetLate) { assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(128); }
@@ -125,7 +125,7 @@ class EndpointOptionsTest {
     void anOptionForWhichItIsTooLateSaysSo() {
         try (Pair pair = new Pair("tcp;ofi_rxm"); Endpoint early = pair.domain.openEndpoint()) {
             early.options().set(EndpointOption.BUFFERED_MINIMUM, 0L);
-            if (!early.quirks.has(Fact.OPTIONS_NEED_ENABLE)) {
+            if (!ProviderFault.OPTIONS_NEED_ENABLE.isOf("tcp;ofi_rxm")) {
                 assertThat(early.options().get(EndpointOption.BUFFERED_MINIMUM)).isZero();
             }
             assertThatThrownBy(() -> pair.endpoint.options().set(EndpointOption.BUFFERED_MINIMUM, 0L))

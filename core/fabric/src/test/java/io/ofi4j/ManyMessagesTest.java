@@ -12,9 +12,9 @@ import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.lang.foreign.MemorySegment;
@@ -69,11 +69,7 @@ class ManyMessagesTest {
 
     static Stream<String> overwriting() { return claiming().filter(ManyMessagesTest::overwrites); }
 
-    private static boolean overwrites(String provider) {
-        try (Pair pair = new Pair(hints(provider))) {
-            return pair.endpoint.quirks.has(Fact.LONG_MESSAGES_OVERWRITE);
-        }
-    }
+    private static boolean overwrites(String provider) { return ProviderFault.LONG_MESSAGES_OVERWRITE.isOf(provider); }
 
     private void poll(Pair pair) {
         pair.pollNear();

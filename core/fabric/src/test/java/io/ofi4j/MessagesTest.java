@@ -10,10 +10,10 @@ import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -156,7 +156,7 @@ class MessagesTest {
                 box.await(i, i);
                 Mailbox.Done last = box.farDone.done.getLast();
                 assertThat(last.data()).isEqualTo(data);
-                if (!box.pair.endpoint.quirks.has(Fact.MESSAGE_DATA_UNFLAGGED)) {
+                if (!ProviderFault.MESSAGE_DATA_UNFLAGGED.isOf(provider)) {
                     assertThat(last.flags() & OperationFlag.REMOTE_CQ_DATA.bit()).isNotZero();
                 }
             }
@@ -310,8 +310,8 @@ class MessagesTest {
                 Endpoint third = box.pair.domain.openEndpoint().bind(box.pair.vector).bind(box.pair.queue).enable()) {
             Messages receiver = box.pair.farEndpoint.messages();
             Peer peer = box.pair.vector.insert(third.address());
-            if (box.pair.endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED)
-                    || box.pair.endpoint.quirks.has(Fact.DIRECTED_RECEIVES_CRASH)) {
+            if (ProviderFault.anyOf(provider, ProviderFault.DIRECTED_RECEIVES_IGNORED,
+                    ProviderFault.DIRECTED_RECEIVES_CRASH)) {
                 assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, peer, 1))
                         .isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("receive with tags from one");

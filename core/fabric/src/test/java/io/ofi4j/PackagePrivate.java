@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
@@ -16,11 +15,6 @@ public final class PackagePrivate {
 
     /** {@return the bits of rights} */
     public static long bits(Access... rights) { return Access.bitsOf(rights); }
-
-    /** {@return whether the quirks of an endpoint state a fact} */
-    public static boolean has(Endpoint endpoint, Fact fact) {
-        return endpoint.quirks.has(fact);
-    }
 
     /** {@return a raw key that no provider has given} */
     public static RawKey rawKey(long length, long rights, byte[] key) {

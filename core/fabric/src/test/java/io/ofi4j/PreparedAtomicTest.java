@@ -10,9 +10,9 @@ import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -182,7 +182,7 @@ class PreparedAtomicTest {
                 p.await(token);
             }
             p.awaitThat(() -> Prepared.at(p.target, 0) == 1004);
-            if (p.pair.domain.quirks.has(Fact.ATOMIC_INJECTS_ARE_SILENT)) {
+            if (ProviderFault.ATOMIC_INJECTS_ARE_SILENT.isOf(provider)) {
                 refused(m, OperationFlag.INJECT, "Atomics.inject");
             } else {
                 m.flags(OperationFlag.INJECT).execute(AtomicOperation.SUM, ++token);
@@ -194,7 +194,7 @@ class PreparedAtomicTest {
                         .withMessageContaining("INJECT");
             }
             long before = Prepared.at(p.target, 0);
-            if (p.pair.domain.quirks.has(Fact.ATOMICS_CARRY_NO_DATA)) {
+            if (ProviderFault.ATOMICS_CARRY_NO_DATA.isOf(provider)) {
                 refused(m, OperationFlag.REMOTE_CQ_DATA, "a write that has data");
             } else {
                 m.flags(OperationFlag.REMOTE_CQ_DATA).data(77).execute(AtomicOperation.SUM, ++token);

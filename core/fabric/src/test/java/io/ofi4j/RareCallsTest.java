@@ -8,9 +8,9 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -24,7 +24,7 @@ class RareCallsTest {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider))) {
             Atomics atomics = pair.endpoint.atomics();
             long sum = 0;
-            boolean readsAreRefused = pair.endpoint.quirks.has(Fact.ATOMIC_READS_RETURN_NOTHING);
+            boolean readsAreRefused = ProviderFault.ATOMIC_READS_RETURN_NOTHING.isOf(provider);
             for (AtomicOperation operation : AtomicOperation.values()) {
                 if (operation == AtomicOperation.ATOMIC_READ && readsAreRefused) { continue; }
                 for (Datatype datatype : Datatype.values()) {

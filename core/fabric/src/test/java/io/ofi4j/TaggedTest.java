@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
@@ -30,8 +30,6 @@ class TaggedTest {
     }
 
     private static Mailbox open(String provider) { return new Mailbox(provider, Capability.TAGGED, Capability.RMA); }
-
-    private static boolean has(Mailbox box, Fact fact) { return box.pair.endpoint.quirks.has(fact); }
 
     @ForEachProvider
     @MethodSource("sizes")
@@ -95,7 +93,7 @@ class TaggedTest {
     void aMaskIgnoresBitsOfTheTagOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (has(box, Fact.MASKS_IGNORED)) {
+            if (ProviderFault.MASKS_IGNORED.isOf(provider)) {
                 assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, 0x100, 0xff, RECEIVED))
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("ignore");
                 return;
@@ -159,7 +157,7 @@ class TaggedTest {
     void aLookFindsAMessageAndLeavesItOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (has(box, Fact.PEEK_RECEIVES)) {
+            if (ProviderFault.PEEK_RECEIVES.isOf(provider)) {
                 assertThatThrownBy(() -> receiver.peek(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("receives it");
                 return;
@@ -193,7 +191,7 @@ class TaggedTest {
     void aDiscardedMessageIsGoneOrTheCallIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (has(box, Fact.DISCARDED_SENDS_HANG) || has(box, Fact.PEEK_RECEIVES)) {
+            if (ProviderFault.anyOf(provider, ProviderFault.DISCARDED_SENDS_HANG, ProviderFault.PEEK_RECEIVES)) {
                 assertThatThrownBy(() -> receiver.discard(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
                 return;
             }
@@ -217,7 +215,7 @@ class TaggedTest {
         try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA, Capability.DIRECTED_RECV)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             Peer self = box.pair.far; // of the receiver itself
-            if (has(box, Fact.PEEK_RECEIVES) || self.entry.isRespelled) {
+            if (ProviderFault.PEEK_RECEIVES.isOf(provider) || self.entry.isRespelled) {
                 assertThatThrownBy(() -> receiver.peek(self, TAG, 0, 1))
                         .isInstanceOf(UnsupportedOperationException.class);
                 return;
@@ -230,13 +228,13 @@ class TaggedTest {
             box.await(0, box.farDone.done.size() + 1);
             assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
             box.farDone.errors.clear();
-            if (!has(box, Fact.CLAIMS_TRUNCATE)) {
+            if (!ProviderFault.CLAIMS_TRUNCATE.isOf(provider)) {
                 receiver.claim(self, TAG, 0, 4);
                 box.await(0, box.farDone.done.size() + 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
                 box.farDone.errors.clear();
             }
-            if (!has(box, Fact.DISCARDED_SENDS_HANG)) {
+            if (!ProviderFault.DISCARDED_SENDS_HANG.isOf(provider)) {
                 receiver.discard(self, TAG, 0, 5);
                 box.await(0, box.farDone.done.size() + 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
@@ -266,7 +264,7 @@ class TaggedTest {
     void aClaimedMessageIsDiscarded(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (cannotClaim(box) || has(box, Fact.DISCARDED_SENDS_HANG)) {
+            if (cannotClaim(provider) || ProviderFault.DISCARDED_SENDS_HANG.isOf(provider)) {
                 assertThatThrownBy(() -> receiver.discardClaimed(TAG, 0, 1))
                         .isInstanceOfAny(UnsupportedOperationException.class, IllegalArgumentException.class);
                 return;
@@ -289,8 +287,8 @@ class TaggedTest {
         }
     }
 
-    private static boolean cannotClaim(Mailbox box) {
-        return has(box, Fact.PEEK_RECEIVES) || has(box, Fact.CLAIMS_TRUNCATE);
+    private static boolean cannotClaim(String provider) {
+        return ProviderFault.anyOf(provider, ProviderFault.PEEK_RECEIVES, ProviderFault.CLAIMS_TRUNCATE);
     }
 
     /** Looks again and again, until a message is there. */
@@ -310,7 +308,7 @@ class TaggedTest {
     void aClaimedMessageIsKeptForWhoClaimedIt(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (cannotClaim(box)) {
+            if (cannotClaim(provider)) {
                 assertThatThrownBy(() -> receiver.claim(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
                         .message().matches(".*(receives it|may be cut short): .*");
                 return;
@@ -343,7 +341,7 @@ class TaggedTest {
     void aClaimOfNothingIsAnErrorAndKeepsNoPlace(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (!cannotClaim(box)) {
+            if (!cannotClaim(provider)) {
                 receiver.claim(TAG, 0, 1);
                 box.await(0, 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
@@ -358,7 +356,7 @@ class TaggedTest {
     @MethodSource(EVERY)
     void anEndpointIsClosedWithAClaimedMessage(String provider) {
         try (Mailbox box = open(provider)) {
-            if (cannotClaim(box)) { return; } // as another test says
+            if (cannotClaim(provider)) { return; } // as another test says
             box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
             claim(box, 1);
             box.await(1, 1);

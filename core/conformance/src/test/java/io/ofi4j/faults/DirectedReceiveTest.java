@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -26,7 +27,8 @@ class DirectedReceiveTest {
         Forked.Result result = Forked.run(DirectedReceives.class, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
-        if (has(provider, "tcp-directed-receives", "shm-directed-receives", "rxm-directed-receives")) {
+        if (ProviderFault.anyOf(provider, ProviderFault.DIRECTED_RECEIVES_IGNORED,
+                ProviderFault.DIRECTED_RECEIVES_CRASH)) {
             assertThat(result.output())
                     .contains("refused: ofi4j refuses receives of messages from one peer over " + provider);
         } else {
@@ -41,7 +43,7 @@ class DirectedReceiveTest {
         Forked.Running sender = Forked.start(DirectedPeer.class, "send", chosen ? name + "-s" : "none");
         Forked.Running receiver = Forked.start(DirectedPeer.class, "receive", chosen ? name + "-r" : "none");
         tell(receiver, sender.awaitLine("address "));
-        if (chosen && has("shm", "shm-directed-receives", "shm-respelled-peers")) {
+        if (chosen && ProviderFault.RESPELLED_PEERS_UNRECOGNIZED.isOf("shm")) {
             assertThat(receiver.awaitLine("refused: ")).contains("from one with a chosen name");
             sender.process().destroyForcibly();
             Files.deleteIfExists(Path.of("/dev/shm", name + "-s"));
@@ -60,10 +62,5 @@ class DirectedReceiveTest {
     private static void tell(Forked.Running other, String line) throws IOException {
         other.process().getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
         other.process().getOutputStream().flush();
-    }
-
-    private static boolean has(String provider, String... quirks) {
-        return TestProviders.info(TestProviders.hints(provider)).quirks().stream()
-                .anyMatch(quirk -> quirk.isOn() && List.of(quirks).contains(quirk.name()));
     }
 }

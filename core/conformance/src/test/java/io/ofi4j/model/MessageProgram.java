@@ -7,16 +7,15 @@ import io.ofi4j.Access;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
-import io.ofi4j.PackagePrivate;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MessageOrder;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.model.MessageWorld.Shape;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -84,15 +83,14 @@ final class MessageProgram {
                 new MessageSide(world.domain, world.queues.get(1), world.lanes.get(1)));
         this.keepsOrder = !provider.equals(UNORDERED)
                 && (world.endpoint().info().transmit().messageOrder() & MessageOrder.SAS.bit()) != 0;
-        this.masks = !has(Fact.MASKS_IGNORED);
-        this.looks = hasTags && setting.shape == Shape.PLAIN && !has(Fact.PEEK_RECEIVES) && !has(Fact.CLAIMS_TRUNCATE);
-        this.carriesData = !has(Fact.MESSAGE_DATA_UNFLAGGED); // the model compares flags
+        this.masks = !ProviderFault.MASKS_IGNORED.isOf(provider);
+        this.looks = hasTags && setting.shape == Shape.PLAIN && !ProviderFault.PEEK_RECEIVES.isOf(provider)
+                && !ProviderFault.CLAIMS_TRUNCATE.isOf(provider);
+        this.carriesData = !ProviderFault.MESSAGE_DATA_UNFLAGGED.isOf(provider); // the model compares flags
         this.cancels = setting.shape != Shape.SHARED_RECEIVE || !provider.contains(SCALABLE);
         this.far = world.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);
         this.near = world.domain.allocate(64 * 64, Access.READ, Access.WRITE);
     }
-
-    private boolean has(Fact fact) { return PackagePrivate.has(world.endpoint(), fact); }
 
     /** Arguments: the provider, the first seed, how many programs. Ends with status 0 if no rule was broken. */
     public static void main(String[] arguments) {
