@@ -40,7 +40,7 @@ public final class Remedies {
             case Errno.EADDRINUSE,
                     Errno.EBUSY ->
                 operation.startsWith("fi_close")
-                        ? " The provider still uses it; it stays open until the process ends."
+                        ? ofBusyClose(operation, provider)
                         : " Another endpoint has this address: choose another name, port or service.";
             case Errno.ENOENT -> operation.equals("fi_enable") && provider.contains("shm")
                     ? " An endpoint's file is made in /dev/shm, which is not there: mount a tmpfs there."
@@ -72,6 +72,16 @@ public final class Remedies {
                 ? " The kernel may have refused to copy between the two processes (cross-memory attach): look with"
                         + " 'ofi4j doctor'. With FI_SHM_DISABLE_CMA=1 in the environment of both, shm does without it."
                 : "";
+    }
+
+    private static String ofBusyClose(String operation, String provider) {
+        boolean mayKeepRegions = provider.contains("ofi_rxm")
+                && (operation.equals("fi_close(domain)") || operation.equals("fi_close(fabric)"));
+        return mayKeepRegions
+                ? " The provider still uses it; it stays open until the process ends. That is so where an endpoint was"
+                        + " closed before its long sends had completed, because their receiver has ended or has posted"
+                        + " no receives: the provider keeps regions of its own for them."
+                : " The provider still uses it; it stays open until the process ends.";
     }
 
     private static String ofShmFile(String operation) {
