@@ -29,6 +29,7 @@ import io.ofi4j.info.TrafficClass;
 import io.ofi4j.info.WaitObject;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -51,19 +52,30 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every constant and every function of libfabric's headers is reached by core, or is in the list of those left out,
- * with a reason. The headers are those of the generated bindings (2.1) and the newest ones, of which a list of names is
+ * Every constant, every function and every field of attributes of libfabric's headers is reached by core, or is in the
+ * list of those left out, with a reason. The headers are those of the generated bindings (2.1) and the newest ones, of which a list of names is
  * beside this test.
  */
 @Tag("once")
 class NamesOfCTest {
     private static final Path SOURCES = Path.of("../fabric/src/main/java");
     private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\\n]*", Pattern.DOTALL);
+    private static final Path BINDINGS = Path.of("../../bindings/src/main/java/io/ofi4j/bindings");
+    private static final Path HINTS = SOURCES.resolve("io/ofi4j/internal/ffi/Hints.java");
     private static final Pattern WORD = Pattern.compile("\\bf[iI]_\\w+|\\bFI_\\w+");
+    /** The structs that an application fills or reads; those of operations and of objects are below them. */
+    private static final Pattern ATTRIBUTES = Pattern.compile("(fi_\\w+_attr|fi_info|fi_param|fid_nic)\\.java");
+    private static final Pattern HINTED = Pattern.compile("fi_(info|(domain|ep|tx|rx|fabric)_attr)\\..*");
+    private static final Pattern FIELD = Pattern.compile("(\\w+)\\$offset\\(\\)");
+    private static final Pattern USE = Pattern.compile("\\b(?:fi_\\w+_attr|fi_info|fi_param|fid_nic)\\.\\w+");
+    private static final Pattern WRITE = Pattern.compile(USE + "(?=\\(\\w+(?:\\.\\w+\\(\\))?, )");
+    private static final String IN_HINTS = " in hints";
 
     /** Names that Java's constants have in C, with their numbers. */
     private static final Map<String, Long> CONSTANTS = new HashMap<>();
     private static Set<String> headers;
+    /** The fields of attributes that the code of core reads or writes, and those of hints that it writes. */
+    private static final Set<String> FIELDS = new TreeSet<>();
     /** The names in the code of core: a comment reaches nothing. */
     private static Set<String> inCode;
 
@@ -73,14 +85,40 @@ class NamesOfCTest {
         addConstants();
         headers = new TreeSet<>(lines("names-2.6.txt"));
         bound().forEach(method -> headers.add(method.getName()));
+        addFields();
         StringBuilder text = new StringBuilder();
         try (Stream<Path> files = Files.walk(SOURCES)) {
             for (Path file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
                 text.append(Files.readString(file)).append('\n');
             }
         }
-        inCode = WORD.matcher(COMMENT.matcher(text).replaceAll(" ")).results().map(found -> found.group())
-                .collect(Collectors.toSet());
+        String code = COMMENT.matcher(text).replaceAll(" ");
+        inCode = WORD.matcher(code).results().map(found -> found.group()).collect(Collectors.toSet());
+        USE.matcher(code).results().forEach(found -> FIELDS.add(found.group()));
+        Stream.of(HINTS, HINTS.resolveSibling("InfoHandle.java")).map(NamesOfCTest::text)
+                .flatMap(hints -> WRITE.matcher(hints).results())
+                .forEach(found -> FIELDS.add(found.group() + IN_HINTS));
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Adds each field of an attribute, such as {@code fi_cq_attr.size}, and each of an info once more, in hints. */
+    private static void addFields() throws IOException {
+        try (Stream<Path> files = Files.list(BINDINGS)) {
+            for (Path file : files.filter(one -> ATTRIBUTES.matcher(one.getFileName().toString()).matches()).toList()) {
+                String struct = file.getFileName().toString().replace(".java", ".");
+                FIELD.matcher(Files.readString(file)).results().map(found -> struct + found.group(1))
+                        .forEach(headers::add);
+            }
+        }
+        headers.addAll(
+                headers.stream().filter(name -> HINTED.matcher(name).matches()).map(name -> name + IN_HINTS).toList());
     }
 
     private static List<String> lines(String resource) throws IOException {
@@ -138,7 +176,9 @@ class NamesOfCTest {
                 .filter(method -> method.getName().matches("FI_\\w+|fi_[a-z0-9_]+"));
     }
 
-    private static boolean isReached(String name) { return CONSTANTS.containsKey(name) || inCode.contains(name); }
+    private static boolean isReached(String name) {
+        return CONSTANTS.containsKey(name) || inCode.contains(name) || FIELDS.contains(name);
+    }
 
     private record LeftOut(Pattern names, String reason) {
         static LeftOut of(String line) {
@@ -157,7 +197,8 @@ class NamesOfCTest {
     void everyNameIsReachedOrLeftOutWithAReason() throws IOException {
         List<LeftOut> leftOut = leftOut();
 
-        assertThat(headers).hasSizeGreaterThan(600).contains("FI_PEEK", "fi_cq_read", "FI_RESCAN", "fi_getinfo");
+        assertThat(headers).hasSizeGreaterThan(600).contains("FI_PEEK", "fi_cq_read", "FI_RESCAN", "fi_getinfo",
+                "fi_mr_attr.hmem_data", "fi_domain_attr.caps in hints");
         assertThat(headers.stream().filter(name -> !isReached(name))
                 .filter(name -> leftOut.stream().noneMatch(one -> one.has(name))))
                 .as("neither reached nor in names-left-out.txt").isEmpty();

@@ -7,8 +7,11 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -100,6 +103,27 @@ class FromCTest {
                 .flatMap(row -> codes(row[2])).toList();
 
         assertThat(named).allMatch(name -> TEST.matcher(name).matches()).isSubsetOf(classes);
+    }
+
+    @Test
+    void itsTestsUseTheMembersBesideThem() throws IOException {
+        Map<String, String> sources = new HashMap<>();
+        try (Stream<Path> files = Stream.of("core", "examples").map(ROOT::resolve).flatMap(FromCTest::walk)) {
+            for (Path file : files.toList()) {
+                sources.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
+            }
+        }
+        List<String> unused = new ArrayList<>();
+        for (String[] row : rows("Benchmarks", "Why some refuse")) {
+            List<String> tests = codes(row[2]).toList();
+            if (tests.isEmpty()) { continue; }
+            String text = tests.stream().map(sources::get).collect(Collectors.joining("\n"));
+            codes(row[1]).filter(code -> MEMBER.matcher(code).matches()).filter(
+                    code -> !Pattern.compile("\\b" + code.replaceFirst(".*\\.", "") + "\\b").matcher(text).find())
+                    .forEach(code -> unused.add(code + " in none of " + tests));
+        }
+
+        assertThat(unused).isEmpty();
     }
 
     private static Stream<Path> walk(Path folder) {
