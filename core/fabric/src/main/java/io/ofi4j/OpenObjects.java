@@ -32,8 +32,17 @@ final class OpenObjects implements OpenObjectsMXBean {
 
     static synchronized void opened(Fabric fabric, Libfabric libfabric) {
         FABRICS.add(fabric);
+        bean(libfabric).show();
+    }
+
+    /** As {@link Libfabric#showOpenObjects}. */
+    static synchronized boolean showAlways(Libfabric libfabric) {
+        return bean(libfabric).showAlways();
+    }
+
+    private static ManagementBean bean(Libfabric libfabric) {
         if (shown == null) { shown = new ManagementBean(new OpenObjects(libfabric.version().toString()), NAME); }
-        shown.show();
+        return shown;
     }
 
     static synchronized void closed(Fabric fabric) {

@@ -9,6 +9,7 @@ import io.ofi4j.info.OpenObjectsMXBean.OpenEndpoint;
 import io.ofi4j.info.OpenObjectsMXBean.OpenQueue;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.management.ManagementFactory;
@@ -20,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import javax.management.JMX;
 import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -38,13 +40,14 @@ class OpenObjectsTest {
 
     private static Fabric fabric;
 
-    /** The bean is registered some time after the first fabric was opened, until the last is closed. */
+    /** The bean is registered while a fabric is open. */
     @BeforeAll
-    static void awaitBean() throws Exception {
+    static void showBean() throws Exception {
+        assertThat(Libfabric.load().showOpenObjects()).isTrue();
         fabric = Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("shm")));
         server = ManagementFactory.getPlatformMBeanServer();
         name = new ObjectName(OpenObjectsMXBean.NAME);
-        Waiting.BACKOFF.until(() -> server.isRegistered(name), Pair.DEADLINE);
+        assertThat(server.isRegistered(name)).isTrue();
     }
 
     @AfterAll
@@ -134,6 +137,62 @@ class OpenObjectsTest {
                 }
             });
             assertThat(pair.endpoint.statistics().slowPosts()).isPositive();
+        }
+    }
+
+    /** In JVMs of their own: which threads and servers are there depends on what ran before. */
+    @Test
+    void anOpenFabricStartsNoThreadAndNoServer() {
+        Forked.Result result = Forked.run(OpensAFabric.class, "plain");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("threads of ofi4j: []", "servers: 0");
+    }
+
+    @Test
+    void aServerThatRunsShowsWhatIsOpenedLater() {
+        Forked.Result result = Forked.run(OpensAFabric.class, "started");
+
+        assertThat(result.output()).contains("registered: true");
+    }
+
+    @Test
+    void aCallStartsTheServerAndShowsWhatIsOpen() {
+        Forked.Result result = Forked.run(OpensAFabric.class, "asked", "-Dio.ofi4j.jmx=false");
+
+        assertThat(result.output()).contains("registered: true", "after the close: false");
+    }
+
+    @Test
+    void thePropertyStartsTheServer() {
+        Forked.Result result = Forked.run(OpensAFabric.class, "plain", "-Dio.ofi4j.jmx=true");
+
+        assertThat(result.output()).contains("servers: 1", "registered: true");
+    }
+
+    @Test
+    void thePropertyKeepsTheBeanAwayFromAServerThatRuns() {
+        Forked.Result result = Forked.run(OpensAFabric.class, "started", "-Dio.ofi4j.jmx=false");
+
+        assertThat(result.output()).contains("registered: false");
+    }
+
+    /** Argument: whether the server is started before, whether it is asked for afterwards, or neither. */
+    static final class OpensAFabric {
+        private OpensAFabric() {}
+
+        public static void main(String[] arguments) throws Exception {
+            ObjectName bean = new ObjectName(OpenObjectsMXBean.NAME);
+            if (arguments[0].equals("started")) { ManagementFactory.getPlatformMBeanServer(); }
+            try (Pair pair = new Pair("shm")) {
+                pair.poll();
+                System.out.println("threads of ofi4j: " + Thread.getAllStackTraces().keySet().stream()
+                        .map(Thread::getName).filter(thread -> thread.startsWith("ofi4j-jmx")).toList());
+                System.out.println("servers: " + MBeanServerFactory.findMBeanServer(null).size());
+                if (arguments[0].equals("asked")) { Libfabric.load().showOpenObjects(); }
+                System.out.println("registered: " + ManagementFactory.getPlatformMBeanServer().isRegistered(bean));
+            }
+            System.out.println("after the close: " + ManagementFactory.getPlatformMBeanServer().isRegistered(bean));
         }
     }
 }

@@ -27,14 +27,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("gate")
 class DescriptorFaultTest {
-    /** It is registered by a thread of its own, which opens files meanwhile: the count of descriptors is exact here. */
-    private static final String NO_BEAN = "-Dio.ofi4j.jmx=false";
-
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void everyStepThatGetsNoDescriptorSaysSo(String provider) {
         List<String> prefix = List.of("sh", "-c", "ulimit -n 120; exec \"$0\" \"$@\"");
-        Forked.Result result = Forked.startBehind(prefix, Starved.class, NO_BEAN, provider).await();
+        Forked.Result result = Forked.startBehind(prefix, Starved.class, provider).await();
 
         assertThat(result.exit()).as(result.output()).isZero();
         System.out.print(result.output().lines().filter(line -> line.startsWith("faults ")).map(line -> line + "\n")

@@ -31,8 +31,6 @@ import javax.management.remote.JMXServiceURL;
  */
 final class Observed implements AutoCloseable {
     private static final int DEADLINE_SECONDS = 15;
-    /** ofi4j registers its bean two seconds after it has opened a fabric, until the last is closed. */
-    private static final long UNTIL_REGISTERED = 4_000_000_000L;
     /** Its sockets are closed before it is gone. */
     private static final long UNTIL_ENDED = 3_000_000_000L;
     private static final long LOOK_MILLIS = 100;
@@ -58,15 +56,12 @@ final class Observed implements AutoCloseable {
         connector = JMXConnectorFactory.connect(new JMXServiceURL(address()));
         MBeanServerConnection server = connector.getMBeanServerConnection();
         ObjectName pattern = new ObjectName(OpenObjectsMXBean.NAME + ",*");
-        long start = System.nanoTime();
         Set<ObjectName> names = server.queryNames(pattern, null);
-        while (names.isEmpty() && System.nanoTime() - start < UNTIL_REGISTERED) {
-            Thread.sleep(LOOK_MILLIS);
-            names = server.queryNames(pattern, null);
-        }
         if (names.isEmpty()) {
-            throw new CommandFailure("JVM " + pid + " shows nothing of ofi4j: it has no open fabric, or runs"
-                    + " without the module java.management, or with -Dio.ofi4j.jmx=false.");
+            throw new CommandFailure(
+                    "JVM " + pid + " shows nothing of ofi4j: it has no open fabric, or does not show it."
+                            + " Start it with -Dio.ofi4j.jmx=true, or have it call Libfabric.showOpenObjects(); it"
+                            + " needs the module java.management.");
         }
         List<OpenObjectsMXBean> found = names.stream()
                 .map(name -> JMX.newMXBeanProxy(server, name, OpenObjectsMXBean.class)).toList();

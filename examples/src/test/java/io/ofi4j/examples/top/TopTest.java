@@ -10,6 +10,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,9 @@ import org.junit.jupiter.api.Test;
 /** Other JVMs, as the command sees them. */
 class TopTest {
     private static final long DEADLINE_SECONDS = 120;
+
+    /** Has a JVM show its counts. */
+    private static final String SHOWS = "-Dio.ofi4j.jmx=true";
 
     private static String pid(Forked process) { return Long.toString(process.process().pid()); }
 
@@ -29,12 +33,10 @@ class TopTest {
         return array.get(0).getAsJsonObject();
     }
 
-    private static Forked holding(String... options) {
-        Forked.Launch launch = Forked.Launch.USUAL.main(Holding.class);
-        for (String option : options) {
-            launch = launch.and(option);
-        }
-        Forked process = launch.start();
+    private static Forked holding() { return holding(SHOWS); }
+
+    private static Forked holding(String option) {
+        Forked process = Forked.Launch.USUAL.main(Holding.class).and(option).start();
         process.awaitOutput("holding");
         return process;
     }
@@ -66,7 +68,8 @@ class TopTest {
 
     @Test
     void ratesAreThoseOfTheInterval() {
-        try (Forked process = Forked.start("perf", "write", "-p", "shm", "-S", "8", "-w", "0", "-I", "1000000000000")) {
+        try (Forked process = Forked.start(List.of(SHOWS), "perf", "write", "-p", "shm", "-S", "8", "-w", "0", "-I",
+                "1000000000000")) {
             process.awaitOutput("ns/op");
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
             double rate = 0;
@@ -140,10 +143,10 @@ class TopTest {
 
     @Test
     void aJvmThatShowsNothingIsSaid() {
-        try (Forked off = holding("-Dio.ofi4j.jmx=false");
+        try (Forked off = holding("-Dio.ofi4j.jmx=");
                 Forked other = Forked.Launch.USUAL.main(WithoutFabric.class).start()) {
             other.awaitOutput("waiting");
-            Run.of("top", pid(off)).failed(1, "JVM " + pid(off) + " shows nothing of ofi4j", "-Dio.ofi4j.jmx=false");
+            Run.of("top", pid(off)).failed(1, "JVM " + pid(off) + " shows nothing of ofi4j", "-Dio.ofi4j.jmx=true");
             Run.of("top", pid(other), "--json").failed(1, "JVM " + pid(other) + " shows nothing of ofi4j");
         }
     }

@@ -5,27 +5,26 @@ import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
 /**
- * A bean that the JVM's own MBean server shows while it is wanted. That server would keep the class loader of a program
+ * A bean that the JVM's own MBean server shows while it is wanted. The server is started only where somebody has asked
+ * for that; otherwise the bean is shown if the server runs already. The server would keep the class loader of a program
  * that an application server has unloaded. The module java.management is optional: without it, nothing is shown.
  */
 public final class ManagementBean {
-    private static final boolean IS_POSSIBLE = !System.getProperty("io.ofi4j.jmx", "").equals("false")
-            && hasManagement();
-    /** The server takes a quarter of a second of a processor to start, and 4 MB: short programs need not spend that. */
-    private static final long DELAY_MILLIS = 2000;
-
-    private enum State {
-        HIDDEN, COMING, SHOWN
-    }
+    private static final String PROPERTY = System.getProperty("io.ofi4j.jmx", "");
+    private static final boolean IS_POSSIBLE = hasManagement();
 
     private final Object bean;
     private final String name;
-    private State state = State.HIDDEN;
     private boolean isWanted;
-    /** Its name in the server, of a class that may be missing. */
+    /** Whether the server is started for it, and whether it is shown where the server runs. */
+    private boolean startsServer = PROPERTY.equals("true");
+    private boolean usesServer = !PROPERTY.equals("false");
+    /** Its name in the server, of a class that may be missing, or null if it is not shown. */
     private Object shownAs;
 
     public ManagementBean(Object bean, String name) {
@@ -42,56 +41,40 @@ public final class ManagementBean {
         }
     }
 
-    /**
-     * Shows it in two seconds, if it is wanted then. A thread does that, and ends. Where memory, threads or descriptors
-     * are short, it is not shown.
-     */
+    /** Shows it, if there is a server. Where memory or descriptors are short, it is not shown. */
     public synchronized void show() {
         isWanted = true;
-        if (!IS_POSSIBLE || state != State.HIDDEN) { return; }
-        Thread thread = Thread.ofPlatform().daemon().name("ofi4j-jmx").inheritInheritableThreadLocals(false)
-                .unstarted(this::showLater);
-        thread.setContextClassLoader(null);
-        state = State.COMING;
-        try {
-            thread.start();
-        } catch (OutOfMemoryError e) {
-            state = State.HIDDEN; // the system has no thread to give: what a program opens works without this one
-        }
+        if (shownAs == null && usesServer && IS_POSSIBLE) { shownAs = Server.register(bean, name, startsServer); }
     }
 
-    private void showLater() {
-        boolean hasServer = false;
-        try {
-            Thread.sleep(DELAY_MILLIS);
-            hasServer = isWanted() && Server.start();
-        } catch (InterruptedException e) {
-            return; // somebody wants this thread to end
-        } finally {
-            finish(hasServer);
-        }
-    }
-
-    private synchronized boolean isWanted() { return isWanted; }
-
-    private synchronized void finish(boolean hasServer) {
-        shownAs = hasServer && isWanted ? Server.register(bean, name) : null;
-        state = shownAs == null ? State.HIDDEN : State.SHOWN;
+    /**
+     * Starts the server, and shows it there whenever it is wanted.
+     *
+     * @return false if that is not possible
+     */
+    public synchronized boolean showAlways() {
+        if (!IS_POSSIBLE || !Server.start()) { return false; }
+        startsServer = true;
+        usesServer = true;
+        if (isWanted) { show(); }
+        return true;
     }
 
     /** Shows it no longer, or not at all. */
     public synchronized void hide() {
         isWanted = false;
-        if (state == State.SHOWN) {
+        if (shownAs != null) {
             Server.unregister(shownAs);
             shownAs = null;
-            state = State.HIDDEN;
         }
     }
 
     /** Loaded only where the module is. */
     private static final class Server {
-        /** {@return whether there is a server} */
+        /** A bean that the JVM's own server always has, and another server need not have. */
+        private static final String OF_THE_JVM = ManagementFactory.RUNTIME_MXBEAN_NAME;
+
+        /** {@return whether the server runs now} It takes a quarter of a second of a processor to start, and 4 MB. */
         static boolean start() {
             try {
                 ManagementFactory.getPlatformMBeanServer();
@@ -105,9 +88,10 @@ public final class ManagementBean {
         }
 
         /** {@return under which name, or null} */
-        static Object register(Object bean, String name) {
+        static Object register(Object bean, String name, boolean startsServer) {
             try {
-                MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+                MBeanServer server = startsServer ? ManagementFactory.getPlatformMBeanServer() : running();
+                if (server == null) { return null; }
                 try {
                     return server.registerMBean(bean, new ObjectName(name)).getObjectName();
                 } catch (InstanceAlreadyExistsException e) { // of another class loader
@@ -120,6 +104,13 @@ public final class ManagementBean {
                 return null; // as above
             }
             return null;
+        }
+
+        /** The JVM's own server if it runs, or null. To ask the JVM for it would start it. */
+        private static MBeanServer running() throws MalformedObjectNameException {
+            ObjectName ofTheJvm = new ObjectName(OF_THE_JVM);
+            return MBeanServerFactory.findMBeanServer(null).stream().filter(server -> server.isRegistered(ofTheJvm))
+                    .findFirst().orElse(null);
         }
 
         static void unregister(Object name) {
