@@ -61,8 +61,7 @@ final class UpstreamFailures {
     private static final VersionRange UP_TO_1_18 = VersionRange.from(1, 15).to(1, 18);
     private static final VersionRange FROM_1_19 = VersionRange.from(1, 19);
     private static final VersionRange UP_TO_1_21 = VersionRange.from(1, 15).to(1, 21);
-    /** It is called tcp from 1.18 on. */
-    private static final VersionRange WITH_NET = VersionRange.from(1, 16).to(1, 17);
+    private static final VersionRange ONLY_1_17 = VersionRange.from(1, 17).to(1, 17);
     private static final VersionRange UP_TO_1_22 = VersionRange.from(1, 15).to(1, 22);
     private static final VersionRange FROM_2_0 = VersionRange.from(2, 0);
     private static final VersionRange FROM_2_1 = VersionRange.from(2, 1);
@@ -174,7 +173,7 @@ final class UpstreamFailures {
             new Failure("fi_cntr_read, REMOTE_READ", "net, tcp", ALL_VERSIONS, COUNTS_DATA_ONLY),
             new Failure(WAIT, "shm", UP_TO_1_17, NO_TIME), new Failure(WAIT, "sockets", UP_TO_1_21, AT_ONCE),
             new Failure(WAIT, "sockets MSG", UP_TO_1_21, AT_ONCE),
-            new Failure("fi_av_lookup", "udp;ofi_rxd", VersionRange.from(1, 15).to(2, 4), NOT_FOUND),
+            new Failure("fi_av_lookup", "udp;ofi_rxd", VersionRange.from(1, 15).to(2, 3), NOT_FOUND),
             new Failure("fi_av_lookup", "shm", VersionRange.from(2, 1), NO_PREFIX),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),
@@ -183,7 +182,7 @@ final class UpstreamFailures {
             new Failure(AUTO, "tcp;ofi_rxm", UP_TO_1_17, NOT_AUTOMATIC),
             new Failure(AUTO, "net, tcp", ALL_VERSIONS, NOT_AUTOMATIC),
             new Failure(AUTO, "tcp MSG", ALL_VERSIONS, NOT_AUTOMATIC),
-            new Failure(AUTO, "net MSG", WITH_NET, NOT_AUTOMATIC));
+            new Failure(AUTO, "net MSG", ONLY_1_17, NOT_AUTOMATIC));
 
     private UpstreamFailures() {}
 

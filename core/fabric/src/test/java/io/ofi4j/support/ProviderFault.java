@@ -32,6 +32,8 @@ public enum ProviderFault {
     MASKS_IGNORED(in("shm", VersionRange.from(1, 17).to(1, 18))),
     /** A message with completion data may be reported without the flag of the data. */
     MESSAGE_DATA_UNFLAGGED(always("sockets")),
+    /** A tagged message that comes before its receive stops the connection until a receive takes it. */
+    NO_EARLY_TAGS_SAVED(in("net", VersionRange.from(1, 16).to(1, 16))),
     /** Reading an option of an endpoint that is not enabled ends the process. */
     OPTIONS_NEED_ENABLE(in("shm", VersionRange.from(1, 17)), in(";ofi_rxm", VersionRange.from(2, 0).to(2, 0))),
     /** A look for a message receives it. */
