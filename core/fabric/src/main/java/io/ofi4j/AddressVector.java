@@ -7,6 +7,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.AddressLookup;
 import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -457,6 +458,7 @@ public final class AddressVector implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             if (!lifeCycle.mayClose()) { return; }
             domain.checkThread();

@@ -5,6 +5,7 @@ import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
@@ -27,8 +28,8 @@ final class AddressVectors {
                     + ": bind an event queue to its endpoints and connect them");
         }
         Status.check(out.status(), "fi_av_open", info.provider());
-        return new AddressVector(domain, out.handle(),
-                attributes.type(type == AddressVectorType.UNSPECIFIED ? known(opened.type()) : type));
+        AddressVectorType known = type == AddressVectorType.UNSPECIFIED ? known(opened.type()) : type;
+        return out.adopt(handle -> new AddressVector(domain, handle, attributes.type(known)), FidOps::fi_close);
     }
 
     private static AddressVectorType known(int type) {

@@ -17,6 +17,7 @@ import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.DataReceives;
 import io.ofi4j.internal.engine.LatencyHistogram;
 import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
@@ -90,8 +91,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             descriptor = WaitDescriptor.open(handle, attributes.waitObject());
             return new CompletionQueue(domain, handle, size, attributes, guard, arena, descriptor);
         } catch (Throwable t) {
-            FidOps.fi_close(handle);
-            arena.close();
+            if (FidOps.fi_close(handle) == 0) { arena.close(); }
             if (descriptor != null) { descriptor.close(); }
             throw t;
         }
@@ -388,6 +388,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         try (var _ = guard.enter()) {
             if (!lifeCycle.mayClose()) { return; }
             endpoints.requireNone(this);

@@ -6,6 +6,7 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.FidOps;
@@ -275,6 +276,7 @@ public final class Counter implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         try (var _ = guard.enter()) {
             if (!lifeCycle.mayClose()) { return; }
             domain.queues.works.endFinished();

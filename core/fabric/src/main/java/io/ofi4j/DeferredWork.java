@@ -6,6 +6,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;
@@ -248,6 +249,7 @@ public final class DeferredWork {
 
     /** Queues an operation. The checks are made inside the guard of its queue. */
     private DeferredOperation queue(DeferredOperation one, Runnable checks) {
+        StackRoom.require();
         one.counted.bind(one); // from here on the domain stays open
         try {
             one.trigger().bind(one);
@@ -272,9 +274,9 @@ public final class DeferredWork {
     private void prepare(DeferredOperation one) {
         OpenResult out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         Status.check(out.status(), "fi_cntr_open", domain.info().provider());
+        one.completionCounter = out.handle();
         REFERENCED.add(one);
         boolean isTransfer = one.endpoint != null;
-        one.completionCounter = out.handle();
         one.completionOps = new CntrOps(one.completionCounter, false);
         one.struct.when(one.trigger().handle(), one.threshold(), isTransfer ? one.completionCounter : null);
         one.countingStruct = isTransfer

@@ -18,6 +18,7 @@ import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.PendingDeregistrations;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
@@ -102,7 +103,7 @@ public final class Domain implements AutoCloseable {
      *         tells
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
-        requireOpen();
+        beginOpen();
         return adopt(queues.open(attributes));
     }
 
@@ -119,7 +120,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not offer the wait object
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
-        requireOpen();
+        beginOpen();
         return adopt(queues.open(attributes));
     }
 
@@ -139,7 +140,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
-        requireOpen();
+        beginOpen();
         return adopt(AddressVectors.open(this, attributes));
     }
 
@@ -159,7 +160,7 @@ public final class Domain implements AutoCloseable {
      *         opened, and the info has no destination ({@link FabricInfo#withDestination})
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
-        requireOpen();
+        beginOpen();
         return adopt(Endpoints.open(this, endpointInfo));
     }
 
@@ -173,7 +174,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalStateException if the request is not pending
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
-        requireOpen();
+        beginOpen();
         return adopt(Endpoints.open(this, request));
     }
 
@@ -187,7 +188,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalStateException if it listens, is closed, or another endpoint has taken over its address already
      */
     public synchronized Endpoint openEndpoint(PassiveEndpoint passive) {
-        requireOpen();
+        beginOpen();
         return adopt(Endpoints.open(this, passive));
     }
 
@@ -199,7 +200,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no such contexts for this type of endpoint
      */
     public synchronized Endpoint openSharedReceiveContext() {
-        requireOpen();
+        beginOpen();
         return adopt(Endpoints.openSharedReceive(this));
     }
 
@@ -210,7 +211,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no such contexts
      */
     public synchronized SharedTransmitContext openSharedTransmitContext() {
-        requireOpen();
+        beginOpen();
         return adopt(Endpoints.openSharedTransmit(this));
     }
 
@@ -221,7 +222,7 @@ public final class Domain implements AutoCloseable {
      *         this progress model
      */
     public synchronized ScalableEndpoint openScalableEndpoint() {
-        requireOpen();
+        beginOpen();
         return adopt(Endpoints.openScalable(this));
     }
 
@@ -235,7 +236,7 @@ public final class Domain implements AutoCloseable {
      * @throws OutOfMemoryError if the system cannot provide the memory
      */
     public synchronized MemoryRegion allocate(long length, Access... access) {
-        requireOpen();
+        beginOpen();
         return adopt(regions.allocate(length, access));
     }
 
@@ -282,7 +283,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private synchronized MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
-        requireOpen();
+        beginOpen();
         return adopt(regions.register(attributes, call));
     }
 
@@ -322,7 +323,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
-        requireOpen();
+        beginOpen();
         // before the file is opened
         Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access));
         FileMapping mapping = file.map(); // may take long, therefore not under the monitor
@@ -341,7 +342,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no raw keys
      */
     public synchronized MappedKey mapRawKey(RawKey key) {
-        requireOpen();
+        beginOpen();
         return adopt(MappedKey.of(this, key));
     }
 
@@ -356,9 +357,12 @@ public final class Domain implements AutoCloseable {
         return queues.works.requireOffered(this, info.capabilityBits());
     }
 
-    <T> T adopt(T child) {
-        children.add(child);
-        return child;
+    <T extends AutoCloseable> T adopt(T child) { return children.adopt(child); }
+
+    /** Begins a call that opens something. */
+    private void beginOpen() {
+        StackRoom.require();
+        requireOpen();
     }
 
     /** As {@link #startProgress(Duration)}, with a pause of {@link ProgressThread#DEFAULT_PAUSE}. */
@@ -385,7 +389,7 @@ public final class Domain implements AutoCloseable {
      *         running
      */
     public synchronized ProgressThread startProgress(Waiting pauses) {
-        requireOpen();
+        beginOpen();
         return adopt(queues.startProgress(Objects.requireNonNull(pauses, "pauses")));
     }
 
@@ -511,6 +515,7 @@ public final class Domain implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             if (!lifeCycle.mayClose()) { return; }
             checkThread();

@@ -97,8 +97,13 @@ final class DomainQueues {
         Status.check(out.status(), "fi_cq_open", info.provider());
         CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes,
                 guard(LockOrder.Rank.QUEUE));
-        queues.add(queue);
-        return queue;
+        try {
+            queues.add(queue);
+            return queue;
+        } catch (Throwable t) {
+            queue.close();
+            throw t;
+        }
     }
 
     Counter open(CounterAttributes attributes) {

@@ -55,20 +55,34 @@ final class DomainRegions {
     private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena,
             MemoryKind known) {
         Handle handle = null;
+        MemoryRegion region = null;
         Object recording = RECORDER.registering();
         try {
             handle = new Registration(domain, attributes, call).open();
             MemoryKind kind = known != null ? known : kindOf(attributes);
-            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
-            region.binding.apply(attributes.counter(), attributes.endpoint());
-            RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
+            region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
             count++;
             bytes += region.length();
+            region.binding.apply(attributes.counter(), attributes.endpoint());
+            RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
             return region;
         } catch (Throwable t) {
-            int status = handle == null ? 0 : FidOps.fi_close(handle);
-            if (arena != null && status == 0) { arena.close(); }
+            if (region != null) {
+                closeAfter(t, region);
+            } else {
+                int status = handle == null ? 0 : FidOps.fi_close(handle);
+                if (arena != null && status == 0) { arena.close(); }
+            }
             throw t;
+        }
+    }
+
+    /** As any region: peers may have used its key, it may be bound to its endpoint, and its counter knows it. */
+    private static void closeAfter(Throwable cause, MemoryRegion region) {
+        try {
+            region.close();
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
         }
     }
 

@@ -16,6 +16,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
@@ -277,6 +278,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if an address was chosen and the provider does not support that
      */
     public Endpoint enable() {
+        StackRoom.require();
         synchronized (this) {
             requireOpen();
             lifeCycle.beginEnable();
@@ -504,9 +506,8 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if this endpoint is not enabled
      */
     public synchronized Endpoint alias(Set<OperationFlag> levels) {
-        Endpoint alias = new Endpoint(this, control().alias(levels));
-        children.add(alias);
-        return alias;
+        StackRoom.require();
+        return children.adopt(new Endpoint(this, control().alias(levels)));
     }
 
     /** Runs an action with the handle, which stays open meanwhile. */

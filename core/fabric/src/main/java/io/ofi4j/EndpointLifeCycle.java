@@ -11,6 +11,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.UnboundEndpoint;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
@@ -35,6 +36,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 
 /**
  * The life cycle of an endpoint; fi_endpoint(3). It is bound and enabled in one step, and closed once, in ways that are
@@ -303,6 +305,7 @@ final class EndpointLifeCycle implements EndpointView {
             enableBound();
         } catch (Throwable t) { // closed at once: the next poll would use the incomplete endpoint
             closeBound();
+            if (address != null) { endpoint.quirks.closed(this); }
             closeOwned();
             throw t;
         }
@@ -318,9 +321,9 @@ final class EndpointLifeCycle implements EndpointView {
             case TRANSMIT, RECEIVE -> FidOps.fi_enable(handle);
             case SHARED_RECEIVE -> 0; // it takes receives from the start
         }, "fi_enable", info.provider());
-        if (isLate) { applyLongestMessage(); }
         // other endpoints get an address with their connection, or have none
         if (hasPeers()) { address = nativeAddress(); }
+        if (isLate) { applyLongestMessage(); }
         bindings.queues().forEach(queue -> queue.enabled(endpoint));
         bindings.counters.enabled(bindings.transmitQueue());
         if (bindings.hiddenQueue() != null) { bindings.counters.poll(bindings.hiddenQueue()); }
@@ -460,6 +463,7 @@ final class EndpointLifeCycle implements EndpointView {
      * @param remaining the longest time to wait for operations, if that is less than {@link #DRAIN_TIMEOUT}
      */
     void close(Duration remaining) {
+        StackRoom.require();
         Duration timeout = remaining.compareTo(DRAIN_TIMEOUT) < 0 ? remaining : DRAIN_TIMEOUT;
         if (state.mayClose()) { awaitDeferredWork(timeout); }
         synchronized (endpoint) {
@@ -631,10 +635,19 @@ final class EndpointLifeCycle implements EndpointView {
             // Some providers make progress during the close. Other progress would reach parts that are already freed.
             return domain.queues.insideGuards(bindings, this::closeBound);
         }
-        return domain.fabric().lock.locked(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()
-                ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
-                        this::closeOpenHandle)
-                : closeOpenHandle());
+        return closeUnbound(domain, handle, endpoint.quirks, hasPeers(), this::closeOpenHandle);
+    }
+
+    /**
+     * Closes an endpoint to which nothing was bound.
+     *
+     * @param hasPeers whether it takes an address vector
+     * @param close calls fi_close of it
+     */
+    static int closeUnbound(Domain domain, Handle handle, Quirks quirks, boolean hasPeers, IntSupplier close) {
+        return domain.fabric().lock.locked(() -> quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers
+                ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), handle.provider(), close)
+                : close.getAsInt());
     }
 
     private int closeBound() {

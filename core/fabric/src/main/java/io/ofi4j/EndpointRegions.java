@@ -24,8 +24,8 @@ final class EndpointRegions {
     }
 
     private void bind(MemoryRegion region, Endpoint endpoint) {
+        bound.put(region, endpoint); // before: also a region that is bound and not enabled closes before its endpoint
         region.binding.bindTo(endpoint);
-        bound.put(region, endpoint);
     }
 
     /** Binds the regions that wait for this endpoint, or for any. */

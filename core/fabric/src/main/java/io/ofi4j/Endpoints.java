@@ -82,8 +82,18 @@ final class Endpoints {
             domain.regions.quarantine.endpointOpened();
             return endpoint;
         } catch (Throwable t) {
-            FidOps.fi_close(handle);
+            closeAfter(t, domain, handle, info, role);
             throw t;
+        }
+    }
+
+    private static void closeAfter(Throwable cause, Domain domain, Handle handle, FabricInfo info, Role role) {
+        boolean hasPeers = role == Role.WHOLE && info.endpoint().type() != EndpointType.MSG;
+        try {
+            EndpointLifeCycle.closeUnbound(domain, handle, NativeFabricInfo.of(info).chosenQuirks(), hasPeers,
+                    () -> FidOps.fi_close(handle));
+        } catch (RuntimeException e) { // libfabric keeps it
+            cause.addSuppressed(e);
         }
     }
 
@@ -105,7 +115,7 @@ final class Endpoints {
         requireOffered(info, info.domain().sharedTransmitContexts() > 0, "shared transmit contexts");
         OpenResult out = DomainOps.fi_stx_context(domain.handle(), NativeFabricInfo.of(info).handle());
         Status.checkOffered(out.status(), "fi_stx_context", info.provider());
-        return new SharedTransmitContext(domain, out.handle());
+        return out.adopt(handle -> new SharedTransmitContext(domain, handle), FidOps::fi_close);
     }
 
     static ScalableEndpoint openScalable(Domain domain) {
@@ -120,7 +130,7 @@ final class Endpoints {
         OpenResult out = domain.fabric().lock
                 .locked(() -> DomainOps.fi_scalable_ep(domain.handle(), NativeFabricInfo.of(info).handle()));
         Status.checkOffered(out.status(), "fi_scalable_ep", info.provider());
-        return new ScalableEndpoint(domain, out.handle(), info);
+        return out.adopt(handle -> new ScalableEndpoint(domain, handle, info), FidOps::fi_close);
     }
 
     private static void requireOffered(FabricInfo info, boolean isOffered, String what) {

@@ -9,6 +9,7 @@ import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.EqOps;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -77,7 +78,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
                     fabricHandle.provider());
         }
         Status.check(out.status(), "fi_eq_open", fabricHandle.provider());
-        return new EventQueue(fabric, out.handle(), attributes);
+        return out.adopt(opened -> new EventQueue(fabric, opened, attributes), FidOps::fi_close);
     }
 
     Handle handle() { return handle; }
@@ -292,6 +293,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         int status = lock.locked(this::closeNatively);
         fabric.forget(this);
         Status.check(status, "fi_close(event queue)", handle.provider());

@@ -10,6 +10,7 @@ import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -78,15 +79,13 @@ public final class Fabric implements AutoCloseable {
      *         refusals in {@code core/guide/PROVIDERS.md}
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
-        requireOpen();
+        beginOpen();
         requireHandled(domainInfo);
         NativeFabricInfo found = NativeFabricInfo.requireSameFabric(domainInfo, info);
         found.chosenQuirks().beforeDomain(found.identity());
         OpenResult out = lock.locked(() -> FabricOps.fi_domain(handle, found.handle()));
         Status.check(out.status(), "fi_domain", domainInfo.provider());
-        Domain domain = new Domain(this, out.handle(), domainInfo);
-        children.add(domain);
-        return domain;
+        return children.adopt(out.adopt(opened -> new Domain(this, opened, domainInfo), FidOps::fi_close));
     }
 
     /** As {@link #openEventQueue(EventQueueAttributes)}, with the provider's preferences and without a wait object. */
@@ -100,9 +99,8 @@ public final class Fabric implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no event queues, or none with that wait object
      */
     public synchronized EventQueue openEventQueue(EventQueueAttributes attributes) {
-        requireOpen();
-        EventQueue queue = EventQueue.open(this, handle, attributes);
-        children.add(queue);
+        beginOpen();
+        EventQueue queue = children.adopt(EventQueue.open(this, handle, attributes));
         eventQueues.add(queue);
         return queue;
     }
@@ -133,14 +131,12 @@ public final class Fabric implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no passive endpoints
      */
     public synchronized PassiveEndpoint openPassiveEndpoint(FabricInfo endpointInfo) {
-        requireOpen();
+        beginOpen();
         if (endpointInfo.endpoint().type() != EndpointType.MSG) {
             throw new IllegalArgumentException(
                     "a passive endpoint is of type MSG, not " + endpointInfo.endpoint().type());
         }
-        PassiveEndpoint endpoint = PassiveEndpoint.open(this, endpointInfo);
-        children.add(endpoint);
-        return endpoint;
+        return children.adopt(PassiveEndpoint.open(this, endpointInfo));
     }
 
     /**
@@ -173,6 +169,12 @@ public final class Fabric implements AutoCloseable {
 
     Handle handle() { return handle; }
 
+    /** Begins a call that opens something. */
+    private void beginOpen() {
+        StackRoom.require();
+        requireOpen();
+    }
+
     private void requireOpen() {
         assert LockOrder.taken(LockOrder.Rank.FABRIC, this);
         lifeCycle.requireOpen(this);
@@ -202,6 +204,7 @@ public final class Fabric implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             if (!lifeCycle.mayClose()) { return; }
             children.requireNone(this);

@@ -17,9 +17,11 @@ import io.ofi4j.info.Version;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.NativeLibrary;
@@ -306,9 +308,10 @@ public final class Libfabric {
      * the scope.
      */
     public Fabric openFabric(FabricInfo info) {
+        StackRoom.require();
         OpenResult out = FabricCalls.fi_fabric(NativeFabricInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());
-        Fabric fabric = new Fabric(out.handle(), info);
+        Fabric fabric = out.adopt(opened -> new Fabric(opened, info), FidOps::fi_close);
         LeakReport.opened(fabric);
         OpenObjects.opened(fabric, this);
         return fabric;

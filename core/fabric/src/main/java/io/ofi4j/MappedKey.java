@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.quirks.Status;
 
@@ -36,6 +37,7 @@ public final class MappedKey implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         domain.checkThread();
         synchronized (domain) {
             if (closed) { return; }

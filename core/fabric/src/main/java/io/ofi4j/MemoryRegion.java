@@ -6,6 +6,7 @@ import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
@@ -369,6 +370,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         if (whole != this) {
             whole.close();
             return;

@@ -5,6 +5,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.CollectiveOps;
@@ -73,6 +74,7 @@ public final class MulticastGroup implements AutoCloseable {
 
     /** As {@link Endpoint#joinMulticast}, for an endpoint with the capability. */
     static MulticastGroup join(Messages family, EndpointAddress address, Duration deadline) {
+        StackRoom.require();
         Objects.requireNonNull(deadline, "deadline");
         Endpoint endpoint = family.endpoint;
         endpoint.bindings.requireWhole("multicast group");
@@ -95,9 +97,9 @@ public final class MulticastGroup implements AutoCloseable {
             OpenResult out = CmOps.fi_join(handle, address.toBytes(), group.join);
             if (out.status() < 0) { events.forget(group.join); }
             Status.checkOffered(out.status(), "fi_join of " + address, family.provider);
-            endpoint.children.add(group);
             group.handle = out.handle();
             group.message.peer(CollectiveOps.fi_mc_addr(group.handle));
+            endpoint.children.add(group);
             return group;
         } finally {
             ThreadGuard.exit(family.guard, entered);
@@ -201,6 +203,7 @@ public final class MulticastGroup implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (family.endpoint) {
             if (state == State.CLOSED) { return; }
             family.endpoint.requireOpen();

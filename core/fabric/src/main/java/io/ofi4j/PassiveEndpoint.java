@@ -6,6 +6,7 @@ import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.ListeningSocket;
 import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -72,7 +73,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         NativeFabricInfo found = NativeFabricInfo.requireSameFabric(info, fabric.info());
         OpenResult out = fabric.lock.locked(() -> FabricOps.fi_passive_ep(fabric.handle(), found.handle()));
         Status.check(out.status(), "fi_passive_ep", info.provider());
-        PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
+        PassiveEndpoint endpoint = out.adopt(opened -> new PassiveEndpoint(fabric, opened, info), FidOps::fi_close);
         OPEN.add(endpoint);
         return endpoint;
     }
@@ -268,6 +269,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         int status = lock.locked(this::closeNatively);
         OPEN.remove(this);
         fabric.forget(this);

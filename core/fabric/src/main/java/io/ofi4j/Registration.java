@@ -268,12 +268,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
                 Status.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", handle.provider());
                 counter.get().bind(region);
             }
-            try {
-                enable(counter.isPresent(), endpoint);
-            } catch (Throwable t) {
-                counter.ifPresent(bound -> bound.unbind(region));
-                throw t;
-            }
+            enable(counter.isPresent(), endpoint);
         }
 
         private void enable(boolean isCounted, Optional<Endpoint> endpoint) {

@@ -7,6 +7,7 @@ import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
@@ -111,6 +112,7 @@ public final class ScalableEndpoint implements AutoCloseable {
     }
 
     private Endpoint open(Role role, int index, long count, String call, Opening opening) {
+        StackRoom.require();
         requireVector();
         Objects.checkIndex(index, count);
         if (contexts.stream().anyMatch(one -> one.index == index && one.endpoint.bindings.role == role)) {
@@ -196,6 +198,7 @@ public final class ScalableEndpoint implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             domain.checkThread();
             if (state == State.CLOSED) { return; }

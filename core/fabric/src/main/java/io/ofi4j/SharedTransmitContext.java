@@ -3,6 +3,7 @@ package io.ofi4j;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Status;
@@ -42,6 +43,7 @@ public final class SharedTransmitContext implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             domain.checkThread();
             if (closed) { return; }

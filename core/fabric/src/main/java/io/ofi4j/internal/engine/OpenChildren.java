@@ -29,6 +29,25 @@ public class OpenChildren {
         if (owned) { LeakReport.opened(child); }
     }
 
+    /** Adds a child that was just opened; closes it if that fails. */
+    public <T extends AutoCloseable> T adopt(T child) {
+        try {
+            add(child);
+            return child;
+        } catch (Throwable t) {
+            closeAfter(t, child);
+            throw t;
+        }
+    }
+
+    private static void closeAfter(Throwable cause, AutoCloseable child) {
+        try {
+            child.close();
+        } catch (Exception e) {
+            cause.addSuppressed(e);
+        }
+    }
+
     public synchronized void remove(Object child) {
         assert LockOrder.taken(LockOrder.Rank.LEAF, this);
         open.remove(child);
