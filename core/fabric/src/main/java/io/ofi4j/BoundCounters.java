@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 /** The counters bound to an endpoint, by the event they count. */
 final class BoundCounters {
@@ -74,6 +75,13 @@ final class BoundCounters {
     /** Has each counter poll a hidden queue when it is read. */
     void poll(CompletionQueue hidden) {
         all().forEach(counter -> counter.poll(hidden));
+    }
+
+    /** Counts an operation that has failed in a hidden queue, in the counter of its event. */
+    void failed(CompletionError error) {
+        boolean isKnown = Stream.of(CounterEvent.values()).anyMatch(event -> (error.flags() & event.bit()) != 0);
+        byEvent.entrySet().stream().filter(one -> !isKnown || (error.flags() & one.getKey().bit()) != 0)
+                .map(Map.Entry::getValue).distinct().forEach(Counter::failed);
     }
 
     /** Records that the endpoint is about to close. No other thread uses it meanwhile. */

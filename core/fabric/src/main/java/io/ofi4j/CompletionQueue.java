@@ -30,6 +30,7 @@ import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -59,8 +60,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final CompletionReader completions;
     private final BlockingWait blocking;
     private final CompletionWait waiting;
-    /** Whether ofi4j opened it for an endpoint without one: its completions are dropped, and nobody polls it. */
-    private boolean isHidden;
+    /**
+     * Takes the errors of a queue that ofi4j has opened for an endpoint without one: its completions are dropped, and
+     * nobody polls it. Otherwise null.
+     */
+    private Consumer<CompletionError> failures;
 
     private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
             ThreadGuard guard, Arena arena, WaitDescriptor descriptor) {
@@ -138,13 +142,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** From now on, completions are dropped: the application does not know this queue. */
-    CompletionQueue hide() {
-        isHidden = true;
+    /**
+     * From now on, completions are dropped: the application does not know this queue.
+     *
+     * @param consumer takes the errors, inside the guard
+     */
+    CompletionQueue hide(Consumer<CompletionError> consumer) {
+        failures = consumer;
         return this;
     }
 
-    boolean isHidden() { return isHidden; }
+    boolean isHidden() { return failures != null; }
 
     boolean isOpen() { return !completions.isClosed(); }
 
@@ -230,7 +238,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     private boolean progress(boolean mustBeOpen) {
-        if (isHidden) { return drop(); }
+        if (isHidden()) { return drop(); }
         boolean found = false;
         try (var _ = guard.enter()) {
             if (mustBeOpen) { completions.requireOpen(); }
@@ -244,10 +252,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Reads and drops what is there; returns whether there was something. */
     private boolean drop() {
-        boolean found = false;
+        boolean found;
         try (var _ = guard.enter()) {
             found = !completions.isClosed() && completions.readIntoBuffer();
-            completions.dropBuffered();
+            completions.dropBuffered(failures);
         }
         completions.finishIdleRegions();
         return found;
@@ -324,6 +332,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             while (!completions.isClosed() && completions.readIntoBuffer()) {
                 blocking.wake();
             }
+            if (isHidden()) { completions.dropBuffered(failures); }
         }
     }
 
@@ -374,6 +383,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         try (var _ = guard.enterFromAnyThread()) {
             int count = completions.cancel(endpoint.number, isClosed);
             if (count > 0) { blocking.wake(); }
+            if (isHidden()) { completions.dropBuffered(_ -> {}); } // these have not failed
             endpoint.canceled += count;
         }
         if (endpoint.canceled > 0) { RECORDER.canceled(endpoint.info().provider(), endpoint.canceled); }

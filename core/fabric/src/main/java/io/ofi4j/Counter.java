@@ -60,6 +60,9 @@ public final class Counter implements AutoCloseable {
     private boolean isReadable;
     private long added;
     private long addedErrors;
+    /** The number of failures that hidden queues have reported, and how many of these the provider has not counted. */
+    private long failures;
+    private long uncounted;
     /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
     /** Hidden queues of its endpoints, whose completions free the places of operations. Replaced, never changed. */
@@ -130,7 +133,18 @@ public final class Counter implements AutoCloseable {
 
     private long count() { return isReadable ? ops.fi_cntr_read() : added; }
 
-    private long errors() { return isReadable ? ops.fi_cntr_readerr() : addedErrors; }
+    private long errors() { return isReadable ? ops.fi_cntr_readerr() + uncounted : addedErrors; }
+
+    /**
+     * Records that an operation has failed, of an endpoint without a queue. Providers count most failures, but not
+     * those of what was in flight when a connection ended.
+     */
+    void failed() {
+        try (var _ = guard.enterFromAnyThread()) {
+            failures++;
+            uncounted = Math.max(uncounted, failures - (ops.fi_cntr_readerr() - addedErrors));
+        }
+    }
 
     void unbind(Object child) { bound.remove(child); }
 
@@ -167,6 +181,7 @@ public final class Counter implements AutoCloseable {
      * errors again.
      */
     public long readErrors() {
+        pollHidden();
         try (var _ = guard.enter()) {
             requireOpen();
             knownErrors = errors();
@@ -191,7 +206,10 @@ public final class Counter implements AutoCloseable {
 
     /** Sets the count of errors, 0 or more; fi_cntr_seterr. */
     public void setErrors(long operations) {
-        change("fi_cntr_seterr", operations, ops::fi_cntr_seterr, () -> knownErrors = addedErrors = operations);
+        change("fi_cntr_seterr", operations, ops::fi_cntr_seterr, () -> {
+            knownErrors = addedErrors = operations;
+            failures = uncounted = 0;
+        });
     }
 
     private void change(String call, long value, LongToIntFunction nativeCall, Runnable update) {
@@ -205,7 +223,7 @@ public final class Counter implements AutoCloseable {
 
     /**
      * Waits until the count reaches a threshold; fi_cntr_wait, fi_cntr(3). It blocks in libfabric if the counter has a
-     * wait object and the provider respects the deadline. Otherwise it reads again and again, with the pauses of
+     * wait object, its endpoints have queues, and the provider respects the deadline. Otherwise it reads again and again, with the pauses of
      * {@link Waiting#BACKOFF}. A virtual thread always reads, and releases its carrier between reads.
      *
      * @param threshold the count to wait for
@@ -235,7 +253,8 @@ public final class Counter implements AutoCloseable {
             if (fresh != 0) {
                 throw new FabricException(
                         "waiting for " + threshold + " on " + this + " ended: " + fresh
-                                + " operations failed. Their completion queue says which and why.",
+                                + " operations failed. Their completion queue says which and why"
+                                + (hiddenQueues.length == 0 ? "." : ": bind one to their endpoint."),
                         "fi_cntr_wait", Errno.EAVAIL);
             }
             return false;
@@ -245,7 +264,7 @@ public final class Counter implements AutoCloseable {
     private boolean mayBlock() {
         try (var _ = guard.enter()) {
             requireOpen();
-            boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable);
+            boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable) && hiddenQueues.length == 0;
             if (mayBlock) { blocking.beginBlocking(); }
             return mayBlock;
         }

@@ -12,6 +12,7 @@ import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Errno;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -249,11 +250,16 @@ final class EndpointBindings {
         Domain domain = endpoint.domain;
         synchronized (domain) {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
-            hiddenQueue = domain.queues.open(CompletionQueueAttributes.defaults()).hide();
+            hiddenQueue = domain.queues.open(CompletionQueueAttributes.defaults()).hide(this::failed);
         }
         hiddenQueue.bind(endpoint);
         if (transmitQueue == null) { transmitQueue = hiddenQueue; }
         if (receiveQueue == null) { receiveQueue = hiddenQueue; }
+    }
+
+    /** Counts an error of the hidden queue, unless the close of the endpoint has canceled the operation. */
+    private void failed(CompletionError error) {
+        if (error.errno() != Errno.ECANCELED || !endpoint.isClosed()) { counters.failed(error); }
     }
 
     /** Closes the hidden queue of an endpoint that could not be enabled, so that others may be bound. */

@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.ofi4j.info.Capability;
@@ -9,10 +10,13 @@ import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -151,6 +155,43 @@ class CountersOnlyTest {
 
             assertThat(pair.endpoint.completionQueue(Direction.TRANSMIT)).contains(pair.queue);
             assertThat(pair.endpoint.completionQueue(Direction.RECEIVE)).isEmpty();
+        }
+    }
+
+    /** Those that report a read with an unknown key. */
+    static Stream<String> reporting() {
+        return TestProviders.rma().filter(name -> !name.equals("shm") && !name.contains("ofi_rxd"));
+    }
+
+    @ForEachProvider
+    @MethodSource("reporting")
+    void aFailureIsCountedAndEndsTheWait(String provider) {
+        try (Stage s = new Stage(provider);
+                MemoryRegion into = s.pair.domain.allocate(2048, Access.READ);
+                ProgressThread progress = s.pair.domain.startProgress()) {
+            RemoteRegion right = s.target.remote();
+            RemoteRegion wrong = new RemoteRegion(right.base(), 2048, right.key() ^ 0x5555555,
+                    Access.REMOTE_READ.bit());
+            s.write(1);
+            s.counters.near.await(1, Pair.DEADLINE);
+            s.pair.rma().read(into, 0, 2048, s.pair.far, wrong, 0, 2);
+
+            assertThatExceptionOfType(FabricException.class).isThrownBy(() -> s.counters.near.await(2, Pair.DEADLINE))
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EAVAIL))
+                    .withMessageContaining("1 operations failed");
+            assertThat(s.counters.near.readErrors()).isEqualTo(1);
+            assertThat(s.counters.near.read()).isEqualTo(1);
+            progress.close();
+        }
+    }
+
+    @Test
+    void anOperationThatTheCloseCancelsIsNoFailure() {
+        try (Stage s = new Stage("shm")) {
+            s.pair.farEndpoint.messages().receive(s.target, 0, 64, 1);
+            s.pair.farEndpoint.close();
+
+            assertThat(s.counters.far.readErrors()).isZero();
         }
     }
 

@@ -15,6 +15,7 @@ import io.ofi4j.internal.os.Errno;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
+import java.util.function.Consumer;
 
 /**
  * Reads and polls one completion queue: frees the slots of operations, and buffers completions until they are polled.
@@ -241,12 +242,14 @@ public final class CompletionReader {
         return buffered.size() + errors.size();
     }
 
-    /** Drops the completions and errors that wait for a poll; inside the guard. */
-    public void dropBuffered() {
+    /** Drops the completions that wait for a poll, and passes the errors; inside the guard. */
+    public void dropBuffered(Consumer<CompletionError> failures) {
         while (buffered.size() > 0) {
             buffered.remove();
         }
-        errors.clear();
+        for (CompletionError error = errors.poll(); error != null; error = errors.poll()) {
+            failures.accept(error);
+        }
         noteBuffered();
     }
 
