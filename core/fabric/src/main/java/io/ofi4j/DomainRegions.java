@@ -6,6 +6,7 @@ import io.ofi4j.info.DomainStatistics;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.internal.engine.WritebackErrors;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
@@ -13,6 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The regions of a domain: opens them, counts them and their bytes, and knows which of them are closed but wait for
@@ -56,11 +58,13 @@ final class DomainRegions {
             MemoryKind known) {
         Handle handle = null;
         MemoryRegion region = null;
+        List<Optional<WritebackErrors>> writebackErrors = List.of();
         Object recording = RECORDER.registering();
         try {
-            handle = new Registration(domain, attributes, call).open();
             MemoryKind kind = known != null ? known : kindOf(attributes);
-            region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
+            writebackErrors = attributes.segments().stream().map(memory -> WritebackErrors.of(memory, kind)).toList();
+            handle = new Registration(domain, attributes, call).open();
+            region = new MemoryRegion(domain, handle, attributes, arena, kind, writebackErrors, null);
             count++;
             bytes += region.length();
             region.binding.apply(attributes.counter(), attributes.endpoint());
@@ -70,6 +74,7 @@ final class DomainRegions {
             if (region != null) {
                 closeAfter(t, region);
             } else {
+                writebackErrors.forEach(one -> one.ifPresent(WritebackErrors::close));
                 int status = handle == null ? 0 : FidOps.fi_close(handle);
                 if (arena != null && status == 0) { arena.close(); }
             }

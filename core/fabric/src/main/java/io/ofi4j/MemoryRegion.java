@@ -7,6 +7,7 @@ import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.engine.WritebackErrors;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
@@ -25,8 +26,10 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Registered off-heap memory that providers read and write; fi_mr(3). Made by {@link Domain#allocate},
@@ -95,6 +98,7 @@ public final class MemoryRegion implements AutoCloseable {
     private final List<MemoryRegion> parts;
     /** Counts writes by peers, or null. */
     private final Counter counter;
+    private final Optional<WritebackErrors> writebackErrors;
     /** The result of fi_close. */
     private int closeStatus;
     private volatile RemoteRegion remote;
@@ -102,10 +106,11 @@ public final class MemoryRegion implements AutoCloseable {
     /**
      * @param arena of memory allocated here, or null
      * @param kind of the memory
+     * @param writebackErrors of the file of each segment
      * @param whole the region of several segments that this is a part of, or null
      */
     MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
-            MemoryRegion whole) {
+            List<Optional<WritebackErrors>> writebackErrors, MemoryRegion whole) {
         List<MemorySegment> segments = attributes.segments();
         boolean severalSegments = segments.size() > 1;
         this.domain = domain;
@@ -123,8 +128,11 @@ public final class MemoryRegion implements AutoCloseable {
         this.whole = whole == null ? this : whole;
         this.binding = new Registration.Binding(this, handle);
         this.counter = attributes.counter().orElse(null);
+        this.writebackErrors = severalSegments ? Optional.empty() : writebackErrors.getFirst();
         this.parts = severalSegments
-                ? segments.stream().map(one -> new MemoryRegion(domain, handle, attributes.part(one), null, kind, this))
+                ? IntStream.range(0, segments.size())
+                        .mapToObj(i -> new MemoryRegion(domain, handle, attributes.part(segments.get(i)), null, kind,
+                                writebackErrors.subList(i, i + 1), this))
                         .toList()
                 : List.of(this);
     }
@@ -312,8 +320,14 @@ public final class MemoryRegion implements AutoCloseable {
      * Makes the contents durable in their file; {@link MemorySegment#force}, msync(2). Wait first until writes by peers
      * have arrived.
      *
+     * <p>Linux tells an error of writing a file once, and not again when the call is repeated, although the bytes are
+     * lost. Once a part of the file could not be written, by this call or in the background, this method therefore
+     * throws for each region that was mapped from it before. Close all regions of the file, map it anew, and write
+     * again all bytes since the last call that returned. If the file or its pages are still used elsewhere, the new
+     * region throws, too: use another file.
+     *
      * @throws UnsupportedOperationException if the memory is not mapped from a file
-     * @throws UncheckedIOException if the system cannot write it
+     * @throws UncheckedIOException if the system cannot write the file, or could not since the region was mapped
      */
     public void force() { parts.forEach(part -> part.force(0, part.length)); }
 
@@ -329,13 +343,26 @@ public final class MemoryRegion implements AutoCloseable {
         }
         MemorySegment range = segment().asSlice(offset, bytes);
         requireOpen();
-        if (kind == MemoryKind.PERSISTENT) {
-            int error = NativeMemory.sync(range.address(), bytes);
-            if (error != 0) { throw new UncheckedIOException(new IOException("msync: errno " + error)); }
-        } else {
-            range.force(); // may take long, therefore not under the monitor
+        try {
+            write(range); // may take long, therefore not under the monitor
+        } catch (UncheckedIOException e) {
+            writebackErrors.ifPresent(WritebackErrors::noteFailure);
+            throw e;
+        }
+        if (writebackErrors.filter(WritebackErrors::haveOccurred).isPresent()) {
+            throw new UncheckedIOException(new IOException("bytes of the file of " + this + " could not be written, and"
+                    + " are lost: close all its regions, map the file anew, and write them again"));
         }
         requireOpen(); // a close meanwhile may have dropped pages before they were written
+    }
+
+    private void write(MemorySegment range) {
+        if (kind != MemoryKind.PERSISTENT) {
+            range.force();
+            return;
+        }
+        int error = NativeMemory.sync(range.address(), range.byteSize());
+        if (error != 0) { throw new UncheckedIOException(new IOException("msync: errno " + error)); }
     }
 
     /** Runs a call on the native region, which stays registered meanwhile. */
@@ -446,6 +473,7 @@ public final class MemoryRegion implements AutoCloseable {
         become(State.CLOSED);
         domain.forget(this);
         domain.regions.forget(this);
+        parts.forEach(part -> part.writebackErrors.ifPresent(WritebackErrors::close));
         Object recording = RECORDER.deregistering();
         closeStatus = isRegistered ? deregister() : 0;
         RECORDER.regionChanged(recording, handle.provider(), length(), access());

@@ -17,6 +17,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -284,9 +285,9 @@ class CollectivesTest {
             CollectiveGroup group = stage.joinAll().getFirst();
             MemoryRegion region = stage.regions.getFirst();
             MemoryRegion device = new MemoryRegion(stage.domain, stage.domain.handle(),
-                    MemoryRegionAttributes.ofDevice(DeviceInterface.ROCR, 0, region.segment().address(), LENGTH)
-                            .access(Access.SEND, Access.RECEIVE),
-                    null, MemoryKind.DEVICE, null);
+                    MemoryRegionAttributes.ofDevice(DeviceInterface.ROCR, 0, region.segment().address(), LENGTH).access(
+                            Access.SEND, Access.RECEIVE),
+                    null, MemoryKind.DEVICE, List.of(Optional.empty()), null);
             List<ThrowingCallable> calls = List.of(
                     () -> group.tryAllReduce(AtomicOperation.SUM, INT64, device, 0, 1, region, 8, 1),
                     () -> group.tryAllReduce(AtomicOperation.SUM, INT64, region, 0, 1, device, 8, 1),

@@ -56,7 +56,8 @@ import java.util.function.BooleanSupplier;
  * {@link Durability} reached, which is at least the one that was asked for. If a save fails, the error has one of these
  * numbers: {@code ENOKEY} (126) if the owner has no such region any more; {@code EINVAL} (22) if the bytes are not all
  * inside it; {@code EKEYREJECTED} (129) if peers may not write it; {@code EOPNOTSUPP} (95) if its memory cannot reach
- * the level; {@code EIO} (5) if the owner could not write its file; {@code ENOSPC} (28) if the owner has no room for
+ * the level; {@code EIO} (5) if the owner could not write its file, now or since it mapped it: each later save of it at
+ * {@link Durability#POWER_SAFE} fails, too; {@code ENOSPC} (28) if the owner has no room for
  * another writer; {@code ECANCELED} (125) if this saver or the endpoint was closed; or the number of the flush or
  * message that failed. As with other operations, a save whose owner has gone may never complete; closing the saver ends
  * it.
@@ -684,7 +685,8 @@ public final class Saver implements AutoCloseable {
             case Errno.EOPNOTSUPP -> "save: the owner's memory cannot reach this level";
             case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
             case Errno.EKEYREJECTED -> "save: peers may not write this region";
-            case Errno.EIO -> "save: the owner could not write its file";
+            case Errno.EIO -> "save: the owner could not write its file, now or since it mapped it: it must close"
+                    + " the file's regions, map it anew, and have the bytes written again";
             case Errno.ENOSPC -> "save: the owner already serves " + SaveService.MAX_WRITERS + " writers, the maximum";
             default -> "save" + (save.why.isEmpty() ? "" : ": " + save.why);
         };

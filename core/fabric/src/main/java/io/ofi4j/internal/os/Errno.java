@@ -17,6 +17,7 @@ public final class Errno {
     public static final int ENFILE = 23;
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
+    public static final int ESPIPE = 29;
     public static final int EROFS = 30;
     public static final int ENOSYS = 38;
     public static final int ENOMSG = 42;

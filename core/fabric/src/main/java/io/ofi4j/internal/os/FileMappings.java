@@ -19,6 +19,7 @@ public final class FileMappings {
     private static final int HEXADECIMAL = 16;
     private static final int RIGHTS = 1;
     private static final int DEVICE = 3;
+    private static final int NUMBER = 4;
     private static final int FILE = 5;
     private static final int MOUNTED_DEVICE = 2;
 
@@ -30,8 +31,15 @@ public final class FileMappings {
      * @param isShared whether its bytes are those of the file
      * @param fileSystem the type of the file system; empty if it is unknown
      * @param mayBeDirect whether the file system may have DAX
+     * @param file names the file as long as it exists: its device and number
+     * @param path of the file, with a character for each byte; empty if there is none
      */
-    public record Mapping(boolean isShared, String fileSystem, boolean mayBeDirect) {
+    public record Mapping(boolean isShared, String fileSystem, boolean mayBeDirect, String file, String path) {
+        /** The number of the file in its file system, of stat(2). */
+        public long number() {
+            return Long.parseUnsignedLong(file.substring(file.indexOf(' ') + 1));
+        }
+
         /** Whether the file is lost when power fails; also true if the file system is unknown. */
         public boolean isInMemory() {
             return fileSystem.isEmpty() || IN_MEMORY.contains(fileSystem);
@@ -73,7 +81,8 @@ public final class FileMappings {
                 .orElse("");
         boolean mayBeDirect = type.equals("xfs")
                 || mount.filter(text -> text.matches(".*[ ,]dax([ ,=].*|$)")).isPresent();
-        return new Mapping(words[RIGHTS].endsWith("s"), type, mayBeDirect);
+        return new Mapping(words[RIGHTS].endsWith("s"), type, mayBeDirect, words[DEVICE] + " " + words[NUMBER],
+                words.length > FILE ? words[FILE].replace("\\012", "\n") : "");
     }
 
     /** Converts a device, "major:minor", from the hexadecimal numbers of maps to the decimal ones of mountinfo. */

@@ -10,7 +10,11 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /** An open file, for calls that Java lacks. Errors are positive errno values. */
@@ -21,9 +25,14 @@ public final class NativeFile implements AutoCloseable {
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), ERRNO, Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FALLOCATE = LibC.handle("fallocate",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), ERRNO);
+    private static final MethodHandle SYNC_FILE_RANGE = LibC.handle("sync_file_range",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT), ERRNO);
+    private static final MethodHandle POSIX_FADVISE = LibC.handle("posix_fadvise",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle STATX = LibC.handle("statx", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
     private static final MethodHandle FLOCK = LibC.handle("flock", JAVA_INT, JAVA_INT);
 
+    private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
     private static final int F_SETSIG = 10;
     private static final int F_SETLEASE = 1024;
@@ -35,10 +44,15 @@ public final class NativeFile implements AutoCloseable {
     private static final int OWNER_ONLY = 0600;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int FALLOC_FL_KEEP_SIZE = 1;
-    private static final int STATX_FIELDS = 0x60a; // mode, owner, size and blocks
+    private static final int POSIX_FADV_DONTNEED = 4;
+    private static final int SYNC_FILE_RANGE_WAIT_BEFORE = 1;
+    /** With these sync_file_range(2) says that it does not know such files, or that the kernel has no such call. */
+    private static final Set<Integer> CANNOT_TELL = Set.of(Errno.EINVAL, Errno.ESPIPE, Errno.ENOSYS, Errno.EPERM);
+    private static final int STATX_FIELDS = 0x70a; // mode, owner, number, size and blocks
     private static final long STATX_LENGTH = 256;
     private static final long STATX_OWNER_AT = 20;
     private static final long STATX_MODE_AT = 28;
+    private static final long STATX_NUMBER_AT = 32;
     private static final long STATX_SIZE_AT = 40;
     private static final long STATX_BLOCKS_AT = 48;
     private static final long BLOCK = 512;
@@ -53,12 +67,26 @@ public final class NativeFile implements AutoCloseable {
 
     /** Opens a regular file to read and write; see {@link #error}. */
     public static NativeFile open(Path file) {
-        return new NativeFile(open(file, O_RDWR | Descriptors.NONBLOCK | Descriptors.CLOEXEC));
+        return new NativeFile(
+                open(file.toString(), StandardCharsets.UTF_8, O_RDWR | Descriptors.NONBLOCK | Descriptors.CLOEXEC));
+    }
+
+    /**
+     * Opens the file of a mapping once more, to ask for {@link #writebackError}; empty if that fails, or the file is
+     * not where the mapping says.
+     */
+    public static Optional<NativeFile> openAgain(FileMappings.Mapping mapping) {
+        NativeFile file = new NativeFile(open(mapping.path(), StandardCharsets.ISO_8859_1,
+                O_RDONLY | Descriptors.NONBLOCK | Descriptors.CLOEXEC));
+        if (file.error == 0 && file.number() == mapping.number()) { return Optional.of(file); }
+        file.close();
+        return Optional.empty();
     }
 
     /** Opens a folder, to be locked; see {@link #error}. */
     public static NativeFile openFolder(Path folder) {
-        return new NativeFile(open(folder, Machine.O_DIRECTORY | Descriptors.CLOEXEC));
+        return new NativeFile(
+                open(folder.toString(), StandardCharsets.UTF_8, Machine.O_DIRECTORY | Descriptors.CLOEXEC));
     }
 
     /** Whether no other file descriptor or mapping of it exists; also false if this process is not allowed to ask. */
@@ -74,10 +102,10 @@ public final class NativeFile implements AutoCloseable {
         return LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
     }
 
-    private static int open(Path path, int flags) {
+    private static int open(String path, Charset charset, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            MemorySegment name = arena.allocateFrom(path.toString());
+            MemorySegment name = arena.allocateFrom(path, charset);
             int result = (int) LibC.call(() -> (int) OPEN.invokeExact(errno, name, flags, OWNER_ONLY));
             return result < 0 ? -errno.get(JAVA_INT, 0) : result;
         }
@@ -97,6 +125,35 @@ public final class NativeFile implements AutoCloseable {
             }
             return 0;
         }
+    }
+
+    /**
+     * The errno with which the system has failed to write bytes of the file to its device, since it was opened here or
+     * this was last called; 0 if there is none, or the system cannot tell. Linux tells each such error once to each
+     * descriptor.
+     */
+    public int writebackError() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            // the range says only which writes are waited for
+            long status = LibC.call(
+                    () -> (int) SYNC_FILE_RANGE.invokeExact(errno, descriptor, 0L, 1L, SYNC_FILE_RANGE_WAIT_BEFORE));
+            int found = status == 0 ? 0 : errno.get(JAVA_INT, 0);
+            return CANNOT_TELL.contains(found) ? 0 : found;
+        }
+    }
+
+    /**
+     * Has the system forget the pages of the file that it has in memory, but those that are changed or used; false if
+     * it refuses.
+     */
+    public boolean dropPages() {
+        return LibC.call(() -> (int) POSIX_FADVISE.invokeExact(descriptor, 0L, 0L, POSIX_FADV_DONTNEED)) == 0;
+    }
+
+    /** Its number in its file system. */
+    private long number() {
+        return stat(fields -> fields.get(JAVA_LONG, STATX_NUMBER_AT));
     }
 
     public long size() { return stat(fields -> fields.get(JAVA_LONG, STATX_SIZE_AT)); }

@@ -1,5 +1,7 @@
 package io.ofi4j.internal.os;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -22,6 +24,8 @@ public final class NativeMemory {
     private static final MethodHandle MUNMAP = LibC.handle("munmap", JAVA_LONG, JAVA_LONG);
     private static final MethodHandle MSYNC = LibC.handle("msync",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT), Linker.Option.captureCallState("errno"));
+    private static final MethodHandle MINCORE = LibC.handle("mincore",
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
     private static final MethodHandle SYSCALL = LibC.handle("syscall",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
             Linker.Option.firstVariadicArg(1), Linker.Option.captureCallState("errno"));
@@ -144,6 +148,18 @@ public final class NativeMemory {
             return LibC.call(() -> (int) MSYNC.invokeExact(errno, begin, size, SYNCHRONOUSLY)) == 0
                     ? 0
                     : errno.get(JAVA_INT, 0);
+        }
+    }
+
+    /** Whether the system has any page of mapped memory of any address and length; true also if it does not say. */
+    public static boolean isAnyPresent(long address, long length) {
+        long begin = address / Machine.PAGE * Machine.PAGE;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment pages = arena.allocate(wholePages(address + length - begin) / Machine.PAGE);
+            if (LibC.call(() -> (int) MINCORE.invokeExact(begin, address + length - begin, pages)) != 0) {
+                return true;
+            }
+            return pages.elements(JAVA_BYTE).anyMatch(page -> (page.get(JAVA_BYTE, 0) & 1) != 0);
         }
     }
 
