@@ -312,6 +312,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized EndpointAddress address(Peer peer) {
         requireOpen();
         requireContained(peer);
+        if (!isKnown(peer.entry)) { return peer.entry.address; }
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
         if (NO_LOOKUP.contains(-found.status()) || domain.quirks.has(Fact.LOOKUP_INEXACT)) {
             return peer.entry.address;
@@ -347,7 +348,7 @@ public final class AddressVector implements AutoCloseable {
      *
      * @param peer a peer of this vector
      * @param id any number but {@link Peer#ADDRESS_NOT_AVAILABLE}; ofi4j does not check that it is the only one
-     * @throws IllegalArgumentException if the peer is of another vector, or was removed
+     * @throws IllegalArgumentException if the peer is of another vector, was removed, or its endpoint is closed
      * @throws UnsupportedOperationException if the provider does not offer it, as few do: {@link Capability#AV_USER_ID}
      */
     public synchronized void userId(Peer peer, long id) {
@@ -358,9 +359,15 @@ public final class AddressVector implements AutoCloseable {
             throw new UnsupportedOperationException("fi_av_set_user_id needs Capability.AV_USER_ID, which " + domain
                     + " lacks: ask for it in FabricHints, or for another provider");
         }
+        if (!isKnown(peer.entry)) { throw new IllegalArgumentException("the endpoint of " + peer + " is closed"); }
         Status.checkOffered(AvOps.fi_av_set_user_id(handle, peer.entry.fabricAddress, id), "fi_av_set_user_id",
                 provider());
         sources.put(id, peer);
+    }
+
+    /** Whether libfabric knows the address: not if the endpoint was of this process and is closed, over some providers. */
+    private boolean isKnown(Peer.Entry entry) {
+        return entries.get(entry.address) == entry;
     }
 
     private void requireContained(Peer peer) {
@@ -382,7 +389,7 @@ public final class AddressVector implements AutoCloseable {
 
     /**
      * Removes a peer; fi_av_remove, fi_av(3). Operations to it must have completed. New ones throw
-     * {@link IllegalStateException}.
+     * {@link IllegalStateException}. The peer's endpoint may be closed before.
      *
      * @param peer a peer of this vector
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
@@ -395,8 +402,8 @@ public final class AddressVector implements AutoCloseable {
         if (peer.isContext) {
             throw new IllegalArgumentException(peer + " is a receive context of a peer: remove that peer");
         }
-        peer.refuse();
-        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
+        peer.remove();
+        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0 && isKnown(peer.entry)) {
             domain.queues.awaitPosts(); // joins hold the guard, too
             if (!hasGroups) { removeNatively(peer.entry); }
         }

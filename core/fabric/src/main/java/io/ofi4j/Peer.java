@@ -36,9 +36,11 @@ public final class Peer {
     final long fabricAddress;
     /**
      * The same object as the {@link Endpoint#reachableVector} of each endpoint that may reach it; null once it is
-     * removed. Read by posting threads inside a queue's guard.
+     * removed, or its endpoint in this process is closed. Read by posting threads inside a queue's guard.
      */
     Object reachableVector;
+    /** Whether the program has removed it; guarded by the vector's monitor. */
+    private boolean isRemoved;
     /**
      * The longest message that may be sent to it; see {@link Messages#maximumMessageSize(Peer, long)}. Read by posting
      * threads.
@@ -77,7 +79,16 @@ public final class Peer {
         contexts.forEach(Peer::refuse);
     }
 
-    boolean isRemoved() { return reachableVector == null; }
+    /** As {@link #refuse}, because the program removes it. */
+    synchronized void remove() {
+        refuse();
+        isRemoved = true;
+        contexts.forEach(Peer::remove);
+    }
+
+    boolean isRemoved() { return isRemoved; }
+
+    boolean isReachable() { return reachableVector != null; }
 
     /** {@return its number and its address in readable form} */
     @Override
@@ -85,6 +96,6 @@ public final class Peer {
         String where = entry.address == null
                 ? "Peer of a connection"
                 : "Peer " + fabricAddress + " at " + entry.address;
-        return where + (isRemoved() ? " (removed)" : "");
+        return where + (isRemoved ? " (removed)" : isReachable() ? "" : " (its endpoint is closed)");
     }
 }

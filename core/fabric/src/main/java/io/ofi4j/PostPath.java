@@ -222,7 +222,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** {@return why an operation on this region to this peer is refused although its values are right} */
     final RuntimeException closed(MemoryRegion local, Peer peer) {
-        return endpoint.isClosed() || peer.isRemoved() ? unreachable(peer) : closed(local);
+        return endpoint.isClosed() || !peer.isReachable() ? unreachable(peer) : closed(local);
     }
 
     static IllegalStateException closed(MemoryRegion local) {

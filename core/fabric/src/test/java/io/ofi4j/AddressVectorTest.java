@@ -194,6 +194,26 @@ class AddressVectorTest {
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aPeerWhoseEndpointIsClosedIsRemovedOnce(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            EndpointAddress address = pair.farEndpoint.address();
+            Peer second = pair.vector.insert(address);
+            pair.farEndpoint.close();
+
+            assertThat(pair.vector.address(second)).isEqualTo(address);
+            for (Peer peer : List.of(pair.far, second)) {
+                pair.vector.remove(peer);
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.remove(peer))
+                        .withMessageContaining("(removed)");
+            }
+            try (Endpoint anew = pair.domain.openEndpoint().bind(pair.farQueue).bind(pair.vector).enable()) {
+                assertReaches(pair, pair.vector.insert(anew.address()));
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aServiceIsInsertedByItsNames(String provider) {
         try (Pair pair = new Pair(provider)) {
             if (!looksUpNames(provider)) {

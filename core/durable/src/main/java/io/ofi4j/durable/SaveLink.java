@@ -57,10 +57,10 @@ final class SaveLink implements AutoCloseable {
                 Object about = releaseSlot(slot);
                 if (!closing.get()) { receiver.sent(about); }
             } else {
+                receivesToPost.set(slot - SLOTS); // after this handler, even if the receiver throws
                 SaveMessage body = messageSlots[slot];
                 int kind = body.kind(length);
                 if (kind != 0) { receiver.received(body, kind, length); }
-                receivesToPost.set(slot - SLOTS);
             }
         }
 

@@ -386,7 +386,11 @@ public final class SaveService implements AutoCloseable {
             writers.remove(writer.address);
             numbers.remove(writer.number);
         }
-        link.peers.remove(writer.peer);
+        try {
+            link.peers.remove(writer.peer);
+        } catch (FabricException e) {
+            return; // the provider keeps its address, and the other writers are served on
+        }
     }
 
     /**

@@ -154,6 +154,29 @@ class SaveTest {
         } // which closes the domain
     }
 
+    /** More of them than the service has places for messages. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void saversOfTheSameProcessComeAndGo(String provider) {
+        try (Saving pair = new Saving(Saving.hints(provider));
+                MemoryRegion plain = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            for (int one = 0; one < 70; one++) {
+                boolean[] saved = {false};
+                try (Saver saver = new Saver(pair.domain, pair.endpoint, pair.pair.queue)) {
+                    saver.saveThrough(pair.far, pair.service.ticket());
+                    saver.save(pair.far, plain.remote(), Durability.DELIVERED, 5);
+                    Waiting.YIELD.until(() -> {
+                        saver.poll((token, flags, length, data) -> saved[0] |= token == 5, 16);
+                        pair.pollFar();
+                        return saved[0];
+                    }, Pair.DEADLINE);
+                }
+                pair.pollFar();
+            }
+            assertThat(pair.service.answered()).isEqualTo(70);
+        }
+    }
+
     /** Its thread may not wait for itself. */
     @Test
     @Timeout(20)
