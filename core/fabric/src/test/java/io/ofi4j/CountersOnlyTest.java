@@ -181,7 +181,7 @@ class CountersOnlyTest {
                     .withMessageContaining("1 operations failed");
             assertThat(s.counters.near.readErrors()).isEqualTo(1);
             assertThat(s.counters.near.read()).isEqualTo(1);
-            progress.close();
+            assertThat(progress.failure()).isEmpty();
         }
     }
 
