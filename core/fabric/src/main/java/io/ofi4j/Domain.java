@@ -537,6 +537,7 @@ public final class Domain implements AutoCloseable {
         if (!lifeCycle.beginNativeClose()) { return 0; }
         regions.quarantine.close();
         int status = fabric.lock.locked(() -> FidOps.fi_close(handle));
+        if (status == 0) { quirks.domainClosed(); } // else libfabric keeps it
         fabric.closes.release(this);
         return status;
     }

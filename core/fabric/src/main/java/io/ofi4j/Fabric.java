@@ -83,9 +83,16 @@ public final class Fabric implements AutoCloseable {
         requireHandled(domainInfo);
         NativeFabricInfo found = NativeFabricInfo.requireSameFabric(domainInfo, info);
         found.chosenQuirks().beforeDomain(found.identity());
-        OpenResult out = lock.locked(() -> FabricOps.fi_domain(handle, found.handle()));
-        Status.check(out.status(), "fi_domain", domainInfo.provider());
-        return children.adopt(out.adopt(opened -> new Domain(this, opened, domainInfo), FidOps::fi_close));
+        Domain domain;
+        try {
+            OpenResult out = lock.locked(() -> FabricOps.fi_domain(handle, found.handle()));
+            Status.check(out.status(), "fi_domain", domainInfo.provider());
+            domain = out.adopt(opened -> new Domain(this, opened, domainInfo), FidOps::fi_close);
+        } catch (Throwable t) {
+            found.chosenQuirks().domainClosed();
+            throw t;
+        }
+        return children.adopt(domain);
     }
 
     /** As {@link #openEventQueue(EventQueueAttributes)}, with the provider's preferences and without a wait object. */

@@ -31,7 +31,7 @@ class UnloadedClassesTest {
     /** The JDK keeps soft references to classes of records. */
     private static final String NO_SOFT_REFERENCES = "-XX:SoftRefLRUPolicyMSPerMB=0";
 
-    /** Over ofi_rxm functions are replaced for good, and libfabric may call their replacements at any time. */
+    /** Over ofi_rxm the methods that replace functions stay, since libfabric may call them at any time. */
     static Stream<String> providers() {
         return TestProviders.transfers().filter(provider -> !provider.contains("ofi_rxm"));
     }

@@ -27,6 +27,14 @@ public final class WaitObjectProbe {
         boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUE_DOMAINS_LACK_WAIT_OBJECTS);
         if (isRefused || !object.isOffered()) { return false; }
         quirks.beforeDomain(info.identity());
+        try {
+            return takes(info, object);
+        } finally {
+            quirks.domainClosed();
+        }
+    }
+
+    private static boolean takes(NativeFabricInfo info, WaitObject object) {
         Handle fabric = opened(FabricCalls.fi_fabric(info.handle(), info.provider()), "fi_fabric", info);
         try {
             Handle domain = opened(FabricOps.fi_domain(fabric, info.handle()), "fi_domain", info);

@@ -56,10 +56,14 @@ public record FunctionSlot(long address) {
 
     public boolean isWritable() { return NativeMemory.isWritable(address); }
 
-    /** Replaces the function by a Java method, which must not throw, for the life of the process. */
-    public void replace(MethodHandle target, FunctionDescriptor descriptor) {
-        MemorySegment stub = Linker.nativeLinker().upcallStub(target, descriptor, Arena.global());
-        VarHandle.fullFence(); // the stub must be visible before its address
-        NativeWords.set(address, 0, stub.address());
+    /** A function that calls a Java method, which must not throw. It can be called until the JVM ends. */
+    public static MemorySegment ofJava(MethodHandle target, FunctionDescriptor descriptor) {
+        return Linker.nativeLinker().upcallStub(target, descriptor, Arena.global());
+    }
+
+    /** Replaces the function. */
+    public void set(MemorySegment function) {
+        VarHandle.fullFence(); // the function must be visible before its address
+        NativeWords.set(address, 0, function.address());
     }
 }

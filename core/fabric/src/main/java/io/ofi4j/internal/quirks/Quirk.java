@@ -76,6 +76,9 @@ public class Quirk {
     /** Before a domain is opened; throws where it must not be. */
     protected void beforeDomain(Provider provider) {}
 
+    /** After the provider has closed a domain, or has not opened it. */
+    protected void domainClosed() {}
+
     /**
      * {@return the name of an endpoint that has none chosen for it, in place of the provider's; null where that may
      * stay}

@@ -137,8 +137,20 @@ public final class Quirks {
     /** As {@link Quirk#beforeDomain}, like the other hooks below. */
     public void beforeDomain(Provider provider) {
         if (provider.dataProgress() == ProgressModel.AUTO) { require(Fact.AUTOMATIC_PROGRESS_CRASHES); }
-        active.forEach(quirk -> quirk.beforeDomain(provider));
+        int begun = 0;
+        try {
+            for (Quirk quirk : active) {
+                quirk.beforeDomain(provider);
+                begun++;
+            }
+        } catch (Throwable t) {
+            active.subList(0, begun).forEach(Quirk::domainClosed);
+            throw t;
+        }
     }
+
+    /** After {@link #beforeDomain}, once. */
+    public void domainClosed() { active.forEach(Quirk::domainClosed); }
 
     /** {@return a name for an endpoint in place of the provider's, or null} */
     public EndpointAddress anotherName(Supplier<EndpointAddress> address) {

@@ -20,20 +20,36 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is an exception to
- * the rule for quirks: a peer that leaves at the wrong moment ends every process that communicates with it.
+ * Replaces functions of the provider below {@code ofi_rxm}, while a domain is open. This is an exception to the rule for
+ * quirks: a peer that leaves at the wrong moment ends every process that communicates with it. The originals come back
+ * with the close of the last domain, and at the latest when the JVM ends: a process that goes on without it and calls a
+ * replacement is aborted.
  *
  * <p>The replacements are Java methods. A critical call must neither reach one of them nor wait for a lock whose holder
  * does. With these providers all calls that move data are therefore plain.
  */
 abstract class CoreProviderPatch extends Quirk {
-    private static final Set<FunctionSlot> REPLACED = new HashSet<>();
+    private static final Map<FunctionSlot, Replacement> REPLACED = new HashMap<>();
+
+    private static final Set<FunctionSlot> UNWRITABLE = new HashSet<>();
+
+    /** The number of open domains. */
+    private static int domains;
+    /** Restores the originals when the JVM ends; null while no domain is open. */
+    private static Thread hook;
+    /** Whether the JVM ends: nothing is replaced any more. */
+    private static boolean exiting;
+
+    /** A Java method in place of a function. */
+    private record Replacement(MemorySegment original, MemorySegment stub) {}
 
     private final Set<String> prepared = new HashSet<>();
 
@@ -57,6 +73,55 @@ abstract class CoreProviderPatch extends Quirk {
 
     @Override
     protected synchronized void beforeDomain(Provider provider) {
+        begin();
+        try {
+            prepare(provider);
+        } catch (Throwable t) {
+            end();
+            throw t;
+        }
+    }
+
+    @Override
+    protected void domainClosed() { end(); }
+
+    /** Puts the replacements that were made before in place again. */
+    private static synchronized void begin() {
+        if (domains++ > 0) { return; }
+        Thread added = new Thread(CoreProviderPatch::exit, "ofi4j-functions");
+        try {
+            Runtime.getRuntime().addShutdownHook(added);
+            hook = added;
+        } catch (IllegalStateException e) {
+            exiting = true;
+            return;
+        }
+        REPLACED.forEach((slot, replacement) -> slot.set(replacement.stub));
+    }
+
+    private static synchronized void end() {
+        if (--domains > 0) { return; }
+        restore();
+        try {
+            if (hook != null) { Runtime.getRuntime().removeShutdownHook(hook); }
+            hook = null;
+        } catch (IllegalStateException e) {
+            exiting = true;
+        }
+    }
+
+    private static synchronized void exit() {
+        exiting = true;
+        restore();
+    }
+
+    private static void restore() {
+        REPLACED.forEach((slot, replacement) -> {
+            if (slot.function().equals(replacement.stub)) { slot.set(replacement.original); }
+        });
+    }
+
+    private void prepare(Provider provider) {
         if (prepared.contains(provider.core())) { return; }
         List<InfoHandle> infos = find(provider.core(), provider.device());
         if (infos.isEmpty()) { // the device may have another name below: try all of them
@@ -98,8 +163,8 @@ abstract class CoreProviderPatch extends Quirk {
     }
 
     /**
-     * Replaces a function by a Java method, once, for the life of the process. Where the slot cannot be
-     * written, that is logged, and the function stays.
+     * Replaces a function by a Java method, once. Where the slot cannot be written, that is logged, and the function
+     * stays.
      *
      * @param slot where the table has the function
      * @param where the class that has the method
@@ -108,8 +173,9 @@ abstract class CoreProviderPatch extends Quirk {
      */
     static synchronized void replace(FunctionSlot slot, MethodHandles.Lookup where, String method,
             FunctionDescriptor descriptor) {
-        if (!REPLACED.add(slot)) { return; }
+        if (exiting || REPLACED.containsKey(slot) || UNWRITABLE.contains(slot)) { return; }
         if (!slot.isWritable()) {
+            UNWRITABLE.add(slot);
             System.getLogger("io.ofi4j").log(Level.WARNING,
                     "the table that has the function for {0} cannot be written: a peer of ofi_rxm that leaves at the"
                             + " wrong moment may end this process",
@@ -119,7 +185,10 @@ abstract class CoreProviderPatch extends Quirk {
         MethodType type = descriptor.toMethodType().insertParameterTypes(0, MemorySegment.class);
         try {
             MethodHandle target = where.findStatic(where.lookupClass(), method, type);
-            slot.replace(MethodHandles.insertArguments(target, 0, slot.function()), descriptor);
+            MemorySegment original = slot.function();
+            MemorySegment stub = FunctionSlot.ofJava(MethodHandles.insertArguments(target, 0, original), descriptor);
+            REPLACED.put(slot, new Replacement(original, stub));
+            slot.set(stub);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
