@@ -12,10 +12,10 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
-import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.engine.NumberPool;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.PendingDeregistrations;
 import io.ofi4j.internal.engine.StackRoom;
@@ -57,6 +57,8 @@ public final class Domain implements AutoCloseable {
     /** Set by {@link #regions}. */
     final PendingDeregistrations pendingDeregistrations = new PendingDeregistrations(this::finishIdleRegions);
     final Quirks quirks;
+    final NumberPool endpointNumbers = new NumberPool("endpoints");
+    final NumberPool regionNumbers = new NumberPool("regions");
     /** Closes the native objects of this domain in order. */
     final CloseOrder closes = new CloseOrder();
 
@@ -64,7 +66,6 @@ public final class Domain implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     final OpenChildren children = OpenChildren.owned();
-    private int lastNumber;
     private final LifeCycle lifeCycle = new LifeCycle();
 
     Domain(Fabric fabric, Handle handle, FabricInfo info) {
@@ -446,12 +447,6 @@ public final class Domain implements AutoCloseable {
     /** {@return the open region of this domain that has this key} It searches all regions. */
     public Optional<MemoryRegion> region(long key) {
         return Optional.ofNullable(children.find(MemoryRegion.class, one -> one.hasKey(key)));
-    }
-
-    /** The number of a new endpoint or region; never 0, which marks a free slot. */
-    synchronized int nextNumber() {
-        lastNumber = lastNumber == ContextSlab.MAX_NUMBER ? 1 : lastNumber + 1;
-        return lastNumber;
     }
 
     Fabric fabric() { return fabric; }

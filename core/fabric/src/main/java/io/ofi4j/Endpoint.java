@@ -93,7 +93,7 @@ public final class Endpoint implements AutoCloseable {
         this.domain = domain;
         this.handle = handle;
         this.info = info;
-        this.number = domain.nextNumber();
+        this.number = domain.endpointNumbers.take();
         this.quirks = NativeFabricInfo.of(info).chosenQuirks();
         this.original = null;
         this.bindings = bindings.apply(this);

@@ -153,6 +153,7 @@ final class EndpointLifeCycle implements EndpointView {
             }
             if (before == State.ENABLED) { rememberAddress(); }
             state = next;
+            if (next == State.CLOSED && original == this) { domain.endpointNumbers.free(endpoint.number); }
             if (next.compareTo(State.CLOSING) < 0) { stateBeforeClose = next; }
             if (next == State.ENABLED) { // inside the guards of its queues
                 updatePermissions();

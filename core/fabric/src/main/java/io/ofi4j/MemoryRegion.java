@@ -114,7 +114,7 @@ public final class MemoryRegion implements AutoCloseable {
         List<MemorySegment> segments = attributes.segments();
         boolean severalSegments = segments.size() > 1;
         this.domain = domain;
-        this.number = whole == null ? domain.nextNumber() : whole.number;
+        this.number = whole == null ? domain.regionNumbers.take() : whole.number;
         this.kind = kind;
         this.deviceInterface = attributes.deviceInterface();
         this.handle = handle;
@@ -471,6 +471,7 @@ public final class MemoryRegion implements AutoCloseable {
     int finish() {
         boolean isRegistered = state != State.DEREGISTERED;
         become(State.CLOSED);
+        domain.regionNumbers.free(number);
         domain.forget(this);
         domain.regions.forget(this);
         parts.forEach(part -> part.writebackErrors.ifPresent(WritebackErrors::close));

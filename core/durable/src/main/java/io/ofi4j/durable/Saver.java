@@ -23,6 +23,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -79,7 +79,10 @@ public final class Saver implements AutoCloseable {
     private static final long TOKEN_MARK = 0x5341L << 48;
     private static final long MARK_BITS = 0xffffL << 48;
     private static final int NUMBER_SHIFT = 32;
-    private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
+    private static final int MAX_NUMBER = 0xffff;
+    /** The numbers of open savers. They are given in turn, since flushes may outlive their saver. */
+    private static final BitSet NUMBERS = new BitSet();
+    private static int lastNumber;
     private static final SecureRandom RANDOM = new SecureRandom();
     /** The flags of the completion of a save. */
     private static final long SAVED = CompletionFlags.RMA | CompletionFlags.WRITE;
@@ -94,6 +97,7 @@ public final class Saver implements AutoCloseable {
     private final Rma rma;
     private final SaveLink link;
     /** The upper half of the tokens of this saver. */
+    private final int number;
     private final long ownMark;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Peer, Service> services = new HashMap<>();
@@ -195,7 +199,8 @@ public final class Saver implements AutoCloseable {
                     + ": pass the queue that is bound to the endpoint for transmits");
         }
         queue.operationsInFlight(); // checks, before anything is opened, that this thread may use the queue
-        this.ownMark = TOKEN_MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
+        this.number = takeNumber();
+        this.ownMark = TOKEN_MARK | (long) number << NUMBER_SHIFT;
         this.link = new SaveLink(domain, null, new SaveLink.Receiver() {
             @Override
             public void received(SaveMessage message, int kind, long length) { take(message, kind); }
@@ -448,6 +453,25 @@ public final class Saver implements AutoCloseable {
                 passed++;
                 ((DetailedCompletionHandler) program).onCompletion(token, flags, length, data, buffer, tag, source);
             }
+        }
+    }
+
+    private static int takeNumber() {
+        synchronized (NUMBERS) {
+            int next = NUMBERS.nextClearBit(lastNumber + 1);
+            if (next > MAX_NUMBER) { next = NUMBERS.nextClearBit(1); }
+            if (next > MAX_NUMBER) {
+                throw new IllegalStateException("a process has at most " + MAX_NUMBER + " open savers: close some");
+            }
+            NUMBERS.set(next);
+            lastNumber = next;
+            return next;
+        }
+    }
+
+    private static void freeNumber(int number) {
+        synchronized (NUMBERS) {
+            NUMBERS.clear(number);
         }
     }
 
@@ -708,6 +732,7 @@ public final class Saver implements AutoCloseable {
                         .forEach(this::leave);
                 link.poll(); // sends the last messages, and takes those that have come
                 closed = true;
+                freeNumber(number);
                 pending.stream().filter(save -> save.state != State.DONE && save.state != State.SAVED)
                         .forEach(save -> fail(save, Errno.ECANCELED, "the saver was closed"));
                 pending.stream().filter(save -> save.state == State.SAVED).forEach(save -> save.state = State.DONE);
