@@ -7,10 +7,12 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.Channel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Where clients connect to. */
 final class Listener implements AutoCloseable {
@@ -25,6 +27,7 @@ final class Listener implements AutoCloseable {
     record Caller(ControlChannel channel, String name) {}
 
     private final ServerSocketChannel socket;
+    private boolean isComplained;
 
     Listener(InetAddress address, int port) {
         try {
@@ -53,21 +56,42 @@ final class Listener implements AutoCloseable {
         }
     }
 
-    /** {@return a client, or nothing if none came in time} */
-    Optional<Caller> accept(Duration timeout) {
+    /**
+     * {@return a client, or nothing if none came in time} What keeps one from coming, such as too many open files, is
+     * said, once until another one comes: it may pass.
+     */
+    Optional<Caller> accept(Duration timeout, Consumer<String> complaint) {
         long start = System.nanoTime();
         try {
             do {
-                SocketChannel client = socket.accept();
-                if (client != null) { return Optional.of(new Caller(new ControlChannel(client), text(client))); }
+                Optional<Caller> caller = accept(complaint);
+                if (caller.isPresent()) { return caller; }
                 Thread.sleep(NAP_MILLIS);
             } while (System.nanoTime() - start < timeout.toNanos());
-        } catch (IOException e) {
-            throw new CommandFailure("Cannot accept clients: " + e.getMessage() + ".", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         return Optional.empty();
+    }
+
+    private Optional<Caller> accept(Consumer<String> complaint) {
+        SocketChannel client;
+        try {
+            client = socket.accept();
+        } catch (IOException e) {
+            if (!socket.isOpen()) { throw new CommandFailure("Cannot accept clients: " + e.getMessage() + ".", e); }
+            if (!isComplained) { complaint.accept("Cannot accept clients now: " + e.getMessage() + "."); }
+            isComplained = true;
+            return Optional.empty();
+        }
+        if (client == null) { return Optional.empty(); }
+        isComplained = false;
+        try {
+            return Optional.of(new Caller(new ControlChannel(client), text(client)));
+        } catch (IOException e) {
+            close(client); // it has gone already
+            return Optional.empty();
+        }
     }
 
     private static String text(SocketChannel client) throws IOException {
@@ -87,11 +111,13 @@ final class Listener implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() { close(socket); }
+
+    private static void close(Channel channel) {
         try {
-            socket.close();
+            channel.close();
         } catch (IOException e) {
-            // nobody connects to it any more either way
+            // nobody uses it any more either way
         }
     }
 }

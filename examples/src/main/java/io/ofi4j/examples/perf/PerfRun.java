@@ -166,7 +166,7 @@ abstract class PerfRun implements Callable<Integer> {
             description = "How long to wait for the peer, and how long nothing may move. Then the command ends: 3 seconds "
                     + "later if a call of the provider does not return. Opening, closing, filling and checking memory "
                     + "may take ten times as long. Without it " + DEFAULT_TIMEOUT_SECONDS
-                    + ", and a server waits for clients without a limit.")
+                    + ", and a server waits for clients without a limit, as one with --keep always does.")
     private Integer timeout;
 
     @Option(names = "--json", description = "Print one JSON object a line for each size. A server then has "

@@ -35,17 +35,20 @@ final class Server {
         this.err = err;
     }
 
-    /** Serves until a client is served and no other is there, or for ever; without any in time, that is an error. */
+    /**
+     * Serves until a client is served and no other is there; without any in time, that is an error. Or for ever: then
+     * what goes wrong with one client ends that client alone.
+     */
     void run(Listener listener, Duration patience, boolean keep) {
         out.printf("serving %s at %s: provider %s, domain %s%n", terms.operation(), listener,
                 device.traits().provider(), device.traits().domain());
         out.flush();
         long lastBusy = System.nanoTime();
         while (keep || !served || sessions.stream().anyMatch(Session::hasBegun)) {
-            if (sessions.size() < MOST_AT_ONCE) { listener.accept(LOOK).ifPresent(caller -> begin(caller, keep)); }
+            if (sessions.size() < MOST_AT_ONCE) { accept(listener, keep); }
             requireNoFailure();
             if (!sessions.isEmpty()) { lastBusy = System.nanoTime(); }
-            if (System.nanoTime() - lastBusy > patience.toNanos()) {
+            if (!keep && System.nanoTime() - lastBusy > patience.toNanos()) {
                 throw new CommandFailure("No client came to " + listener + " within " + patience.toSeconds()
                         + " s: start one, or give a longer --timeout.");
             }
@@ -61,29 +64,67 @@ final class Server {
         }
     }
 
+    private void accept(Listener listener, boolean keep) {
+        Listener.Caller caller = listener.accept(LOOK, this::complain).orElse(null);
+        if (caller == null) { return; }
+        try {
+            begin(caller, keep);
+        } catch (OutOfMemoryError e) { // no thread for it
+            if (!keep) { throw e; }
+            giveUp(caller.channel(), caller.name(), e);
+            caller.channel().close();
+        }
+    }
+
     /** Each has a thread and a device of its own. */
     private void begin(Listener.Caller caller, boolean keep) {
         Watchdog watchdog = keep
                 ? Watchdog.start(timeout, most -> abandon(caller, most))
                 : Watchdog.start(timeout, err);
         Session session = new Session(device, terms, caller.channel(), timeout, null, watchdog);
-        sessions.add(session);
-        Thread.ofPlatform().daemon().name("serving " + caller.name()).start(() -> {
+        Thread thread = Thread.ofPlatform().daemon().name("serving " + caller.name()).unstarted(() -> {
             try (watchdog; ControlChannel channel = caller.channel()) {
-                serve(session, channel, caller.name(), keep);
+                try {
+                    serve(session, channel, caller.name(), keep);
+                } catch (RuntimeException | OutOfMemoryError e) {
+                    if (!keep) { throw e; }
+                    giveUp(channel, caller.name(), e);
+                }
             } catch (RuntimeException | Error e) {
                 failure = e;
             } finally {
                 sessions.remove(session);
             }
         });
+        sessions.add(session);
+        boolean started = false;
+        try {
+            thread.start();
+            started = true;
+        } finally {
+            if (!started) {
+                sessions.remove(session);
+                watchdog.close();
+            }
+        }
+    }
+
+    /** A client whose messages, connection or memory the provider or this process cannot take. */
+    private void giveUp(ControlChannel channel, String name, Throwable why) {
+        String sentence = "it cannot be served: " + (why.getMessage() == null ? why.toString() : why.getMessage());
+        complain("The client at " + name + " is no longer served; " + sentence);
+        refuse(channel, new ControlException(Reason.REFUSED, "the server says: " + sentence));
+    }
+
+    private void complain(String sentence) {
+        err.println("ofi4j: " + sentence);
+        err.flush();
     }
 
     /** The thread stays where it is; other clients are served. */
     private void abandon(Listener.Caller caller, Duration most) {
-        err.println("ofi4j: Nothing moved for " + most.toSeconds() + " s for the client at " + caller.name()
+        complain("Nothing moved for " + most.toSeconds() + " s for the client at " + caller.name()
                 + ", and a call of the provider does not return: it is no longer served.");
-        err.flush();
         sessions.removeIf(session -> session.speaksOver(caller.channel()));
         caller.channel().close();
     }
@@ -102,12 +143,10 @@ final class Server {
                             : " " + e.getMessage() + (session.hasBegun() ? " before it was done." : "."));
             boolean isClient = session.hasBegun() || e.reason() == Reason.REFUSED || e.reason() == Reason.VERSION;
             if (isClient && !keep) { throw new CommandFailure(sentence, e); }
-            err.println("ofi4j: " + sentence + (isClient ? "" : " It is ignored."));
-            err.flush();
+            complain(sentence + (isClient ? "" : " It is ignored."));
         } catch (CommandFailure e) { // of what it was to measure
             if (!keep) { throw e; }
-            err.println("ofi4j: " + e.getMessage());
-            err.flush();
+            complain(e.getMessage());
         }
     }
 
