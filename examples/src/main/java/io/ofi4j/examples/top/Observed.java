@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -97,7 +98,7 @@ final class Observed implements AutoCloseable {
             long start = System.nanoTime();
             List<OpenObjectsMXBean.OpenDomain> domains = new ArrayList<>();
             for (OpenObjectsMXBean bean : beans) {
-                domains.addAll(domains(bean));
+                domains.addAll(whole(domains(bean)));
             }
             return new Sample(start, libfabric, domains);
         });
@@ -110,6 +111,17 @@ final class Observed implements AutoCloseable {
             if (e.getCause() instanceof InstanceNotFoundException) { return List.of(); } // no fabric is open
             throw e;
         }
+    }
+
+    /** A bean of another release, or of somebody else under this name, may leave anything out. */
+    private static List<OpenObjectsMXBean.OpenDomain> whole(List<OpenObjectsMXBean.OpenDomain> domains) {
+        for (OpenObjectsMXBean.OpenDomain domain : domains) {
+            Objects.requireNonNull(domain.statistics(), "no statistics of a domain");
+            domain.queues().forEach(queue -> Objects.requireNonNull(queue.statistics(), "no statistics of a queue"));
+            domain.endpoints()
+                    .forEach(endpoint -> Objects.requireNonNull(endpoint.statistics(), "no statistics of an endpoint"));
+        }
+        return domains;
     }
 
     private <T> T call(Callable<T> work) {
@@ -127,6 +139,7 @@ final class Observed implements AutoCloseable {
                 case IOException failure -> lost(failure);
                 case UndeclaredThrowableException failure -> lost(failure.getCause());
                 case JMException failure -> lost(failure);
+                case RuntimeException failure -> lost(failure); // its bean answers with something else
                 default -> new IllegalStateException(e.getCause());
             };
         }
@@ -134,8 +147,10 @@ final class Observed implements AutoCloseable {
 
     private CommandFailure lost(Throwable why) {
         if (hasEnded()) { return new CommandFailure("JVM " + pid + " has ended.", why); }
-        return new CommandFailure("JVM " + pid + " cannot be observed: " + why.getMessage()
-                + ". Is it this user's, and of the same release of ofi4j?", why);
+        return new CommandFailure(
+                "JVM " + pid + " cannot be observed: " + (why.getMessage() == null ? why : why.getMessage())
+                        + ". Is it this user's, and of the same release of ofi4j?",
+                why);
     }
 
     /** {@return whether the JVM has ended, for which one that no longer answers has some time: its hooks may run} */

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Other JVMs, as the command sees them. */
 class TopTest {
@@ -63,6 +65,17 @@ class TopTest {
             assertThat(endpoint.get("inFlight").getAsInt()).isEqualTo(3);
             assertThat(endpoint.get("slowPosts").getAsInt()).isZero();
             assertThat(endpoint.getAsJsonArray("queues").get(0)).isEqualTo(queue.get("id"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"text", "number", "list", "nothing"})
+    void aBeanThatAnswersWithSomethingElseIsSaid(String answers) {
+        try (Forked process = Forked.Launch.USUAL.main(WrongBean.class).start(answers)) {
+            process.awaitOutput("waiting");
+
+            Run.of("top", pid(process), "--json").failed(1, "JVM " + pid(process) + " cannot be observed",
+                    "of the same release of ofi4j?");
         }
     }
 
