@@ -12,6 +12,8 @@ import java.io.PrintStream;
  */
 final class StandardOutput extends OutputStream {
     private static final int BUFFER = 8192;
+    /** What shells say of a command that SIGPIPE has ended, as it ends those whose reader has gone. */
+    private static final int READER_GONE = 128 + 13;
 
     private final OutputStream file = new FileOutputStream(FileDescriptor.out);
     private volatile IOException failure;
@@ -42,17 +44,16 @@ final class StandardOutput extends OutputStream {
      * Writes what is left.
      *
      * @param status how the command has ended
-     * @return how the process ends: as the command, or with 1 where its output was lost. A reader that has ended, such
-     *         as {@code head}, is told nothing
+     * @return how the process ends: as the command, or with 1 where its output was lost. If its reader has ended, such
+     *         as {@code head}, it says nothing and ends with {@value #READER_GONE}, as other commands do
      */
     int finish(int status) {
         System.out.flush();
         if (failure == null) { return status; }
         String why = String.valueOf(failure.getMessage());
-        if (!Descriptor.OUTPUT.isPipe()) {
-            System.err.println(
-                    "ofi4j: Cannot write to the standard output: " + why + ". Is the disk full, or the output closed?");
-        }
+        if (Descriptor.OUTPUT.isPipe()) { return status == 0 ? READER_GONE : status; }
+        System.err.println(
+                "ofi4j: Cannot write to the standard output: " + why + ". Is the disk full, or the output closed?");
         return status == 0 ? 1 : status;
     }
 }

@@ -34,11 +34,14 @@ class OutputTest {
         assertThat(run.exitCode()).isEqualTo(1);
     }
 
+    /** As with other commands, whom SIGPIPE ends. */
     @ParameterizedTest
-    @ValueSource(strings = {"info -e"})
+    @ValueSource(strings = {"info -e", "perf write -p shm -S 8,16 -I 10 -w 1"})
     void aReaderThatEndsIsToldNothing(String command) {
-        Run run = run("| true", command);
+        Run run = Forked.Launch.USUAL.with("LC_ALL", "C")
+                .behind("bash", "-c", "\"$0\" \"$@\" | true; exit ${PIPESTATUS[0]}").start(command.split(" ")).await();
 
         assertThat(run.err()).isEmpty();
+        assertThat(run.exitCode()).isEqualTo(141);
     }
 }
