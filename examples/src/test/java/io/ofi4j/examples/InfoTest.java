@@ -89,13 +89,18 @@ class InfoTest {
         } else if (value.isJsonArray()) { value.getAsJsonArray().forEach(one -> collect(one, fields)); }
     }
 
+    /** As fi_info -l has it. */
     @Test
-    void listsTheNamesAlone() {
+    void listsTheProvidersAlone() {
         List<String> lines = Run.of("info", "-l").succeeded().lines();
 
-        assertThat(lines.stream().map(line -> line.split(" ")[0]))
-                .containsExactlyInAnyOrderElementsOf(Libfabric.load().providers());
-        assertThat(Run.of("info", "-l", "-p", "shm").succeeded().lines()).singleElement().asString().startsWith("shm ");
+        assertThat(lines.stream().filter(line -> !line.startsWith(" "))).containsExactlyInAnyOrderElementsOf(
+                Libfabric.load().providers().stream().map(name -> name + ":").toList());
+        for (int i = 0; i < lines.size(); i += 2) {
+            assertThat(lines.get(i)).matches("\\S+:");
+            assertThat(lines.get(i + 1)).matches(" {4}version: \\d+\\.\\d+");
+        }
+        assertThat(Run.of("info", "-l", "-p", "shm").succeeded().lines()).hasSize(2).first().isEqualTo("shm:");
     }
 
     @Test

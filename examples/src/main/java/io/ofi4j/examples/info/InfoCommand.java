@@ -104,7 +104,7 @@ public final class InfoCommand implements Runnable {
         if (json) {
             out.println(InfoJson.of(libfabric, infos));
         } else if (form.list) {
-            new InfoTable(libfabric, infos).printProviders(out);
+            InfoList.printProviders(out, infos);
         } else if (form.table) {
             new InfoTable(libfabric, infos).print(out);
         } else if (form.verbose) {

@@ -2,7 +2,9 @@ package io.ofi4j.examples.info;
 
 import io.ofi4j.info.FabricInfo;
 import java.io.PrintWriter;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** One info after the other, in fi_info's form, which scripts may read. */
 final class InfoList {
@@ -16,6 +18,18 @@ final class InfoList {
             line(out, "version", info.fabric().providerVersion());
             line(out, "type", "FI_EP_" + info.endpoint().type());
             line(out, "protocol", protocol(info));
+        }
+    }
+
+    /** As with -l: the providers, each once. */
+    static void printProviders(PrintWriter out, List<FabricInfo> infos) {
+        Set<String> printed = new HashSet<>();
+        for (FabricInfo info : infos) {
+            Object version = info.fabric().providerVersion();
+            if (printed.add(info.provider() + " " + version)) {
+                out.printf("%s:%n", info.provider());
+                line(out, "version", version);
+            }
         }
     }
 

@@ -41,8 +41,6 @@ final class InfoTable {
         });
     }
 
-    void printProviders(PrintWriter out) { rows.keySet().forEach(out::println); }
-
     private String format() {
         StringBuilder format = new StringBuilder();
         for (int column = 0; column < HEAD.size(); column++) {
