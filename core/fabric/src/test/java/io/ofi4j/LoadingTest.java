@@ -70,6 +70,19 @@ class LoadingTest {
                 .doesNotContain("too old");
     }
 
+    @Test
+    void anotherLibfabricThatThisProcessHasLoadedAlreadyIsNamed(@TempDir Path folder) throws Exception {
+        Path loaded = libraryThatReports(Files.createDirectory(folder.resolve("loaded")).resolve("libfabric.so.1"), 2,
+                1);
+        Path named = libraryThatReports(folder.resolve("named.so"), 2, 1);
+
+        assertThat(
+                Forked.startBehind(List.of("env", "LD_PRELOAD=" + loaded), Loads.class, "-Dio.ofi4j.library=" + named)
+                        .await().output())
+                .contains("This process has loaded another libfabric already, " + loaded.toRealPath())
+                .doesNotContain("SONAME");
+    }
+
     /** A library that is known as libfabric, and has the two functions that loading asks for, and no other. */
     private static Path libraryThatReports(Path file, int major, int minor) throws Exception {
         Path source = Files.writeString(file.resolveSibling("libfabric.c"), """

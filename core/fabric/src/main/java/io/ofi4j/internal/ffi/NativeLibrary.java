@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.info.Hook;
 import io.ofi4j.info.Version;
+import io.ofi4j.internal.os.FileMappings;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeAccess;
 import io.ofi4j.internal.os.SignalGuard;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -97,18 +99,28 @@ public final class NativeLibrary {
         LibC.setenv("HFI_NO_BACKTRACE", "1", true);
         // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
         LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
+        Set<String> loadedBefore = System.getProperty(PATH_PROPERTY) == null ? Set.of() : FileMappings.files();
         SymbolLookup library = SignalGuard.call(NativeLibrary::open);
         long loadedAddress = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that "
                 + PATH_PROPERTY
                 + " names is not a libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
                 null)).address();
-        if (loadedAddress != fabric_h.fi_getinfo$address().address()) {
-            throw new NotFound("The library that " + PATH_PROPERTY + " names has another SONAME than " + SONAME
-                    + ", and a second libfabric is on this machine. Name a library with this SONAME.", null);
-        }
+        long usedAddress = fabric_h.fi_getinfo$address().address();
+        if (loadedAddress != usedAddress) { throw new NotFound(whyAnother(usedAddress, loadedBefore), null); }
         Version found = Version.of(fabric_h.fi_version());
         if (found.compareTo(OLDEST) < 0) { throw new NotFound(found); }
         return library;
+    }
+
+    /** Why the bindings use another library than the one that the property names. */
+    private static String whyAnother(long usedAddress, Set<String> loadedBefore) {
+        String used = FileMappings.at(usedAddress).map(FileMappings.Mapping::path).orElse("");
+        return loadedBefore.contains(used)
+                ? "This process has loaded another libfabric already, " + used + ", which would be used in place of the"
+                        + " one that " + PATH_PROPERTY + " names: leave the property out, or keep the other from being"
+                        + " loaded first (LD_PRELOAD, System.load, another library that needs it)."
+                : "The library that " + PATH_PROPERTY + " names has another SONAME than " + SONAME
+                        + ", and a second libfabric is on this machine. Name a library with this SONAME.";
     }
 
     private static SymbolLookup open() {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What the kernel says of a file that is mapped into this process: /proc/self/maps, smaps and mountinfo, proc(5). */
@@ -55,6 +56,21 @@ public final class FileMappings {
         }
     }
 
+    /** The paths of all mapped files, with a character for each byte; empty if the kernel does not say. */
+    public static Set<String> files() {
+        try (Stream<String> lines = Files.lines(MAPS, StandardCharsets.ISO_8859_1)) {
+            return lines.map(line -> line.split(" +", FILE + 1)).filter(words -> words.length > FILE)
+                    .map(words -> path(words[FILE])).collect(Collectors.toSet());
+        } catch (IOException e) {
+            return Set.of();
+        }
+    }
+
+    /** The path in a line: a new line is written as a number. */
+    private static String path(String word) {
+        return word.replace("\\012", "\n");
+    }
+
     /** Whether pages at an address are mapped with MAP_SYNC. It may take milliseconds: the kernel counts all pages. */
     public static boolean isSynchronous(long address) {
         try (Stream<String> lines = Files.lines(SMAPS, StandardCharsets.ISO_8859_1)) {
@@ -82,7 +98,7 @@ public final class FileMappings {
         boolean mayBeDirect = type.equals("xfs")
                 || mount.filter(text -> text.matches(".*[ ,]dax([ ,=].*|$)")).isPresent();
         return new Mapping(words[RIGHTS].endsWith("s"), type, mayBeDirect, words[DEVICE] + " " + words[NUMBER],
-                words.length > FILE ? words[FILE].replace("\\012", "\n") : "");
+                words.length > FILE ? path(words[FILE]) : "");
     }
 
     /** Converts a device, "major:minor", from the hexadecimal numbers of maps to the decimal ones of mountinfo. */
