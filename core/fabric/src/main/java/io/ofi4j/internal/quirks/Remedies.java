@@ -2,6 +2,8 @@ package io.ofi4j.internal.quirks;
 
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;
+import java.util.List;
+import java.util.Locale;
 
 /** What to try when a call of libfabric has failed. */
 public final class Remedies {
@@ -111,7 +113,7 @@ public final class Remedies {
                     ? " It is an address that nothing can be sent to: a wildcard, or without a port."
                     : operation.startsWith("fi_close")
                             ? " The endpoint is not a member of the group."
-                            : " No interface of this machine has this address.";
+                            : " No interface of this machine has this address" + takenPorts(provider) + ".";
             case Errno.EINVAL -> operation.equals("fi_listen")
                     ? " The port may be taken: choose another, or let the system choose one."
                     : enables
@@ -124,5 +126,19 @@ public final class Remedies {
                             + " leave requestedKey out."
                     : " The remote key is not known there: was the region closed?";
         };
+    }
+
+    /** The other cause of EADDRNOTAVAIL: no port is left of those that a variable lets the provider take. */
+    private static String takenPorts(String provider) {
+        for (String name : List.of("tcp", "net")) {
+            String beginning = "FI_" + name.toUpperCase(Locale.ROOT) + "_PORT_";
+            String lowest = LibC.getenv(beginning + "LOW_RANGE");
+            if (lowest != null && provider.contains(name)) {
+                return ", or all ports from " + beginning + "LOW_RANGE (" + lowest + ") to " + beginning
+                        + "HIGH_RANGE (" + LibC.getenv(beginning + "HIGH_RANGE")
+                        + ") are taken: let them name more ports, or none";
+            }
+        }
+        return "";
     }
 }
