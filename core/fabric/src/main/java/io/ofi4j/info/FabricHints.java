@@ -136,10 +136,17 @@ public final class FabricHints extends Changeable<FabricHints> {
                 List.of(everyOne)::contains));
     }
 
-    /** {@return a copy that asks for the provider of this name, one of {@link Libfabric#providers}} */
-    public FabricHints provider(String name) {
-        return with(copy -> copy.provider = requireText(name, "provider"));
-    }
+    /**
+     * {@return a copy that asks for the provider of this name, one of {@link Libfabric#providers}} libfabric may offer
+     * another provider on top of it: {@code tcp} with unconnected endpoints finds {@code tcp;ofi_rxm} alone before
+     * libfabric 1.18, where {@code tcp} itself has connected ones only, and since then {@code tcp} first and
+     * {@code tcp;ofi_rxm} after it. {@link FabricInfo#provider} says which one an info is of. The name
+     * {@code tcp;ofi_rxm} finds that one alone. For {@code tcp} alone, ask for {@code tcp} and choose the infos whose
+     * provider has this name.
+     *
+     * @param name the name
+     */
+    public FabricHints provider(String name) { return with(copy -> copy.provider = requireText(name, "provider")); }
 
     /** {@return a copy that asks for this fabric: a network, as {@link FabricAttributes#name} names it} */
     public FabricHints fabric(String name) {
