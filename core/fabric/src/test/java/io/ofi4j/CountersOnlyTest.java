@@ -178,7 +178,7 @@ class CountersOnlyTest {
 
             assertThatExceptionOfType(FabricException.class).isThrownBy(() -> s.counters.near.await(2, Pair.DEADLINE))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EAVAIL))
-                    .withMessageContaining("1 operations failed");
+                    .withMessageContaining("an operation failed");
             assertThat(s.counters.near.readErrors()).isEqualTo(1);
             assertThat(s.counters.near.read()).isEqualTo(1);
             assertThat(progress.failure()).isEmpty();
