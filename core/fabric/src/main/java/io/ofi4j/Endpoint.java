@@ -351,7 +351,10 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Rma rma() {
         requireFamily(Capability.RMA);
-        if (rma == null) { rma = new Rma(this); }
+        if (rma == null) {
+            StackRoom.require();
+            rma = new Rma(this);
+        }
         return rma;
     }
 
@@ -365,7 +368,10 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Messages messages() {
         requireFamily(Capability.MSG);
-        if (messages == null) { messages = new Messages(this); }
+        if (messages == null) {
+            StackRoom.require();
+            messages = new Messages(this);
+        }
         return messages;
     }
 
@@ -381,7 +387,10 @@ public final class Endpoint implements AutoCloseable {
         requireFamily(Capability.TAGGED);
         if (collectives != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
         quirks.require(Fact.CONNECTED_TAGS_CRASH);
-        if (tagged == null) { tagged = new Tagged(this); }
+        if (tagged == null) {
+            StackRoom.require();
+            tagged = new Tagged(this);
+        }
         return tagged;
     }
 
@@ -394,7 +403,10 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Atomics atomics() {
         requireFamily(Capability.ATOMIC);
-        if (atomics == null) { atomics = new Atomics(this); }
+        if (atomics == null) {
+            StackRoom.require();
+            atomics = new Atomics(this);
+        }
         return atomics;
     }
 

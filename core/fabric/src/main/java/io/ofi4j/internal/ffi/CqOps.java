@@ -60,6 +60,7 @@ public final class CqOps {
         this.entries = memory.address();
         this.criticalReads = criticalReads;
         this.readsLikeFirst = criticalReads && FIRST.are(read);
+        if (readsLikeFirst) { FirstFunctions.made(FirstRead.FUNCTION); }
         this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
         this.extended = format.isPlain() ? null : new CqEntries(queue, format, batch);
     }

@@ -46,6 +46,30 @@ final class Downcalls {
         return FunctionDescriptor.of(JAVA_LONG, Collections.nCopies(arguments, JAVA_LONG).toArray(MemoryLayout[]::new));
     }
 
+    /**
+     * Makes all handles and links all calls, with a function that takes no arguments and only returns. Where a first
+     * use came with too little stack, it would fail, and so would all later uses.
+     */
+    static void prepare() {
+        MemorySegment function = LibC.function("getppid");
+        for (boolean critical : new boolean[]{true, false}) {
+            call(critical, function, 0);
+            call(critical, function, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            call(critical, function, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+    }
+
     static long invoke(MethodHandle function, long a, long b, long c) {
         try {
             return (long) function.invokeExact(a, b, c);
@@ -224,7 +248,7 @@ final class Downcalls {
         }
     }
 
-    // A handle takes a millisecond or two to make. These classes make them when they are first used.
+    // A class each, so that a method has only the handles that it calls. See prepare().
 
     private static final class Of1 {
         static final MethodHandle CRITICAL = critical(1);

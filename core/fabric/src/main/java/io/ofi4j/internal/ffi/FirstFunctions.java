@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The most frequent functions of the first object of its kind in this process whose calls are critical. Most processes
@@ -16,6 +17,13 @@ final class FirstFunctions {
     synchronized boolean are(MemorySegment... candidates) {
         if (functions == null) { functions = List.of(candidates); }
         return functions.equals(List.of(candidates));
+    }
+
+    /** Called with the handles where an object is opened: the data path makes none. */
+    static void made(MethodHandle... handles) {
+        for (MethodHandle handle : handles) {
+            Objects.requireNonNull(handle);
+        }
     }
 
     /** A handle of the function that has this place among them, from 0, and so many arguments. */

@@ -43,6 +43,7 @@ public final class MsgOps {
         this.senddata = fi_senddata.of(endpoint);
         this.injectdata = fi_injectdata.of(endpoint);
         this.isLikeFirst = (criticalSends || criticalReceives) && FIRST.are(recv, send);
+        if (isLikeFirst) { FirstFunctions.made(FirstReceive.FUNCTION, FirstSend.FUNCTION); }
     }
 
     private static final class FirstReceive {

@@ -109,6 +109,7 @@ public final class NativeLibrary {
         if (loadedAddress != usedAddress) { throw new NotFound(whyAnother(usedAddress, loadedBefore), null); }
         Version found = Version.of(fabric_h.fi_version());
         if (found.compareTo(OLDEST) < 0) { throw new NotFound(found); }
+        Initialization.run();
         return library;
     }
 

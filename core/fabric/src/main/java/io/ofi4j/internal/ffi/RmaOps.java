@@ -41,6 +41,7 @@ public final class RmaOps {
         this.writedata = fi_writedata.of(endpoint);
         this.injectdata = fi_inject_writedata.of(endpoint);
         this.isLikeFirst = critical && FIRST.are(read, write, inject);
+        if (isLikeFirst) { FirstFunctions.made(FirstRead.FUNCTION, FirstWrite.FUNCTION, FirstInject.FUNCTION); }
     }
 
     private static final class FirstRead {

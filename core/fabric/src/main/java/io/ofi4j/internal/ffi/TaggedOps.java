@@ -45,6 +45,7 @@ public final class TaggedOps {
         this.senddata = fi_tsenddata.of(endpoint);
         this.injectdata = fi_tinjectdata.of(endpoint);
         this.isLikeFirst = (criticalSends || criticalReceives) && FIRST.are(recv, send);
+        if (isLikeFirst) { FirstFunctions.made(FirstReceive.FUNCTION, FirstSend.FUNCTION); }
     }
 
     private static final class FirstReceive {

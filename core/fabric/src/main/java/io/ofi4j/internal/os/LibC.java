@@ -26,11 +26,14 @@ public final class LibC {
     }
 
     public static MethodHandle handle(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-        Linker linker = Linker.nativeLinker();
-        MemorySegment function = linker.defaultLookup().find(name)
+        return Linker.nativeLinker().downcallHandle(function(name), descriptor, options);
+    }
+
+    /** A function of the C library. */
+    public static MemorySegment function(String name) {
+        return Linker.nativeLinker().defaultLookup().find(name)
                 .orElseThrow(() -> new UnsatisfiedLinkError("the C library of this machine has no function " + name
                         + ": ofi4j needs glibc 2.28 or newer, or musl 1.2.5 or newer"));
-        return linker.downcallHandle(function, descriptor, options);
     }
 
     /** setenv(3): Java cannot change its own environment, and libfabric reads it once. */

@@ -1,0 +1,122 @@
+package io.ofi4j.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Rma;
+import io.ofi4j.Waiting;
+import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The first operations of a process come where the stack ends. Each test has a JVM of its own. */
+@Tag("gate")
+class FirstUseTest {
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void whatIsFirstUsedAtTheEndOfAStackWorksAfterwards(String provider) {
+        Forked.Result result = Forked.run(UsesDeeply.class, provider, "platform");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void whatAVirtualThreadFirstUsesAtTheEndOfItsStackWorksAfterwards(String provider) {
+        Forked.Result result = Forked.run(UsesDeeply.class, provider, "virtual");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** Opens a pair with a whole stack, and first uses it without. */
+    static final class UsesDeeply {
+        private static final int STACK = 512 << 10;
+        private static final int LENGTH = 8;
+
+        private final Pair pair;
+        private final Rma rma;
+        private final MemoryRegion source;
+        private final RemoteRegion target;
+        private final CompletionHandler ignoring = new CompletionHandler() {
+            @Override
+            public void onCompletion(long token, long flags, long length, long data) { completed++; }
+
+            @Override
+            public void onError(CompletionError error) { completed++; }
+        };
+        private int completed;
+        private int overflows;
+        private LinkageError broken;
+
+        private UsesDeeply(Pair pair, MemoryRegion source, MemoryRegion target) {
+            this.pair = pair;
+            this.rma = pair.rma();
+            this.source = source;
+            this.target = target.remote();
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                new UsesDeeply(pair, source, target).run(arguments[1].equals("virtual"));
+            }
+        }
+
+        private void run(boolean isVirtual) throws InterruptedException {
+            Thread thread = isVirtual
+                    ? Thread.ofVirtual().unstarted(this::dive)
+                    : new Thread(null, this::dive, "diver", STACK);
+            thread.start();
+            if (!thread.join(Patience.seconds(60))) { throw new AssertionError("a call at the end of a stack hangs"); }
+            if (broken != null) { throw broken; }
+            if (overflows == 0) { throw new AssertionError("no stack has ended"); }
+            drain();
+            rma.write(source, 0, LENGTH, pair.far, target, 0, 7);
+            pair.awaitToken(7);
+        }
+
+        /** What the diver has posted; an overflow may have cost a completion. */
+        private void drain() {
+            long[] last = {System.nanoTime()};
+            Waiting.YIELD.until(() -> {
+                int before = completed;
+                try {
+                    pair.farQueue.poll(ignoring, 64);
+                    pair.queue.poll(ignoring, 64);
+                } catch (IllegalStateException e) { // of a guard that an overflow has kept
+                    overflows++;
+                }
+                if (completed > before) { last[0] = System.nanoTime(); }
+                return System.nanoTime() - last[0] > 100_000_000;
+            }, Pair.DEADLINE);
+        }
+
+        private void dive() {
+            try {
+                dive();
+            } catch (StackOverflowError e) {
+                overflows++;
+            }
+            if (broken == null) { use(); }
+        }
+
+        private void use() {
+            try {
+                pair.queue.poll(ignoring, 1);
+                rma.tryWrite(source, 0, LENGTH, pair.far, target, 0, 1);
+            } catch (StackOverflowError | IllegalStateException e) {
+                overflows++;
+            } catch (LinkageError e) {
+                broken = e;
+            }
+        }
+    }
+}
