@@ -458,11 +458,13 @@ public final class Rendezvous implements AutoCloseable {
         requireOpen(null);
         byte[] answer;
         try {
+            // Sends wait without a deadline if the server takes nothing. A single request always finds room.
+            if (request.kind() != RendezvousRequest.Kind.LEAVE) { skipAnswers(0, deadline); }
             channel.send(request.encode());
             unanswered++;
-            do { // answers to abandoned requests come first
-                answer = channel.receive(deadline);
-            } while (--unanswered > 0);
+            skipAnswers(1, deadline);
+            answer = channel.receive(deadline);
+            unanswered--;
         } catch (SocketTimeoutException e) {
             return null;
         } catch (IOException e) {
@@ -476,6 +478,14 @@ public final class Rendezvous implements AutoCloseable {
         }
         if (answer[0] == RendezvousRequest.BROKEN) { throw new RendezvousException(sentence(answer), null); }
         return answer;
+    }
+
+    /** Receives the answers to abandoned requests, which come first. */
+    private void skipAnswers(int remaining, Deadline deadline) throws IOException {
+        while (unanswered > remaining) {
+            channel.receive(deadline);
+            unanswered--;
+        }
     }
 
     private static String sentence(byte[] answer) {

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,6 +35,8 @@ final class RendezvousServer implements AutoCloseable {
     private static final long STACK_SIZE = 256 << 10;
     /** The time in which a new connection must show that it knows the secret. */
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
+    /** The same if descriptors or threads are short. */
+    private static final Duration HURRIED_JOIN_TIMEOUT = Duration.ofSeconds(2);
     /** The largest number of pauses in which a close waits for answers, one second in all. */
     private static final int MAX_PAUSES = 100;
 
@@ -42,8 +44,8 @@ final class RendezvousServer implements AutoCloseable {
     private final String secret;
     private final Map<String, byte[]> published = new HashMap<>();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    /** The unauthenticated connections, the oldest first; guarded by itself. */
-    private final Set<Socket> strangers = new LinkedHashSet<>();
+    /** The unauthenticated connections, the oldest first, and when each came; guarded by itself. */
+    private final Map<Socket, Long> strangers = new LinkedHashMap<>();
     private final Semaphore places = new Semaphore(MAX_MEMBERS);
     private final RendezvousMembers members = new RendezvousMembers();
     private final Map<String, Gathering> gatherings = new HashMap<>();
@@ -73,15 +75,15 @@ final class RendezvousServer implements AutoCloseable {
                 startMember(listener.accept());
             } catch (IOException | OutOfMemoryError e) {
                 // the server is closed, or there is no free descriptor or thread now
-                pause();
+                if (!closeOldest(0, HURRIED_JOIN_TIMEOUT)) { pause(); }
             }
         }
     }
 
     private void startMember(Socket socket) throws IOException {
         sockets.add(socket);
+        makeRoom(socket);
         try {
-            makeRoom(socket);
             if (closed) { socket.close(); }
             start("ofi4j-rendezvous-member", () -> serve(socket));
         } catch (IOException | OutOfMemoryError e) {
@@ -91,19 +93,32 @@ final class RendezvousServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Closes the oldest unauthenticated connection if there are too many. A member authenticates within milliseconds.
-     */
-    private void makeRoom(Socket newest) throws IOException {
-        Socket oldest = null;
+    private void makeRoom(Socket newest) {
         synchronized (strangers) {
-            strangers.add(newest);
-            if (strangers.size() > MAX_STRANGERS) {
-                oldest = strangers.iterator().next();
-                strangers.remove(oldest);
-            }
+            strangers.put(newest, System.nanoTime());
         }
-        if (oldest != null) { oldest.close(); }
+        closeOldest(MAX_STRANGERS, Duration.ZERO);
+    }
+
+    /**
+     * Closes the oldest unauthenticated connection if there are more than this number, and it is older than this. A
+     * member authenticates within milliseconds.
+     */
+    private boolean closeOldest(int number, Duration age) {
+        Socket oldest;
+        synchronized (strangers) {
+            if (strangers.size() <= number) { return false; }
+            Map.Entry<Socket, Long> first = strangers.entrySet().iterator().next();
+            if (System.nanoTime() - first.getValue() < age.toNanos()) { return false; }
+            oldest = first.getKey();
+            strangers.remove(oldest);
+        }
+        try {
+            oldest.close();
+        } catch (IOException e) {
+            return false;
+        }
+        return true;
     }
 
     private void isKnown(Socket socket) {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.Waiting;
+import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,12 +16,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,6 +40,8 @@ class RendezvousDeadlineTest {
     private static final Duration BRIEF = Duration.ofMillis(500);
     /** So many seconds, and bytes of a {@link Trickle}: less than a single answer has, whatever the deadline is. */
     private static final int MUCH_LATER = 18;
+    /** Four times as many as {@link FewDescriptors} has descriptors for. */
+    private static final int STRANGERS = 120;
 
     /**
      * Passes on what a client sends, and what the server sends a byte each second, from some byte on, until it is told
@@ -44,6 +52,7 @@ class RendezvousDeadlineTest {
         private final long promptBytes;
         private final CountDownLatch hurry = new CountDownLatch(1);
         private final AtomicInteger slowBytes = new AtomicInteger();
+        private volatile boolean isDeaf;
         private final List<Socket> sockets = new ArrayList<>();
 
         Trickle(InetSocketAddress server, long promptBytes) throws IOException {
@@ -55,7 +64,7 @@ class RendezvousDeadlineTest {
                     sockets.add(client);
                     sockets.add(out);
                 }
-                start(() -> client.getInputStream().transferTo(out.getOutputStream()));
+                start(() -> take(client.getInputStream(), out.getOutputStream()));
                 start(() -> pass(out.getInputStream(), client.getOutputStream()));
             });
         }
@@ -74,6 +83,18 @@ class RendezvousDeadlineTest {
                 }
             });
         }
+
+        private void take(InputStream from, OutputStream to) throws IOException {
+            byte[] some = new byte[4096];
+            while (!isDeaf) {
+                int count = from.read(some);
+                if (count < 0) { return; }
+                if (!isDeaf) { to.write(some, 0, count); }
+            }
+        }
+
+        /** Takes no more of what the client sends. */
+        void stopTaking() { isDeaf = true; }
 
         private void pass(InputStream from, OutputStream to) throws IOException {
             long passed = 0;
@@ -137,6 +158,87 @@ class RendezvousDeadlineTest {
             trickle.hurry();
             assertThat(client.await("long", Pair.DEADLINE)).hasSize(60);
             assertThat(client.await("short", Pair.DEADLINE)).containsExactly(7);
+        }
+    }
+
+    /** More bytes than the system buffers for it. */
+    @Test
+    void publishEndsThoughTheServerTakesNothing() throws IOException {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Trickle trickle = new Trickle(server.address(), Long.MAX_VALUE);
+                Rendezvous client = Rendezvous.join(trickle.address(), SECRET, Pair.DEADLINE)) {
+            trickle.stopTaking();
+            for (int i = 0; i < 150; i++) {
+                assertThatThrownBy(() -> client.publish("much", new byte[Rendezvous.MAX_VALUE_LENGTH],
+                        Deadline.in(Duration.ofMillis(20)))).isInstanceOf(FabricTimeoutException.class);
+            }
+        }
+    }
+
+    /** They take all that the server's process has, and come again when it closes them. */
+    @Test
+    @Tag("long") // it reads a clock
+    void strangersWhoTakeAllDescriptorsKeepNoMemberOut() throws Exception {
+        Forked.Running serving = Forked.start(FewDescriptors.class, SECRET);
+        List<Socket> strangers = Collections.synchronizedList(new ArrayList<>());
+        AtomicBoolean isOver = new AtomicBoolean();
+        try {
+            InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(),
+                    Integer.parseInt(serving.awaitLine("port ")));
+            Thread.ofPlatform().daemon().start(() -> dribble(address, strangers, isOver));
+            Waiting.BACKOFF.until(() -> strangers.size() == STRANGERS, Pair.DEADLINE);
+            try (Rendezvous member = Rendezvous.join(address, SECRET, Duration.ofSeconds(MUCH_LATER))) {
+                member.publish("here", new byte[]{1});
+            }
+        } finally {
+            isOver.set(true);
+            serving.process().destroyForcibly();
+            for (Socket stranger : List.copyOf(strangers)) {
+                stranger.close();
+            }
+        }
+    }
+
+    /** Each sends a byte a second. */
+    private static void dribble(InetSocketAddress server, List<Socket> strangers, AtomicBoolean isOver) {
+        try {
+            while (!isOver.get()) {
+                while (strangers.size() < STRANGERS) {
+                    strangers.add(new Socket(server.getAddress(), server.getPort()));
+                }
+                strangers.removeIf(RendezvousDeadlineTest::hasGone);
+                Thread.sleep(Duration.ofSeconds(1));
+            }
+        } catch (IOException | InterruptedException e) {
+            return; // the server has ended
+        }
+    }
+
+    private static boolean hasGone(Socket stranger) {
+        try {
+            stranger.getOutputStream().write('O');
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    /** Serves, with few file descriptors. */
+    static final class FewDescriptors {
+        private FewDescriptors() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (Rendezvous server = Rendezvous.serve(ANY_PORT, arguments[0])) {
+                try (Rendezvous member = Rendezvous.join(server.address(), arguments[0], Pair.DEADLINE)) {
+                    member.publish("first", new byte[]{1}); // which loads what is loaded once
+                }
+                long open = Path.of("/proc/self/fd").toFile().list().length;
+                Process limit = new ProcessBuilder("prlimit", "--pid", Long.toString(ProcessHandle.current().pid()),
+                        "--nofile=" + (open + 30)).start();
+                if (limit.waitFor() != 0) { throw new AssertionError("prlimit"); }
+                System.out.println("port " + server.address().getPort());
+                Thread.sleep(Duration.ofMinutes(2));
+            }
         }
     }
 
