@@ -30,6 +30,7 @@ import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -80,7 +81,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.contexts = new ContextSlab(arena, size);
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
-                domain.queues.hasCriticalPolls(), endpoints, dataReceives, lifeCycle);
+                domain.queues.hasCriticalPolls(), !domain.quirks.has(Fact.ERROR_DATA_UNSET), endpoints, dataReceives,
+                lifeCycle);
         this.completions = new CompletionReader(parts, domain.pendingDeregistrations, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
@@ -347,8 +349,18 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void releaseDataReceives(Endpoint endpoint) {
         drain();
         try (var _ = guard.enterFromAnyThread()) {
-            dataReceives.release(endpoint);
+            dataReceives.release(endpoint, endpoint.handle);
         }
+    }
+
+    /** Receives, and drops, the messages that wait at an endpoint; inside the guard. */
+    void takeMessages(Endpoint endpoint) {
+        Set<Capability> has = endpoint.info().capabilities();
+        dataReceives.drain(endpoint.handle).run(has.contains(Capability.MSG), has.contains(Capability.TAGGED), () -> {
+            while (completions.readIntoBuffer()) {
+                blocking.wake();
+            }
+        });
     }
 
     /** Cancels the receives of an endpoint whose native close is deferred: they would occupy slots until then. */
@@ -370,6 +382,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         drain();
         try (var _ = guard.enterFromAnyThread()) {
             contexts.releaseAbandoned(endpoint.number);
+            dataReceives.release(endpoint, endpoint.handle);
         }
     }
 

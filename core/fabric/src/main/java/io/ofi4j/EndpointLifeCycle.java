@@ -591,9 +591,14 @@ final class EndpointLifeCycle implements EndpointView {
         boolean isClosedNatively = openHandle == null;
         if (!isClosedNatively && wasEnabled()) { bindings.receiveQueue().cancelReceives(endpoint); }
         bindings.queues().forEach(queue -> queue.cancel(endpoint, isClosedNatively));
-        if (isClosedNatively && dataReceiveCount > 0 && closeStatus == 0 && bindings.receiveQueue() != null) {
+        if (isClosedNatively && hasOwnReceives() && closeStatus == 0 && bindings.receiveQueue() != null) {
             bindings.receiveQueue().releaseDataReceives(endpoint);
         }
+    }
+
+    /** Whether ofi4j may have posted receives on it. */
+    private boolean hasOwnReceives() {
+        return dataReceiveCount > 0 || endpoint.quirks.has(Fact.UNTAKEN_MESSAGES_BREAK_CLOSE);
     }
 
     /** Closes on this thread if it may use the endpoint's queues, otherwise with the next close in the domain. */
@@ -634,7 +639,10 @@ final class EndpointLifeCycle implements EndpointView {
         }
         if (wasEnabled()) {
             // Some providers make progress during the close. Other progress would reach parts that are already freed.
-            return domain.queues.insideGuards(bindings, this::closeBound);
+            return domain.queues.insideGuards(bindings, () -> {
+                takeMessagesInside(); // after this, nothing but the close may make progress
+                return closeBound();
+            });
         }
         return closeUnbound(domain, handle, endpoint.quirks, hasPeers(), this::closeOpenHandle);
     }
@@ -649,6 +657,17 @@ final class EndpointLifeCycle implements EndpointView {
         return domain.fabric().lock.locked(() -> quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers
                 ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), handle.provider(), close)
                 : close.getAsInt());
+    }
+
+    @Override
+    public void takeMessages() {
+        try (var _ = bindings.receiveQueue().guard.enterFromAnyThread()) {
+            takeMessagesInside();
+        }
+    }
+
+    private void takeMessagesInside() {
+        if (endpoint.quirks.has(Fact.UNTAKEN_MESSAGES_BREAK_CLOSE)) { bindings.receiveQueue().takeMessages(endpoint); }
     }
 
     private int closeBound() {

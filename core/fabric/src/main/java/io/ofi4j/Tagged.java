@@ -47,7 +47,8 @@ public final class Tagged extends TwoSided {
                 ? endpoint.quirks.refusal(Fact.SHARED_LOOKS_CRASH, Fact.PEEK_RECEIVES)
                 : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
         this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
-        this.discardRefusal = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG);
+        this.discardRefusal = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG, Fact.DISCARDS_OVERWRITE,
+                Fact.DISCARDS_HANG);
     }
 
     /** {@return the bits of a tag that the provider matches} */

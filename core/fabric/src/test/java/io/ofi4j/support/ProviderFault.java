@@ -23,7 +23,9 @@ public enum ProviderFault {
     /** A receive of messages from one peer takes those of any peer. */
     DIRECTED_RECEIVES_IGNORED(always("tcp"), always("net")),
     /** The sender of a long message that is discarded waits for ever. */
-    DISCARDED_SENDS_HANG(always(";ofi_rxm"), always(";ofi_rxd")),
+    DISCARDED_SENDS_HANG(always(";ofi_rxm"), always(";ofi_rxd"), in("shm", VersionRange.from(1, 19).to(1, 19))),
+    /** A discard writes to the memory of the sender's endpoint. */
+    DISCARDS_OVERWRITE(in("shm", VersionRange.from(1, 20).to(2, 4))),
     /** Messages with INJECT never complete. */
     INJECTED_MESSAGES_HANG(always(";ofi_rxd")),
     /** A message may be written beyond the end of a receive of many messages. */

@@ -71,7 +71,8 @@ public final class CompletionReader {
     private long canceled;
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
-            boolean criticalReads, BoundEndpoints endpoints, DataReceives dataReceives, LifeCycle lifeCycle) {}
+            boolean criticalReads, boolean readsErrorData, BoundEndpoints endpoints, DataReceives dataReceives,
+            LifeCycle lifeCycle) {}
 
     public CompletionReader(Parts parts, PendingDeregistrations pendingDeregistrations, BlockingWait blocking) {
         this.parts = parts;
@@ -298,14 +299,19 @@ public final class CompletionReader {
         for (int entry = 0; entry < count; entry++) {
             long context = batch.context(entry);
             boolean isWanted = contexts.isWanted(context); // the usual case
-            if (isWanted || !contexts.isSilent(context)) {
+            if (isWanted || !isDropped(context)) {
                 batch.copy(entry, wanted);
                 batch.context(wanted++, isWanted ? contexts.complete(context) : complete(context, batch.flags(entry)));
-            } else {
-                contexts.complete(context);
             }
         }
         return wanted;
+    }
+
+    /** Whether nobody is told of a success; then the operation has ended. */
+    private boolean isDropped(long context) {
+        if (!contexts.isSilent(context)) { return dataReceives.hasDrained(context, 0); }
+        contexts.complete(context);
+        return true;
     }
 
     /**
@@ -392,10 +398,11 @@ public final class CompletionReader {
 
     private void bufferError(long status) {
         if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", parts.handle.provider()); }
-        CqOps.ErrorEntry entry = bufferBatch.fi_cq_readerr(parts.endpoints.areEnabled());
+        CqOps.ErrorEntry entry = bufferBatch.fi_cq_readerr(parts.endpoints.areEnabled(), parts.readsErrorData);
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
-        } else if (entry != null && !dataReceives.owns(entry.context())) {
+        } else if (entry != null && !dataReceives.owns(entry.context())
+                && !dataReceives.hasDrained(entry.context(), entry.errno())) {
             failed++;
             long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
             long context = entry.context();
@@ -450,10 +457,8 @@ public final class CompletionReader {
         completed += count;
         for (int entry = 0; entry < count; entry++) {
             long context = bufferBatch.context(entry);
-            boolean isSilent = contexts.isSilent(context);
-            long token = complete(context, bufferBatch.flags(entry));
-            if (!isSilent) {
-                buffered.add(token, bufferBatch, entry);
+            if (!isDropped(context)) {
+                buffered.add(complete(context, bufferBatch.flags(entry)), bufferBatch, entry);
                 noteBuffered();
             }
         }

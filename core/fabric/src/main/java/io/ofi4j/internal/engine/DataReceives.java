@@ -6,11 +6,15 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The receives that endpoints of one queue have posted for peers' writes with data. Used inside the queue's guard. */
+/**
+ * The receives that ofi4j has posted itself on endpoints of one queue: those for peers' writes with data, and those of
+ * {@link MessageDrain}. Used inside the queue's guard.
+ */
 public final class DataReceives {
     private record PostedPool(Object endpoint, DataReceivePool pool, int count, Arena memory) {}
 
     private final List<PostedPool> pools = new ArrayList<>();
+    private final List<MessageDrain> drains = new ArrayList<>();
     private int posted;
 
     /** Posts the receives of an endpoint that was just enabled. */
@@ -28,7 +32,24 @@ public final class DataReceives {
         }
     }
 
-    public boolean isEmpty() { return pools.isEmpty(); }
+    /** The drain of an endpoint, which {@link #release} frees. */
+    public MessageDrain drain(Handle endpoint) {
+        for (MessageDrain drain : drains) {
+            if (drain.isOf(endpoint)) { return drain; }
+        }
+        drains.add(new MessageDrain(endpoint));
+        return drains.getLast();
+    }
+
+    /** Whether a receive of a drain has ended, with an error number or 0. */
+    boolean hasDrained(long context, int error) {
+        for (int i = 0; i < drains.size(); i++) { // no iterator: this is on the data path
+            if (drains.get(i).ended(context, error)) { return true; }
+        }
+        return false;
+    }
+
+    public boolean isEmpty() { return pools.isEmpty() && drains.isEmpty(); }
 
     public boolean owns(long context) { return find(context) != null; }
 
@@ -46,7 +67,12 @@ public final class DataReceives {
     }
 
     /** Frees the receives of a closed endpoint, whose completions were all read. */
-    public void release(Object endpoint) {
+    public void release(Object endpoint, Handle handle) {
+        drains.removeIf(drain -> {
+            boolean isIts = drain.isOf(handle);
+            if (isIts) { drain.release(); }
+            return isIts;
+        });
         for (int i = pools.size() - 1; i >= 0; i--) {
             if (pools.get(i).endpoint == endpoint) {
                 PostedPool released = pools.remove(i);

@@ -164,15 +164,17 @@ public final class CqOps {
     /**
      * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText
      * no text is asked for: ofi_rxm takes it from the queue's first endpoint, and crashes if there is none, or it is
-     * not enabled.
+     * not enabled. Without withData there is no room for the provider's data: where they are copied from may be unset.
      */
-    public ErrorEntry fi_cq_readerr(boolean withText) {
+    public ErrorEntry fi_cq_readerr(boolean withText, boolean withData) {
         try (Arena arena = Arena.ofConfined()) {
-            // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
+            // Zeroed: a dirty entry makes the provider write anywhere.
             MemorySegment entry = OwnedStruct.allocate(arena, fi_cq_err_entry.layout());
             MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
-            fi_cq_err_entry.err_data(entry, data);
-            fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
+            if (withData) {
+                fi_cq_err_entry.err_data(entry, data);
+                fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
+            }
             long count = fi_ops_cq.readerr.invoke(fi_cq_readerr.of(queue), queue.pointer(), entry, 0);
             if (count <= 0) { return null; }
             int providerErrno = fi_cq_err_entry.prov_errno(entry);

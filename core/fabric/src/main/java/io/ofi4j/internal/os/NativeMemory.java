@@ -116,6 +116,12 @@ public final class NativeMemory {
         return true;
     }
 
+    /** Pages that take memory when they are written first, and not before; 0 if there is no room for so many. */
+    public static long reserve(long length) {
+        long address = mmap(0, length, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS | NOT_RESERVED);
+        return address == FAILED ? 0 : address;
+    }
+
     public static void unmap(long address, long length) { LibC.call(() -> (int) MUNMAP.invokeExact(address, length)); }
 
     private static boolean advise(long address, long length, int advice) {

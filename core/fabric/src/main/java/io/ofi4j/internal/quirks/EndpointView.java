@@ -18,6 +18,9 @@ public interface EndpointView {
     /** {@return its peers} */
     VectorView vector();
 
+    /** Receives, and drops, the messages that wait at it, if the provider cannot close it with them. */
+    void takeMessages();
+
     /** Has the provider close it, where {@link Quirk#beforeClose} has put that off. */
     void closeDeferred();
 }

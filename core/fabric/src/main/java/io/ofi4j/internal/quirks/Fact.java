@@ -134,6 +134,11 @@ public enum Fact {
     /** The sender of a long message that is discarded is not told that it has completed. */
     DISCARDED_SENDS_HANG("discards of messages", "does not tell the sender of a long message, who waits for ever",
             "receive the message"),
+    /** A discard writes to the memory of the sender's endpoint. */
+    DISCARDS_OVERWRITE("discards of messages", "overwrites memory of the sender's endpoint, or ends the process",
+            "receive the message"),
+    /** A discard that finds a message never returns. */
+    DISCARDS_HANG("discards of messages", "never returns from one that finds a message", "receive the message"),
     /** A message that is sent with INJECT never completes. */
     INJECTED_MESSAGES_HANG("messages with INJECT", "never completes them", "use inject, or leave the flag out"),
     /** Options can be read of enabled endpoints only. */
@@ -195,6 +200,10 @@ public enum Fact {
     /** A multicast group of an endpoint that only sends cannot be closed, and neither can its endpoint. */
     SENDERS_GROUPS_STAY("joins of multicast groups by endpoints that only send", "cannot end such a membership",
             "insert the group's address as a peer and send to it, or ask for Capability.RECV, too"),
+    /** Where the data of an error are copied from is not set; nothing is copied where there is no room for them. */
+    ERROR_DATA_UNSET,
+    /** The close of an endpoint at which messages wait hangs, or reaches into the memory of their sender's endpoint. */
+    UNTAKEN_MESSAGES_BREAK_CLOSE,
     /** An endpoint that no vector was bound to must get one before it is closed. */
     CLOSE_NEEDS_VECTOR,
     /** Injects need a counter of writes on their endpoint. */

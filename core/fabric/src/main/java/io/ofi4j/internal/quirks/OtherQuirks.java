@@ -24,6 +24,12 @@ final class OtherQuirks {
             new Quirk("util-counters", provider -> provider.hasCore("shm", "tcp", "net", "udp", "verbs", "sm2"),
                     VersionRange.from(1, 15), "A counter of bytes (FI_CNTR_EVENTS_BYTES) counts operations.",
                     "RareCallsTest", Fact.BYTES_UNCOUNTED),
+            // 1.19.0 brought it, 9a969ad03 (1.20.0) mended it. efa is by its source: it uses the same code
+            new Quirk("util-error-entries", provider -> provider.hasCore("shm", "sm2", "efa"),
+                    VersionRange.from(1, 19).to(1, 19),
+                    "The error entry of a receive that is canceled, or whose endpoint is closed, is not zeroed: data of"
+                            + " an error are copied from anywhere if there is room for them.",
+                    "CanceledReceiveTest", Fact.ERROR_DATA_UNSET),
             new Quirk("sockets-counters", provider -> provider.is("sockets"), VersionRange.from(1, 15),
                     "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
             new Quirk("sockets-symmetric", provider -> provider.is("sockets"), VersionRange.from(1, 15),
@@ -34,6 +40,11 @@ final class OtherQuirks {
             new Quirk("sm2-options", provider -> provider.is("sm2"), VersionRange.from(1, 18),
                     "Reading or setting FI_OPT_MIN_MULTI_RECV of an endpoint that is not enabled ends the process.",
                     "Sm2Test", Fact.OPTIONS_NEED_ENABLE, Fact.RECEIVE_OPTIONS_NEED_ENABLE),
+            // in 1.19.0, and in today's main
+            new Quirk("sm2-untaken-messages", provider -> provider.is("sm2"), VersionRange.from(1, 19),
+                    "A message that is discarded, or that waits when its endpoint is closed, has the provider wait for"
+                            + " a lock that it holds.",
+                    "UntakenMessagesTest", Fact.UNTAKEN_MESSAGES_BREAK_CLOSE, Fact.DISCARDS_HANG),
             // bf66b48c1 (1.17.0) mended it
             new Quirk("sockets-removals", provider -> provider.is("sockets"), VersionRange.from(1, 15).to(1, 16),
                     "fi_av_remove of a peer to which a connection is being made ends the process. The peer stays in the"

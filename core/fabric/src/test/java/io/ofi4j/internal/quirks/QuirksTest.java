@@ -39,7 +39,7 @@ class QuirksTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"unknown", "efa", "cxi", "psm3", "opx", "ucx", "shm+tcp;ofi_lnx"})
+    @ValueSource(strings = {"unknown", "cxi", "psm3", "opx", "ucx", "shm+tcp;ofi_lnx"})
     void ofAProviderThatNobodyHasTriedNothingIsAssumed(String name) {
         for (Version version : TestedVersions.ALL) {
             for (EndpointType type : new EndpointType[]{EndpointType.RDM, EndpointType.MSG}) {
@@ -71,6 +71,7 @@ class QuirksTest {
             shm-order 1.17 2.1 2.6
             shm-long-messages 1.17 2.1 2.6
             shm-many-messages 1.17 2.1 2.6
+            shm-untaken-messages 2.1
             shm-directed-receives 2.1 2.6
             shm-matching 1.17
             shm-atomic-data 1.17 2.1 2.6
@@ -116,6 +117,7 @@ class QuirksTest {
             sockets-counters 1.17 2.1 2.6
             sockets-symmetric 1.17 2.1 2.6
             sm2-options 2.1 2.6
+            sm2-untaken-messages 2.1 2.6
             sockets-unconnected-peers 2.6
             sockets-message-data 1.17 2.1 2.6
             sockets-shared-receives 1.17 2.1 2.6

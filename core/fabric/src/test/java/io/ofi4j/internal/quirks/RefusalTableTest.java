@@ -91,7 +91,8 @@ class RefusalTableTest {
                 new Use("sockets", all, EndpointType.MSG), new Use("udp", all, EndpointType.DGRAM),
                 new Use("sockets", all, EndpointType.DGRAM), verbsRxm,
                 verbsRxm.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP), verbs,
-                verbs.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP));
+                verbs.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP),
+                new Use("sm2", VersionRange.from(1, 18), EndpointType.RDM));
     }
 
     @Test

@@ -115,6 +115,7 @@ final class ShmCloseCoordinator extends Quirk {
             others = new LinkedHashMap<>(open);
             open.remove(endpoint);
         }
+        endpoint.takeMessages(); // while the endpoints that have sent them are mapped
         Set<QueueView> queues = new LinkedHashSet<>();
         others.keySet().forEach(other -> queues.addAll(other.queues()));
         boolean isUsedByOthers = queues.removeIf(queue -> !queue.admitsCaller());

@@ -70,6 +70,15 @@ public final class ShmQuirks {
                 new Quirk("shm-many-messages", provider -> provider.is("shm"), VersionRange.from(1, 15),
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
+                // as in shm-looks before 1.19; efe339e97 mended it, and brought shm-untaken-messages
+                new Quirk("shm-discards", provider -> provider.is("shm"), VersionRange.from(1, 19).to(1, 19),
+                        "The sender of a long message is not told that it is discarded, and waits for ever.",
+                        "TaggedTest", Fact.DISCARDED_SENDS_HANG),
+                // efe339e97 brought it in 1.20.2, 488dc58b5 mended it in 2.5. 1.20.0 cannot be told from 1.20.2
+                new Quirk("shm-untaken-messages", provider -> provider.is("shm"), VersionRange.from(1, 20).to(2, 4),
+                        "A message that is discarded, or that waits when its endpoint is closed, has the provider write"
+                                + " to the memory of its sender's endpoint, be that mapped or not.",
+                        "UntakenMessagesTest", Fact.UNTAKEN_MESSAGES_BREAK_CLOSE, Fact.DISCARDS_OVERWRITE),
                 // 152139ac0 brought it
                 new Quirk("shm-directed-receives", provider -> provider.is("shm"), VersionRange.from(1, 19),
                         "A receive of messages without tags from one peer overwrites the provider's memory beside one"
