@@ -19,6 +19,8 @@ enum HostileCase {
     WAITS(Over.TRANSFERS, HostileWaits::run),
     /** Everything is closed under operations of every family. */
     CLOSES(Over.TRANSFERS, HostileCloses::run),
+    /** Endpoints close, in any order, while messages wait that nobody has received. */
+    UNTAKEN(Over.MESSAGES, HostileUntaken::run),
     /** Every thread is interrupted again and again. */
     INTERRUPTS(Over.TRANSFERS, HostileInterrupts::run),
     /** Threads change, read and await one counter at once. */
@@ -53,11 +55,15 @@ enum HostileCase {
     private static final int MANY_STEPS = 2000;
     /** Where a step opens objects, or waits: a round of each kind of callback. */
     private static final int FEW_STEPS = 250;
+    /** Where a step opens and closes a fabric with several endpoints. */
+    private static final int ROUNDS = 20;
 
     /** What a case runs over. */
     private enum Over {
         /** Providers of unconnected endpoints. */
         RMA,
+        /** Providers of unconnected endpoints with messages. */
+        MESSAGES,
         /** Providers of connected endpoints. */
         CONNECTED,
         /** Both. */
@@ -83,6 +89,7 @@ enum HostileCase {
     Stream<String> providers() {
         return switch (over) {
             case RMA -> TestProviders.rma();
+            case MESSAGES -> HostileUntaken.providers();
             case CONNECTED -> TestProviders.connected().map("MSG "::concat);
             case TRANSFERS -> TestProviders.transfers();
             case DEVICES -> HostileVerbs.devices();
@@ -91,11 +98,13 @@ enum HostileCase {
 
     /** Whether it is one thread that does all: the same seed does the same then. */
     boolean isOfOneThread() {
-        return this == LOOKUPS || this == HANDLERS || this == IMPLEMENTATIONS || this == CALLBACKS || this == PAIRS;
+        return this == LOOKUPS || this == HANDLERS || this == IMPLEMENTATIONS || this == CALLBACKS || this == PAIRS
+                || this == UNTAKEN;
     }
 
     /** {@return how many steps of it the gate runs over each provider, if it is of one thread} */
     int steps() {
+        if (this == UNTAKEN) { return ROUNDS; }
         return this == CALLBACKS || this == PAIRS ? FEW_STEPS : MANY_STEPS;
     }
 
