@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
@@ -62,13 +63,22 @@ public final class ProgressThread implements AutoCloseable {
                 for (int call = 0; call < CALLS_PER_ROUND; call++) {
                     if (progress.getAsBoolean()) { turn = 0; }
                 }
-                pauses.pause(turn);
-                Thread.interrupted(); // only close ends the thread, and an interrupted thread would not pause
+                pause(turn);
             }
         } catch (Throwable t) {
             failure = t;
         }
         if (closesItself) { domain.forget(this); }
+    }
+
+    /** Only close ends the thread. An interrupted thread would not pause, and a pause that blocks may throw EINTR. */
+    private void pause(int turn) {
+        try {
+            pauses.pause(turn);
+        } catch (FabricException e) {
+            if (e.errno() != Errno.EINTR) { throw e; }
+        }
+        Thread.interrupted();
     }
 
     /** {@return whether the thread makes progress: it was neither closed nor ended by a {@link #failure}} */

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -283,6 +285,26 @@ class ProgressThreadTest {
 
             assertThat(interrupted.get()).isLessThanOrEqualTo(1);
             assertThat(progress.isRunning()).isTrue();
+            progress.close();
+        }
+    }
+
+    @Test
+    void anInterruptOfAPauseThatBlocksDoesNotEndTheThread() {
+        CompletionQueueAttributes blocking = CompletionQueueAttributes.defaults().waitObject(WaitObject.FD);
+        try (Pair pair = new Pair(TestProviders.hints("sockets"), blocking);
+                ProgressThread progress = pair.domain.startProgress(turn -> {
+                    Thread.currentThread().interrupt();
+                    Waiting.block(Duration.ofMillis(10), pair.queue);
+                });
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            for (int token = 0; token < 10; token++) {
+                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.awaitToken(token);
+            }
+
+            assertThat(progress.failure()).isEmpty();
             progress.close();
         }
     }

@@ -3,6 +3,7 @@ package io.ofi4j.durable;
 /** Error numbers of fi_errno(3) that saves end with. */
 final class Errno {
     static final int EPERM = 1;
+    static final int EINTR = 4;
     static final int EIO = 5;
     static final int EINVAL = 22;
     static final int ENOSPC = 28;

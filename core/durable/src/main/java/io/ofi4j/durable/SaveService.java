@@ -309,12 +309,21 @@ public final class SaveService implements AutoCloseable {
                     domain.progress();
                     if (progress()) { turn = 0; }
                 }
-                pauses.pause(turn);
-                Thread.interrupted(); // only close ends the thread, and an interrupted thread would not pause
+                pause(pauses, turn);
             }
         } catch (Throwable t) {
             failure = t;
         }
+    }
+
+    /** Only close ends the thread. An interrupted thread would not pause, and a pause that blocks may throw EINTR. */
+    private static void pause(Waiting pauses, int turn) {
+        try {
+            pauses.pause(turn);
+        } catch (FabricException e) {
+            if (e.errno() != Errno.EINTR) { throw e; }
+        }
+        Thread.interrupted();
     }
 
     private void take(SaveMessage message, int kind, long length) {

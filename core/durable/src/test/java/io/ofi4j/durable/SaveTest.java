@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionQueue;
+import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -191,6 +193,23 @@ class SaveTest {
 
             assertThat(pair.service.failure()).isEmpty();
             assertThatIllegalStateException().isThrownBy(pair.service::progress).withMessageContaining("is closed");
+        }
+    }
+
+    /** As a pause that blocks does. */
+    @Test
+    @Timeout(20)
+    void anInterruptDoesNotEndTheThreadOfAService() {
+        try (Saving pair = new Saving(Saving.hints("shm"))) {
+            AtomicInteger pauses = new AtomicInteger();
+            pair.service.start(turn -> {
+                pauses.incrementAndGet();
+                Thread.currentThread().interrupt();
+                throw new FabricException("the pause was interrupted", "poll", 4);
+            });
+            Waiting.YIELD.until(() -> pauses.get() > 100 || pair.service.failure().isPresent(), Pair.DEADLINE);
+
+            assertThat(pair.service.failure()).isEmpty();
         }
     }
 

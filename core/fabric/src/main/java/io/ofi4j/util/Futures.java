@@ -14,6 +14,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -227,7 +228,7 @@ public final class Futures implements AutoCloseable {
         Throwable why = closedException();
         try {
             while (!closed) {
-                queue.await(handler, BATCH, Duration.ofNanos(untilNextDeadline()));
+                await(handler);
                 cancelExpired();
             }
         } catch (Throwable t) { // for example, the queue was closed
@@ -236,6 +237,15 @@ public final class Futures implements AutoCloseable {
         }
         forgetQueue();
         failAll(why);
+    }
+
+    /** Only close ends the thread: an interrupt does not. */
+    private void await(CompletionHandler handler) {
+        try {
+            queue.await(handler, BATCH, Duration.ofNanos(untilNextDeadline()));
+        } catch (FabricException e) {
+            if (e.errno() != Errno.EINTR || !Thread.interrupted()) { throw e; }
+        }
     }
 
     private long elapsed() { return System.nanoTime() - start; }

@@ -193,6 +193,20 @@ class FuturesTest {
     }
 
     @Test
+    void anInterruptOfThePollingThreadEndsNothing() {
+        try (Stage s = new Stage()) {
+            FabricFuture future = s.futures.receive(s.region.slice(0, 8));
+            for (Thread thread : Thread.getAllStackTraces().keySet()) {
+                if (thread.getName().equals("ofi4j-futures")) { thread.interrupt(); }
+            }
+            FabricFuture later = s.futures.receive(s.region.slice(8, 8)).within(Duration.ofMillis(300));
+
+            assertThatThrownBy(later::await).isInstanceOf(FabricTimeoutException.class);
+            assertThat(future).isNotDone();
+        }
+    }
+
+    @Test
     void anInterruptCancelsWhatAThreadAwaits() {
         try (Stage s = new Stage()) {
             FabricFuture future = s.futures.receive(s.region.slice(0, 8));

@@ -79,10 +79,12 @@ final class RendezvousEngine implements JobEngine {
     private void awaitFailure(Duration watchTime) {
         while (true) {
             try {
+                Thread.interrupted(); // only the end of the job ends the thread
                 failureWatch.await(NEVER, watchTime);
             } catch (FabricTimeoutException e) {
                 continue; // no rank was lost
             } catch (RendezvousException e) {
+                if (e.getCause() instanceof InterruptedException) { continue; }
                 if (!closed) { lost = new LauncherException(why(e), e); }
                 return;
             } catch (IllegalStateException e) {

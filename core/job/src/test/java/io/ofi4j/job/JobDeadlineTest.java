@@ -157,6 +157,24 @@ class JobDeadlineTest {
     }
 
     @Test
+    void anInterruptOfTheThreadThatWatchesARankLosesNone() throws Exception {
+        IntFunction<Meeting> meetings = meetings();
+        List<RendezvousEngine> ranks = both(rank -> RendezvousEngine.join(meetings.apply(rank), "rank " + rank,
+                Deadline.in(Pair.DEADLINE), Duration.ofMillis(10)));
+        for (int i = 0; i < 10; i++) {
+            Thread.getAllStackTraces().keySet().stream().filter(one -> one.getName().equals("ofi4j-job-watch"))
+                    .forEach(Thread::interrupt);
+            Thread.sleep(20); // longer than a wait for the loss of a rank
+        }
+        assertThat(ranks.getFirst().lost()).isNull();
+        assertThat(ranks.getLast().lost()).isNull();
+        ranks.getLast().abort(1, "it is tired");
+
+        Waiting.BACKOFF.until(() -> ranks.getFirst().lost() != null, Pair.DEADLINE);
+        ranks.getFirst().leave(Deadline.in(Duration.ZERO));
+    }
+
+    @Test
     void aRendezvousOfTooManyRanksIsRefused() {
         Meeting meeting = new Meeting("this test", 1, 513, new InetSocketAddress(1), Rendezvous.newSecret());
 
