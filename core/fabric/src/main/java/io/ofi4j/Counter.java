@@ -251,12 +251,10 @@ public final class Counter implements AutoCloseable {
             long fresh = errors - knownErrors;
             knownErrors = errors;
             if (fresh != 0) {
-                throw new FabricException(
-                        "waiting for " + threshold + " on " + this + " ended: "
-                                + (fresh == 1 ? "an operation" : fresh + " operations")
-                                + " failed. The completion queue of its endpoint says which and why"
-                                + (hiddenQueues.length == 0 ? "." : ": bind one."),
-                        "fi_cntr_wait", Errno.EAVAIL);
+                throw new FabricException("waiting for " + threshold + " on " + this + " ended: "
+                        + (fresh == 1 ? "an operation" : fresh + " operations")
+                        + " failed. The completion queue of its endpoint says which and why"
+                        + (hiddenQueues.length == 0 ? "." : ": bind one."), "fi_cntr_wait", Errno.EAVAIL);
             }
             return false;
         }

@@ -305,7 +305,6 @@ class ProgressThreadTest {
             }
 
             assertThat(progress.failure()).isEmpty();
-            progress.close();
         }
     }
 
