@@ -46,9 +46,9 @@ public final class Tagged extends TwoSided {
         this.peekRefusal = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE
                 ? endpoint.quirks.refusal(Fact.SHARED_LOOKS_CRASH, Fact.PEEK_RECEIVES)
                 : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
-        this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
+        this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE, Fact.CLAIMS_LOSE_MESSAGES);
         this.discardRefusal = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG, Fact.DISCARDS_OVERWRITE,
-                Fact.DISCARDS_HANG);
+                Fact.DISCARDS_HANG, Fact.DISCARDS_INCOMPLETE);
     }
 
     /** {@return the bits of a tag that the provider matches} */

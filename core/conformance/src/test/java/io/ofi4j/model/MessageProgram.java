@@ -85,7 +85,7 @@ final class MessageProgram {
                 && (world.endpoint().info().transmit().messageOrder() & MessageOrder.SAS.bit()) != 0;
         this.masks = !ProviderFault.MASKS_IGNORED.isOf(provider);
         this.looks = hasTags && setting.shape == Shape.PLAIN && !ProviderFault.PEEK_RECEIVES.isOf(provider)
-                && !ProviderFault.CLAIMS_TRUNCATE.isOf(provider);
+                && !ProviderFault.anyOf(provider, ProviderFault.CLAIMS_TRUNCATE, ProviderFault.CLAIMS_LOSE_MESSAGES);
         this.carriesData = !ProviderFault.MESSAGE_DATA_UNFLAGGED.isOf(provider); // the model compares flags
         this.cancels = setting.shape != Shape.SHARED_RECEIVE || !provider.contains(SCALABLE);
         this.far = world.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);

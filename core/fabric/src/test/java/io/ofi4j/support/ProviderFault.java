@@ -16,6 +16,8 @@ public enum ProviderFault {
     ATOMICS_CARRY_NO_DATA(always("shm"), always(";ofi_rxm")),
     /** Atomic operations with INJECT never complete. */
     ATOMIC_INJECTS_ARE_SILENT(always(";ofi_rxm")),
+    /** A claimed message is lost. */
+    CLAIMS_LOSE_MESSAGES(in("net", VersionRange.from(1, 16).to(1, 16))),
     /** A claimed message of several packets is cut short. */
     CLAIMS_TRUNCATE(always(";ofi_rxd")),
     /** A receive of messages from one peer may end the process. */
@@ -24,6 +26,8 @@ public enum ProviderFault {
     DIRECTED_RECEIVES_IGNORED(always("tcp"), always("net")),
     /** The sender of a long message that is discarded waits for ever. */
     DISCARDED_SENDS_HANG(always(";ofi_rxm"), always(";ofi_rxd"), in("shm", VersionRange.from(1, 19).to(1, 19))),
+    /** A discard never completes. */
+    DISCARDS_INCOMPLETE(in("net", VersionRange.from(1, 16).to(1, 16))),
     /** A discard writes to the memory of the sender's endpoint. */
     DISCARDS_OVERWRITE(in("shm", VersionRange.from(1, 20).to(2, 4))),
     /** Messages with INJECT never complete. */

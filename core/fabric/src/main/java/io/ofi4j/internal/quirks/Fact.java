@@ -89,6 +89,9 @@ public enum Fact {
     LONG_MESSAGES_OVERWRITE("receives of many messages whose longest message is not known",
             "could overwrite what is behind them when a message is too long",
             "promise a length with Endpoint.longestMessage, or post a receive for each message"),
+    /** A message that is claimed is received nowhere, and completes with any length. */
+    CLAIMS_LOSE_MESSAGES("claims of messages", "loses what is claimed, and may overwrite memory",
+            "receive the message, or use libfabric 1.17 or newer"),
     /** A message that is claimed may be cut short. */
     CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
@@ -137,6 +140,9 @@ public enum Fact {
     /** A discard writes to the memory of the sender's endpoint. */
     DISCARDS_OVERWRITE("discards of messages", "overwrites memory of the sender's endpoint, or ends the process",
             "receive the message"),
+    /** A discard never completes. */
+    DISCARDS_INCOMPLETE("discards of messages", "never completes them, and may overwrite memory",
+            "receive the message, or use libfabric 1.17 or newer"),
     /** A discard that finds a message never returns. */
     DISCARDS_HANG("discards of messages", "never returns from one that finds a message", "receive the message"),
     /** A message that is sent with INJECT never completes. */

@@ -70,6 +70,11 @@ public final class TcpQuirks {
                     VersionRange.from(1, 16).to(1, 17),
                     "Closing an endpoint looks into its vector, also where none was bound.", "LifeCycleTest",
                     Fact.CLOSE_NEEDS_VECTOR),
+            // net brought it, 1e1ff9438 and 084d1463a (1.17.0) mended it
+            new Quirk("net-claims", provider -> provider.is("net"), VersionRange.from(1, 16).to(1, 16),
+                    "The receive of a claimed or discarded message has no number of segments: the message goes to"
+                            + " none, or to those of an earlier receive.",
+                    "TaggedTest", Fact.CLAIMS_LOSE_MESSAGES, Fact.DISCARDS_INCOMPLETE),
             // net brought it
             new Quirk("net-descriptor", provider -> provider.is("net"), VersionRange.from(1, 16).to(1, 17),
                     "fi_trywait does not reset the descriptor of a queue, fi_cq_sread does.", "EpollTest",
