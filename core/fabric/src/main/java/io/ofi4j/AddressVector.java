@@ -55,6 +55,8 @@ public final class AddressVector implements AutoCloseable {
     private final PeerSlots slots;
     private final VectorView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
+    /** Whether nothing was inserted yet, and the number 0 must not be a peer's. */
+    private boolean needsPlaceholder;
     /** Whether an endpoint has joined a group of peers. */
     private volatile boolean hasGroups;
 
@@ -63,6 +65,8 @@ public final class AddressVector implements AutoCloseable {
         this.handle = handle;
         this.attributes = attributes;
         this.slots = domain.quirks.peerSlots();
+        this.needsPlaceholder = handle != null && domain.info().capabilities().contains(Capability.SOURCE)
+                && domain.quirks.has(Fact.UNKNOWN_SOURCES_ARE_ZERO);
     }
 
     /** This vector, as the provider's quirks see it. */
@@ -157,6 +161,7 @@ public final class AddressVector implements AutoCloseable {
         Peer.Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
+            insertPlaceholder(address);
             byte[] nativeAddress = domain.quirks.nativeAddress(address);
             AvOps.Inserted inserted = insertNatively(nativeAddress);
             if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
@@ -167,6 +172,13 @@ public final class AddressVector implements AutoCloseable {
         Peer peer = new Peer(this, entry);
         sources.put(entry.fabricAddress, peer);
         return peer;
+    }
+
+    private void insertPlaceholder(EndpointAddress first) {
+        if (!needsPlaceholder) { return; }
+        AvOps.Inserted inserted = insertNatively(domain.quirks.placeholder(first));
+        if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
+        needsPlaceholder = false;
     }
 
     /**
@@ -241,6 +253,7 @@ public final class AddressVector implements AutoCloseable {
         List<EndpointAddress> sameLength = addresses.stream()
                 .filter(address -> address.toBytes().length == addresses.getFirst().toBytes().length).toList();
         if (sameLength.size() < 2) { return; }
+        insertPlaceholder(sameLength.getFirst());
         AvOps.Inserted inserted = callNatively(
                 () -> AvOps.fi_av_insert(handle, sameLength.stream().map(EndpointAddress::toBytes).toList()));
         for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) {

@@ -70,8 +70,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
             ThreadGuard guard, Arena arena, WaitDescriptor descriptor) {
         CqFormat format = CqFormat.of(attributes.format().value(),
-                domain.info().capabilities().contains(Capability.SOURCE),
-                domain.quirks.has(Fact.SOURCES_OF_MESSAGES_ONLY));
+                domain.info().capabilities().contains(Capability.SOURCE) && !domain.quirks.has(Fact.SOURCES_MISSING),
+                domain.quirks.has(Fact.SOURCES_OF_MESSAGES_ONLY), domain.quirks.has(Fact.UNKNOWN_SOURCES_ARE_ZERO));
         this.domain = domain;
         this.handle = handle;
         this.waitObject = attributes.waitObject();

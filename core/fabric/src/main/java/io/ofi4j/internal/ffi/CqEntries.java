@@ -82,7 +82,8 @@ public final class CqEntries {
             }
             tags[entry] = stride > DATA_ENTRY ? raw.get(JAVA_LONG, from + DATA_ENTRY) : 0;
             long flags = entries.get(JAVA_LONG, entry * DATA_ENTRY + WORD);
-            sourceAddresses[entry] = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
+            long source = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
+            sourceAddresses[entry] = source == format.unknownSource() ? NOT_AVAILABLE : source;
         }
         return found;
     }

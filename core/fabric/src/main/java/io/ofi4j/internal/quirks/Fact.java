@@ -83,6 +83,10 @@ public enum Fact {
     ATOMIC_INJECTS_ARE_SILENT("prepared atomic operations with INJECT", "never completes them", "use Atomics.inject"),
     /** The source address of a completion is right for messages only. */
     SOURCES_OF_MESSAGES_ONLY,
+    /** The provider claims FI_SOURCE, and tells no source. */
+    SOURCES_MISSING,
+    /** The source of a peer that is not in the vector is 0; {@link Quirk#placeholder} takes that number. */
+    UNKNOWN_SOURCES_ARE_ZERO,
     /** A poll, or the post of a receive, may never return once a message is longer than its receive. */
     LONG_MESSAGES_STOP_CALLS,
     /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */

@@ -110,9 +110,12 @@ final class OtherQuirks {
                             + " that providers share.",
                     "CounterTest", Fact.SPOILS_COUNTER_WAIT),
             new Quirk("rxd-addresses", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "An endpoint has its port from the start; the source of a completion is right for messages only,"
-                            + " and fi_av_lookup does not find the first address.",
-                    "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
+                    "An endpoint has its port from the start, and fi_av_lookup does not find the first address.",
+                    "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.LOOKUP_INEXACT),
+            // no write of a completion has a source
+            new Quirk("rxd-sources", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
+                    "The source of a completion is 0, whoever has sent the message.", "UnknownSourceTest",
+                    Fact.SOURCES_MISSING));
 
     private OtherQuirks() {}
 }

@@ -131,6 +131,13 @@ public class Quirk {
         return null;
     }
 
+    /**
+     * {@return an address to insert before the first one, so that no peer gets the number 0; or null}
+     *
+     * @param first the first address
+     */
+    protected byte[] placeholder(EndpointAddress first) { return null; }
+
     /** {@return what bounds the slots of a new address vector, or null} */
     protected PeerSlots peerSlots() {
         return null;

@@ -189,6 +189,11 @@ public final class Quirks {
                 .orElseGet(address::toBytes);
     }
 
+    /** {@return an address to insert before the first one, or null} */
+    public byte[] placeholder(EndpointAddress first) {
+        return active.stream().map(quirk -> quirk.placeholder(first)).filter(Objects::nonNull).findFirst().orElse(null);
+    }
+
     /** {@return what bounds the slots of a new address vector, or null} */
     public PeerSlots peerSlots() {
         return active.stream().map(Quirk::peerSlots).filter(Objects::nonNull).findFirst().orElse(null);

@@ -59,6 +59,7 @@ class QuirksTest {
             shm-room 1.17 2.1 2.6
             shm-absent-peers 1.17
             shm-own-peers 2.6
+            shm-unknown-sources 1.17
             shm-names 1.17 2.1 2.6
             shm-neighbours 1.17 2.1 2.6
             shm-places 1.17 2.1 2.6
@@ -131,6 +132,7 @@ class QuirksTest {
             rxd-atomics 1.17 2.1 2.6
             rxd-counters 1.17 2.1 2.6
             rxd-addresses 1.17 2.1 2.6
+            rxd-sources 1.17 2.1 2.6
             """;
 
     @Test

@@ -6,6 +6,7 @@ import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirk;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -66,6 +67,21 @@ final class ShmNames extends Quirk {
             if (!isMadeHere(endpoint.address())) { used.add(endpoint.address()); }
         }
     };
+
+    /** 9cf1cb7fb brought it. 1.18.3 and 1.16.1 do not have it. */
+    static final Quirk UNKNOWN_SOURCES = new Quirk("shm-unknown-sources", provider -> provider.is("shm"),
+            VersionRange.from(1, 17).to(1, 17),
+            "The source of a message of a peer that is not in the vector is 0, as if it were the first one.",
+            "UnknownSourceTest", Fact.UNKNOWN_SOURCES_ARE_ZERO) {
+        /** The file of the first peer under another name: the provider ignores the text before ://. */
+        @Override
+        protected byte[] placeholder(EndpointAddress first) {
+            byte[] name = slashed(first);
+            name[0] = PLACEHOLDER_PREFIX;
+            return name;
+        }
+    };
+    private static final byte PLACEHOLDER_PREFIX = 'p';
 
     /**
      * Gives an endpoint another name if the file of the name that the provider has made is in use. A name that the

@@ -41,8 +41,8 @@ public final class ShmQuirks {
     private static List<Quirk> all() {
         ShmCloseCoordinator coordinator = new ShmCloseCoordinator();
         return List.of(UNOPENED_FILES, ShmNames.TAKEN, new ShmUsers(), new ShmFileReservation(), ABSENT_PEERS,
-                ShmNames.OWN_PEERS, ShmNames.USED, new ShmNames(), coordinator, new ShmPeerSlots(coordinator),
-                ShmPeerSlots.LAST_SLOT, new ShmFiles(),
+                ShmNames.OWN_PEERS, ShmNames.USED, ShmNames.UNKNOWN_SOURCES, new ShmNames(), coordinator,
+                new ShmPeerSlots(coordinator), ShmPeerSlots.LAST_SLOT, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), VersionRange.from(1, 15).guess(),
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x"
                                 + " the next peer is taken for it.",
