@@ -5,8 +5,11 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Closes everything that was opened in it, children before parents, even if a close throws. Opened by
@@ -124,7 +127,9 @@ public final class Scope implements AutoCloseable {
             close.closeAll(left);
         } finally {
             synchronized (this) {
-                members.removeIf(member -> left.stream().noneMatch(one -> one == member));
+                Set<AutoCloseable> open = Collections.newSetFromMap(new IdentityHashMap<>());
+                open.addAll(left);
+                members.removeIf(member -> !open.contains(member));
                 closer = null;
                 notifyAll();
             }

@@ -3,7 +3,10 @@ package io.ofi4j;
 import io.ofi4j.internal.engine.Deadlines;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 
 /** One close of a scope: closes objects with everything in them, within one deadline, and keeps what is thrown. */
@@ -36,17 +39,22 @@ final class ScopeClose {
      */
     void closeAll(List<AutoCloseable> objects) {
         List<AutoCloseable> waiting = new ArrayList<>(objects);
+        Set<AutoCloseable> closed = Collections.newSetFromMap(new IdentityHashMap<>());
         IllegalStateException obstacleBefore = obstacle;
         int before;
-        do {
-            before = waiting.size();
-            obstacle = obstacleBefore; // what an earlier round met may be gone
-            waiting.removeIf(one -> {
-                Outcome outcome = closeWithChildren(one);
-                if (outcome == Outcome.CLOSED) { objects.removeIf(other -> other == one); }
-                return outcome != Outcome.NEEDED;
-            });
-        } while (!waiting.isEmpty() && waiting.size() < before);
+        try {
+            do {
+                before = waiting.size();
+                obstacle = obstacleBefore; // what an earlier round met may be gone
+                waiting.removeIf(one -> {
+                    Outcome outcome = closeWithChildren(one);
+                    if (outcome == Outcome.CLOSED) { closed.add(one); }
+                    return outcome != Outcome.NEEDED;
+                });
+            } while (!waiting.isEmpty() && waiting.size() < before);
+        } finally {
+            objects.removeIf(closed::contains); // once: there may be many
+        }
     }
 
     private enum Outcome {

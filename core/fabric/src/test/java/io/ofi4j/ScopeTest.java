@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -29,6 +30,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -368,5 +370,29 @@ class ScopeTest {
             start = System.nanoTime();
         }
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2L * endpoints));
+    }
+
+    /** A domain may have tens of thousands of regions. */
+    @Test
+    void whatIsClosedIsTakenOutOfItsListOnce() {
+        int[] passes = new int[1];
+        List<AutoCloseable> objects = new ArrayList<>() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public boolean removeIf(Predicate<? super AutoCloseable> filter) {
+                passes[0]++;
+                return super.removeIf(filter);
+            }
+        };
+        for (int i = 0; i < 100; i++) {
+            AutoCloseable[] one = new AutoCloseable[1];
+            one[0] = () -> Objects.requireNonNull(one); // an object of its own
+            objects.add(one[0]);
+        }
+        new ScopeClose(Scope.DEFAULT_CLOSE_TIMEOUT).closeAll(objects);
+
+        assertThat(objects).isEmpty();
+        assertThat(passes[0]).isEqualTo(1);
     }
 }
