@@ -249,7 +249,7 @@ final class ModelLifeCycle {
      * queue, and a counter is for endpoints of one queue.
      */
     private boolean mustNotBeEnabled(End end, Queue transmit, Queue receive) {
-        boolean hasPeers = state.peers.stream().anyMatch(peer -> peer.vector == end.vector && !peer.removed);
+        boolean hasPeers = state.peers.stream().anyMatch(peer -> peer.vector == end.vector && !peer.unreachable);
         boolean taken = end.counts.values().stream().anyMatch(count -> count.queue != null && count.queue != transmit);
         return taken || transmit != receive || hasPeers && !end.vector.prepared.contains(transmit);
     }
@@ -293,6 +293,7 @@ final class ModelLifeCycle {
                 .refused(vector != peer.vector || peer.removed, IllegalArgumentException.class)
                 .run(() -> vector.vector.remove(peer.peer))) {
             peer.removed = true;
+            peer.unreachable = true;
         }
     }
 
@@ -397,7 +398,7 @@ final class ModelLifeCycle {
         }
         end.counts.values().forEach(count -> count.uncertain = true);
         if (end.open && end.enabled && program.isShm()) { // rule: in this process everybody forgets it
-            state.peers.stream().filter(peer -> peer.end == end).forEach(peer -> peer.removed = true);
+            state.peers.stream().filter(peer -> peer.end == end).forEach(peer -> peer.unreachable = true);
         }
         if (end.enabled && !program.isShm()) { // rule: what is under way on a connection fails with it, at both ends
             program.ledger.spoil();

@@ -48,7 +48,7 @@ final class ModelPosts {
     /** Mostly one that the endpoint can reach. */
     private Known peerFor(End from) {
         Known peer = program.pick(state.peers);
-        for (int tries = 0; tries < 3 && (peer.removed || peer.vector != from.vector); tries++) {
+        for (int tries = 0; tries < 3 && (peer.unreachable || peer.vector != from.vector); tries++) {
             peer = program.pick(state.peers);
         }
         return peer;
@@ -96,7 +96,7 @@ final class ModelPosts {
         program.note((blocking ? "" : "try ") + kind + " token " + token + name(from, alias) + " peer " + peer.number
                 + " region " + state.regions.indexOf(local) + "+" + offset + " remote " + state.regions.indexOf(remote)
                 + "+" + remoteOffset + " length " + length + (forge ? " wrong key" : ""));
-        Expect expect = expect(op, blocking, isOpen(from, alias) && local.open && !peer.removed)
+        Expect expect = expect(op, blocking, isOpen(from, alias) && local.open && !peer.unreachable)
                 .refused(offset < 0 || length < 0 || remoteOffset < 0 || offset > local.region.length() - length
                         || remoteOffset > there.length() - length, IndexOutOfBoundsException.class)
                 .refused(!local.has(kind.here()) || !remote.has(kind.there()), IllegalArgumentException.class)
@@ -210,7 +210,7 @@ final class ModelPosts {
     }
 
     private static boolean isOpen(ModelMessage message) {
-        return message.isOpen() && (message.peer == null || !message.peer.removed)
+        return message.isOpen() && (message.peer == null || !message.peer.unreachable)
                 && message.locals.stream().allMatch(segment -> segment.region().open);
     }
 

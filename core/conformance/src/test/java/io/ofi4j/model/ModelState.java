@@ -164,7 +164,10 @@ final class ModelState {
         Vector vector;
         /** The endpoint behind it; null where the address is made up. */
         End end;
+        /** By the program. */
         boolean removed;
+        /** Removed, or its endpoint is closed, over a provider where ofi4j refuses operations then. */
+        boolean unreachable;
     }
 
     enum Kind {
