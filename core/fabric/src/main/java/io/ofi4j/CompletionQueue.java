@@ -180,6 +180,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /**
      * Reads available completions, passes them to the handler, and makes progress; fi_cq_read, fi_cq(3). It never
      * waits. If the handler throws, this method throws the same, and the remaining completions stay for the next poll.
+     * The one that it was called with is handed out, also if a StackOverflowError came before its first statement.
+     *
+     * <p>Where the stack ends inside this method, completions that libfabric has given, 64 at most, may be lost, and the
+     * places of their operations are free. Poll with some hundred kilobytes of stack left.
      *
      * @param handler receives the completions
      * @param limit the maximum number of completions, at least 1; one call returns no more than 64

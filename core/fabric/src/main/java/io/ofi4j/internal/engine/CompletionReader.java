@@ -265,9 +265,11 @@ public final class CompletionReader {
         for (CqOps batch : batches) {
             if (!batch.isBusy()) { return batch; }
         }
-        batches = Arrays.copyOf(batches, batches.length + 1);
-        batches[batches.length - 1] = newBatch();
-        return batches[batches.length - 1];
+        CqOps added = newBatch(); // first: an error of the virtual machine must leave no gap
+        CqOps[] more = Arrays.copyOf(batches, batches.length + 1);
+        more[batches.length] = added;
+        batches = more;
+        return added;
     }
 
     /**
