@@ -61,6 +61,7 @@ final class UpstreamFailures {
     private static final VersionRange UP_TO_1_18 = VersionRange.from(1, 15).to(1, 18);
     private static final VersionRange FROM_1_19 = VersionRange.from(1, 19);
     private static final VersionRange UP_TO_1_21 = VersionRange.from(1, 15).to(1, 21);
+    private static final VersionRange ONLY_1_16 = VersionRange.from(1, 16).to(1, 16);
     private static final VersionRange ONLY_1_17 = VersionRange.from(1, 17).to(1, 17);
     private static final VersionRange UP_TO_1_22 = VersionRange.from(1, 15).to(1, 22);
     private static final VersionRange FROM_2_0 = VersionRange.from(2, 0);
@@ -85,8 +86,15 @@ final class UpstreamFailures {
     private static final Failure SENDER_WAITS = like(
             "The sender of a long message is not told that it has completed; ofi4j refuses it.", Symptom.REFUSED,
             "waits for ever");
+    private static final Failure OVERWRITES_SENDER = like(
+            "It writes to the memory of the sender's endpoint; ofi4j refuses it.", Symptom.REFUSED,
+            "of the sender's endpoint");
+    private static final Failure LOSES_BYTES = like("It loses the message; ofi4j refuses it.", Symptom.REFUSED,
+            "may overwrite memory");
     private static final Failure MESSAGES_ONLY = like(
             "It reports the source of messages only, not of writes with data.", Symptom.OTHERWISE, "the source");
+    private static final Failure NO_SOURCES = like("It claims to report sources, and reports none.", Symptom.OTHERWISE,
+            "the source");
     private static final Failure NO_SOURCE_HERE = like(
             "It does not report the source of a peer in the same process, as ofi4j inserts it there.",
             Symptom.OTHERWISE, "the source");
@@ -155,13 +163,16 @@ final class UpstreamFailures {
             new Failure("fi_trecvmsg, CLAIM", "udp;ofi_rxd", ALL_VERSIONS, CUT_SHORT),
             new Failure("fi_trecv, mask", "shm", VersionRange.from(1, 17).to(1, 18), NO_MASK),
             new Failure("fi_trecvmsg, PEEK", "shm", UP_TO_1_18, RECEIVES),
-            new Failure(DISCARD, "shm", UP_TO_1_18, RECEIVES),
+            new Failure("fi_trecvmsg, CLAIM", "net, tcp", ONLY_1_16, LOSES_BYTES),
+            new Failure(DISCARD, "net, tcp", ONLY_1_16, LOSES_BYTES), new Failure(DISCARD, "shm", UP_TO_1_18, RECEIVES),
+            new Failure(DISCARD, "shm", VersionRange.from(1, 19).to(1, 19), SENDER_WAITS),
+            new Failure(DISCARD, "shm", VersionRange.from(1, 20).to(2, 4), OVERWRITES_SENDER),
             new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "verbs;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "udp;ofi_rxd", ALL_VERSIONS, SENDER_WAITS),
             new Failure(FROM, "shm", FROM_2_5, NO_SOURCE_HERE),
             new Failure(FROM, "tcp;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
-            new Failure(FROM, "udp;ofi_rxd", ALL_VERSIONS, MESSAGES_ONLY),
+            new Failure(FROM, "udp;ofi_rxd", ALL_VERSIONS, NO_SOURCES),
             new Failure(FROM, "verbs;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure("fi_cq_read, MESSAGE", "verbs MSG", UP_TO_1_22, NO_DATA), //
             new Failure(ERROR, "shm", UP_TO_1_22, NO_ERROR),
