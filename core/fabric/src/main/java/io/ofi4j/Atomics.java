@@ -33,8 +33,9 @@ import java.lang.ref.Reference;
  * only, is the comparand; operand and comparand are put there before anything else is checked. A cell is in use until
  * its operation has completed.
  *
- * <p><b>Slices.</b> The forms that take a {@link MemoryRegion.Slice} change as many elements as the slice has, from the
- * start of the remote region. Slices of operands, comparands and results have the same length.
+ * <p><b>Slices.</b> The forms without {@code try} take a {@link MemoryRegion.Slice} and change as many elements as it
+ * has, from the start of the remote region, which may be a {@link RemoteRegion#slice slice} too. Slices of operands,
+ * comparands and results have the same length.
  *
  * <p><b>Targets.</b> The remote base and offset together must be a multiple of {@link Datatype#size}. A target needs
  * {@link Access#REMOTE_WRITE} for {@code execute}, {@link Access#REMOTE_READ} for a fetch with
@@ -130,12 +131,17 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /** As {@link #tryExecute}, but waits for room. */
-    public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
-            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        if (!tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token)) {
-            awaitRoom(Form.BASE.call(), peer,
-                    () -> tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token));
+    /**
+     * As {@link #tryExecute}, but takes a slice and the start of the remote region, and waits for room.
+     *
+     * @throws IllegalArgumentException if the slice ends inside an element
+     */
+    public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
+            RemoteRegion remote, long token) {
+        long count = count(datatype, local);
+        if (!tryExecute(operation, datatype, local.region(), local.offset(), count, peer, remote, 0, token)) {
+            awaitRoom(Form.BASE.call(), peer, () -> tryExecute(operation, datatype, local.region(), local.offset(),
+                    count, peer, remote, 0, token));
         }
     }
 
@@ -156,12 +162,18 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /** As {@link #tryInject}, but waits for room. */
-    public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
-            Peer peer, RemoteRegion remote, long remoteOffset) {
-        if (!tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset)) {
+    /**
+     * As {@link #tryInject(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long)}, but takes a
+     * slice and the start of the remote region, and waits for room.
+     *
+     * @throws IllegalArgumentException if the slice ends inside an element
+     */
+    public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
+            RemoteRegion remote) {
+        long count = count(datatype, local);
+        if (!tryInject(operation, datatype, local.region(), local.offset(), count, peer, remote, 0)) {
             awaitRoom(INJECT, peer,
-                    () -> tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset));
+                    () -> tryInject(operation, datatype, local.region(), local.offset(), count, peer, remote, 0));
         }
     }
 
@@ -211,19 +223,23 @@ public final class Atomics extends OneSided {
         return accepted(status, INJECT, peer);
     }
 
-    /** As {@code tryInject} with a number, but waits for room. */
-    public void inject(AtomicOperation operation, Datatype datatype, long operand, Peer peer, RemoteRegion remote,
-            long remoteOffset) {
-        if (!tryInject(operation, datatype, operand, peer, remote, remoteOffset)) {
-            awaitRoom(INJECT, peer, () -> tryInject(operation, datatype, operand, peer, remote, remoteOffset));
+    /**
+     * As {@link #tryInject(AtomicOperation, Datatype, long, Peer, RemoteRegion, long)}, but at the start of the
+     * remote region, and waits for room.
+     */
+    public void inject(AtomicOperation operation, Datatype datatype, long operand, Peer peer, RemoteRegion remote) {
+        if (!tryInject(operation, datatype, operand, peer, remote, 0)) {
+            awaitRoom(INJECT, peer, () -> tryInject(operation, datatype, operand, peer, remote, 0));
         }
     }
 
-    /** As {@code tryInject} with a number, but waits for room. */
-    public void inject(AtomicOperation operation, Datatype datatype, double operand, Peer peer, RemoteRegion remote,
-            long remoteOffset) {
-        if (!tryInject(operation, datatype, operand, peer, remote, remoteOffset)) {
-            awaitRoom(INJECT, peer, () -> tryInject(operation, datatype, operand, peer, remote, remoteOffset));
+    /**
+     * As {@link #tryInject(AtomicOperation, Datatype, double, Peer, RemoteRegion, long)}, but at the start of the
+     * remote region, and waits for room.
+     */
+    public void inject(AtomicOperation operation, Datatype datatype, double operand, Peer peer, RemoteRegion remote) {
+        if (!tryInject(operation, datatype, operand, peer, remote, 0)) {
+            awaitRoom(INJECT, peer, () -> tryInject(operation, datatype, operand, peer, remote, 0));
         }
     }
 
@@ -262,13 +278,22 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /** As {@link #tryFetch}, but waits for room. */
-    public void fetch(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
-            MemoryRegion result, long resultOffset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        if (!tryFetch(operation, datatype, local, offset, count, result, resultOffset, peer, remote, remoteOffset,
-                token)) {
-            awaitRoom(Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, local, offset, count, result,
-                    resultOffset, peer, remote, remoteOffset, token));
+    /**
+     * As {@link #tryFetch(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, Peer, RemoteRegion,
+     * long, long)}, but takes slices and the start of the remote region, and waits for room.
+     *
+     * @param local the operands; ignored, and may be null, for {@link AtomicOperation#ATOMIC_READ}
+     * @param result where the previous values go
+     * @throws IllegalArgumentException if the result ends inside an element, or the slices have different lengths
+     */
+    public void fetch(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, MemoryRegion.Slice result,
+            Peer peer, RemoteRegion remote, long token) {
+        MemoryRegion.Slice operands = operands(operation, local, result);
+        long count = count(datatype, result);
+        if (!tryFetch(operation, datatype, operands.region(), operands.offset(), count, result.region(),
+                result.offset(), peer, remote, 0, token)) {
+            awaitRoom(Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, operands.region(), operands.offset(),
+                    count, result.region(), result.offset(), peer, remote, 0, token));
         }
     }
 
@@ -297,18 +322,33 @@ public final class Atomics extends OneSided {
         return tryFetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
     }
 
-    /** As {@code tryFetch} with a number, but waits for room. */
-    public void fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion cell, long offset,
-            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        fetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
+    /**
+     * As {@link #tryFetch(AtomicOperation, Datatype, long, MemoryRegion, long, Peer, RemoteRegion, long, long)}, but
+     * takes a slice for the cell and the start of the remote region, and waits for room.
+     *
+     * @param cell two elements
+     * @throws IndexOutOfBoundsException if the slice has no room for two elements
+     */
+    public void fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion.Slice cell, Peer peer,
+            RemoteRegion remote, long token) {
+        requireCell(cell, 2, datatype);
+        if (!tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token)) {
+            awaitRoom(Form.FETCH.call(), peer,
+                    () -> tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token));
+        }
     }
 
-    /** As {@code tryFetch} with a number, but waits for room. */
-    public void fetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion cell, long offset,
-            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
-        long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
-        fetch(operation, datatype, cell, operandOffset, 1, cell, offset, peer, remote, remoteOffset, token);
+    /**
+     * As {@link #fetch(AtomicOperation, Datatype, long, MemoryRegion.Slice, Peer, RemoteRegion, long)}, with a value of
+     * type {@code double}.
+     */
+    public void fetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion.Slice cell, Peer peer,
+            RemoteRegion remote, long token) {
+        requireCell(cell, 2, datatype);
+        if (!tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token)) {
+            awaitRoom(Form.FETCH.call(), peer,
+                    () -> tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token));
+        }
     }
 
     /**
@@ -346,14 +386,23 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /** As {@link #tryCompare}, but waits for room. */
-    public void compare(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
-            MemoryRegion compare, long compareOffset, MemoryRegion result, long resultOffset, Peer peer,
-            RemoteRegion remote, long remoteOffset, long token) {
-        if (!tryCompare(operation, datatype, local, offset, count, compare, compareOffset, result, resultOffset, peer,
-                remote, remoteOffset, token)) {
-            awaitRoom(Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, local, offset, count, compare,
-                    compareOffset, result, resultOffset, peer, remote, remoteOffset, token));
+    /**
+     * As {@link #tryCompare(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, MemoryRegion,
+     * long, Peer, RemoteRegion, long, long)}, but takes slices and the start of the remote region, and waits
+     * for room.
+     *
+     * @throws IllegalArgumentException if the slices end inside an element, or have different lengths
+     */
+    public void compare(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
+            MemoryRegion.Slice compare, MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
+        requireSameLength(compare, result);
+        requireSameLength(local, result);
+        long count = count(datatype, result);
+        if (!tryCompare(operation, datatype, local.region(), local.offset(), count, compare.region(), compare.offset(),
+                result.region(), result.offset(), peer, remote, 0, token)) {
+            awaitRoom(Form.COMPARE.call(), peer,
+                    () -> tryCompare(operation, datatype, local.region(), local.offset(), count, compare.region(),
+                            compare.offset(), result.region(), result.offset(), peer, remote, 0, token));
         }
     }
 
@@ -369,150 +418,47 @@ public final class Atomics extends OneSided {
                 remoteOffset, token);
     }
 
-    /** As {@code tryCompare} with numbers, but waits for room. */
-    public void compare(AtomicOperation operation, Datatype datatype, long operand, long comparand, MemoryRegion cell,
-            long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+    /**
+     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long, long)},
+     * with values of type {@code double}.
+     */
+    public boolean tryCompare(AtomicOperation operation, Datatype datatype, double operand, double comparand,
+            MemoryRegion cell, long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         long operandOffset = datatype.put(cell.segment(), offset + datatype.size(), operand);
         long compareOffset = datatype.put(cell.segment(), operandOffset + datatype.size(), comparand);
-        compare(operation, datatype, cell, operandOffset, 1, cell, compareOffset, cell, offset, peer, remote,
+        return tryCompare(operation, datatype, cell, operandOffset, 1, cell, compareOffset, cell, offset, peer, remote,
                 remoteOffset, token);
     }
 
     /**
-     * As {@link #tryExecute(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, with
-     * a slice of operands.
+     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long, long)},
+     * but takes a slice for the cell and the start of the remote region, and waits for room.
      *
-     * @throws IllegalArgumentException if the slice ends inside an element
-     */
-    public boolean tryExecute(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
-            RemoteRegion remote, long token) {
-        return tryExecute(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0,
-                token);
-    }
-
-    /** As {@code tryExecute} with a slice, but waits for room. */
-    public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
-            RemoteRegion remote, long token) {
-        execute(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryInject(AtomicOperation, Datatype, MemoryRegion, long, long, Peer, RemoteRegion, long)}, with a
-     * slice of operands.
-     *
-     * @throws IllegalArgumentException if the slice ends inside an element
-     */
-    public boolean tryInject(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
-            RemoteRegion remote) {
-        return tryInject(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0);
-    }
-
-    /** As {@code tryInject} with a slice, but waits for room. */
-    public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
-            RemoteRegion remote) {
-        inject(operation, datatype, local.region(), local.offset(), count(datatype, local), peer, remote, 0);
-    }
-
-    /**
-     * As {@link #tryFetch(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, Peer, RemoteRegion,
-     * long, long)}, with slices.
-     *
-     * @param local the operands; ignored, and may be null, for {@link AtomicOperation#ATOMIC_READ}
-     * @param result where the previous values go
-     * @throws IllegalArgumentException if the result ends inside an element, or the slices have different lengths
-     */
-    public boolean tryFetch(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
-            MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
-        MemoryRegion.Slice operands = operands(operation, local, result);
-        return tryFetch(operation, datatype, operands.region(), operands.offset(), count(datatype, result),
-                result.region(), result.offset(), peer, remote, 0, token);
-    }
-
-    /** As {@code tryFetch} with slices, but waits for room. */
-    public void fetch(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, MemoryRegion.Slice result,
-            Peer peer, RemoteRegion remote, long token) {
-        MemoryRegion.Slice operands = operands(operation, local, result);
-        fetch(operation, datatype, operands.region(), operands.offset(), count(datatype, result), result.region(),
-                result.offset(), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryCompare(AtomicOperation, Datatype, MemoryRegion, long, long, MemoryRegion, long, MemoryRegion,
-     * long, Peer, RemoteRegion, long, long)}, with slices.
-     *
-     * @throws IllegalArgumentException if the slices end inside an element, or have different lengths
-     */
-    public boolean tryCompare(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
-            MemoryRegion.Slice compare, MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
-        requireSameLength(compare, result);
-        requireSameLength(local, result);
-        return tryCompare(operation, datatype, local.region(), local.offset(), count(datatype, result),
-                compare.region(), compare.offset(), result.region(), result.offset(), peer, remote, 0, token);
-    }
-
-    /** As {@code tryCompare} with slices, but waits for room. */
-    public void compare(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
-            MemoryRegion.Slice compare, MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
-        requireSameLength(compare, result);
-        requireSameLength(local, result);
-        compare(operation, datatype, local.region(), local.offset(), count(datatype, result), compare.region(),
-                compare.offset(), result.region(), result.offset(), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryFetch(AtomicOperation, Datatype, long, MemoryRegion, long, Peer, RemoteRegion, long, long)}, with a
-     * slice for the cell.
-     *
-     * @throws IndexOutOfBoundsException if the slice has no room for two elements
-     */
-    public boolean tryFetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion.Slice cell,
-            Peer peer, RemoteRegion remote, long token) {
-        requireCell(cell, 2, datatype);
-        return tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryFetch(AtomicOperation, Datatype, long, MemoryRegion.Slice, Peer, RemoteRegion, long)}, with a value
-     * of type {@code double}.
-     */
-    public boolean tryFetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion.Slice cell,
-            Peer peer, RemoteRegion remote, long token) {
-        requireCell(cell, 2, datatype);
-        return tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
-    }
-
-    /** As {@code tryFetch} with a number and a slice, but waits for room. */
-    public void fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion.Slice cell, Peer peer,
-            RemoteRegion remote, long token) {
-        requireCell(cell, 2, datatype);
-        fetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
-    }
-
-    /** As {@code tryFetch} with a number and a slice, but waits for room. */
-    public void fetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion.Slice cell, Peer peer,
-            RemoteRegion remote, long token) {
-        requireCell(cell, 2, datatype);
-        fetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long,
-     * long)}, with a slice for the cell.
-     *
+     * @param cell three elements
      * @throws IndexOutOfBoundsException if the slice has no room for three elements
      */
-    public boolean tryCompare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
-            MemoryRegion.Slice cell, Peer peer, RemoteRegion remote, long token) {
-        requireCell(cell, 3, datatype);
-        return tryCompare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0,
-                token);
-    }
-
-    /** As {@code tryCompare} with numbers and a slice, but waits for room. */
     public void compare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
             MemoryRegion.Slice cell, Peer peer, RemoteRegion remote, long token) {
         requireCell(cell, 3, datatype);
-        compare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0, token);
+        if (!tryCompare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0,
+                token)) {
+            awaitRoom(Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, operand, comparand,
+                    cell.region(), cell.offset(), peer, remote, 0, token));
+        }
+    }
+
+    /**
+     * As {@link #compare(AtomicOperation, Datatype, long, long, MemoryRegion.Slice, Peer, RemoteRegion, long)}, with
+     * values of type {@code double}.
+     */
+    public void compare(AtomicOperation operation, Datatype datatype, double operand, double comparand,
+            MemoryRegion.Slice cell, Peer peer, RemoteRegion remote, long token) {
+        requireCell(cell, 3, datatype);
+        if (!tryCompare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0,
+                token)) {
+            awaitRoom(Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, operand, comparand,
+                    cell.region(), cell.offset(), peer, remote, 0, token));
+        }
     }
 
     private static void requireCell(MemoryRegion.Slice cell, int elements, Datatype datatype) {

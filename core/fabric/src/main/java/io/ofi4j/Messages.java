@@ -103,10 +103,10 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #trySend}, but waits for room. */
-    public void send(MemoryRegion local, long offset, long length, Peer peer, long token) {
-        if (!trySend(local, offset, length, peer, token)) {
-            awaitRoom("fi_send", peer, () -> trySend(local, offset, length, peer, token));
+    /** As {@link #trySend}, but sends a slice, and waits for room. */
+    public void send(MemoryRegion.Slice local, Peer peer, long token) {
+        if (!trySend(local.region(), local.offset(), local.length(), peer, token)) {
+            awaitRoom("fi_send", peer, () -> trySend(local.region(), local.offset(), local.length(), peer, token));
         }
     }
 
@@ -125,10 +125,10 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #tryInject}, but waits for room. */
-    public void inject(MemoryRegion local, long offset, long length, Peer peer) {
-        if (!tryInject(local, offset, length, peer)) {
-            awaitRoom("fi_inject", peer, () -> tryInject(local, offset, length, peer));
+    /** As {@link #tryInject}, but sends a slice, and waits for room. */
+    public void inject(MemoryRegion.Slice local, Peer peer) {
+        if (!tryInject(local.region(), local.offset(), local.length(), peer)) {
+            awaitRoom("fi_inject", peer, () -> tryInject(local.region(), local.offset(), local.length(), peer));
         }
     }
 
@@ -152,10 +152,11 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #trySendData}, but waits for room. */
-    public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
-        if (!trySendData(local, offset, length, data, peer, token)) {
-            awaitRoom("fi_senddata", peer, () -> trySendData(local, offset, length, data, peer, token));
+    /** As {@link #trySendData}, but sends a slice, and waits for room. */
+    public void sendData(MemoryRegion.Slice local, long data, Peer peer, long token) {
+        if (!trySendData(local.region(), local.offset(), local.length(), data, peer, token)) {
+            awaitRoom("fi_senddata", peer,
+                    () -> trySendData(local.region(), local.offset(), local.length(), data, peer, token));
         }
     }
 
@@ -173,10 +174,11 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #tryInjectData}, but waits for room. */
-    public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
-        if (!tryInjectData(local, offset, length, data, peer)) {
-            awaitRoom("fi_injectdata", peer, () -> tryInjectData(local, offset, length, data, peer));
+    /** As {@link #tryInjectData}, but sends a slice, and waits for room. */
+    public void injectData(MemoryRegion.Slice local, long data, Peer peer) {
+        if (!tryInjectData(local.region(), local.offset(), local.length(), data, peer)) {
+            awaitRoom("fi_injectdata", peer,
+                    () -> tryInjectData(local.region(), local.offset(), local.length(), data, peer));
         }
     }
 
@@ -203,10 +205,10 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but waits for room. */
-    public void receive(MemoryRegion local, long offset, long length, long token) {
-        if (!tryReceive(local, offset, length, token)) {
-            awaitReceiveRoom("fi_recv", () -> tryReceive(local, offset, length, token));
+    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but receives into a slice, and waits for room. */
+    public void receive(MemoryRegion.Slice local, long token) {
+        if (!tryReceive(local.region(), local.offset(), local.length(), token)) {
+            awaitReceiveRoom("fi_recv", () -> tryReceive(local.region(), local.offset(), local.length(), token));
         }
     }
 
@@ -230,10 +232,10 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but waits for room. */
-    public void receive(MemoryRegion local, long offset, long length, Peer peer, long token) {
-        if (!tryReceive(local, offset, length, peer, token)) {
-            awaitReceiveRoom("fi_recv", () -> tryReceive(local, offset, length, peer, token));
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but receives into a slice, and waits for room. */
+    public void receive(MemoryRegion.Slice local, Peer peer, long token) {
+        if (!tryReceive(local.region(), local.offset(), local.length(), peer, token)) {
+            awaitReceiveRoom("fi_recv", () -> tryReceive(local.region(), local.offset(), local.length(), peer, token));
         }
     }
 
@@ -276,10 +278,10 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceiveMany}, but waits for room. */
-    public void receiveMany(MemoryRegion local, long offset, long length, long token) {
-        if (!tryReceiveMany(local, offset, length, token)) {
-            awaitReceiveRoom("fi_recvmsg", () -> tryReceiveMany(local, offset, length, token));
+    /** As {@link #tryReceiveMany}, but receives into a slice, and waits for room. */
+    public void receiveMany(MemoryRegion.Slice local, long token) {
+        if (!tryReceiveMany(local.region(), local.offset(), local.length(), token)) {
+            awaitReceiveRoom("fi_recvmsg", () -> tryReceiveMany(local.region(), local.offset(), local.length(), token));
         }
     }
 
@@ -308,76 +310,6 @@ public final class Messages extends TwoSided {
         } finally {
             ThreadGuard.exit(guard, entered);
         }
-    }
-
-    /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but sends a slice. */
-    public boolean trySend(MemoryRegion.Slice local, Peer peer, long token) {
-        return trySend(local.region(), local.offset(), local.length(), peer, token);
-    }
-
-    /** As {@link #trySend(MemoryRegion.Slice, Peer, long)}, but waits for room. */
-    public void send(MemoryRegion.Slice local, Peer peer, long token) {
-        send(local.region(), local.offset(), local.length(), peer, token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but receives into a slice. */
-    public boolean tryReceive(MemoryRegion.Slice local, long token) {
-        return tryReceive(local.region(), local.offset(), local.length(), token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion.Slice, long)}, but waits for room. */
-    public void receive(MemoryRegion.Slice local, long token) {
-        receive(local.region(), local.offset(), local.length(), token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but receives into a slice. */
-    public boolean tryReceive(MemoryRegion.Slice local, Peer peer, long token) {
-        return tryReceive(local.region(), local.offset(), local.length(), peer, token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion.Slice, Peer, long)}, but waits for room. */
-    public void receive(MemoryRegion.Slice local, Peer peer, long token) {
-        receive(local.region(), local.offset(), local.length(), peer, token);
-    }
-
-    /** As {@link #tryReceiveMany(MemoryRegion, long, long, long)}, but receives into a slice. */
-    public boolean tryReceiveMany(MemoryRegion.Slice local, long token) {
-        return tryReceiveMany(local.region(), local.offset(), local.length(), token);
-    }
-
-    /** As {@link #tryReceiveMany(MemoryRegion.Slice, long)}, but waits for room. */
-    public void receiveMany(MemoryRegion.Slice local, long token) {
-        receiveMany(local.region(), local.offset(), local.length(), token);
-    }
-
-    /** As {@link #tryInject(MemoryRegion, long, long, Peer)}, but sends a slice. */
-    public boolean tryInject(MemoryRegion.Slice local, Peer peer) {
-        return tryInject(local.region(), local.offset(), local.length(), peer);
-    }
-
-    /** As {@link #tryInject(MemoryRegion.Slice, Peer)}, but waits for room. */
-    public void inject(MemoryRegion.Slice local, Peer peer) {
-        inject(local.region(), local.offset(), local.length(), peer);
-    }
-
-    /** As {@link #trySendData(MemoryRegion, long, long, long, Peer, long)}, but sends a slice. */
-    public boolean trySendData(MemoryRegion.Slice local, long data, Peer peer, long token) {
-        return trySendData(local.region(), local.offset(), local.length(), data, peer, token);
-    }
-
-    /** As {@link #trySendData(MemoryRegion.Slice, long, Peer, long)}, but waits for room. */
-    public void sendData(MemoryRegion.Slice local, long data, Peer peer, long token) {
-        sendData(local.region(), local.offset(), local.length(), data, peer, token);
-    }
-
-    /** As {@link #tryInjectData(MemoryRegion, long, long, long, Peer)}, but sends a slice. */
-    public boolean tryInjectData(MemoryRegion.Slice local, long data, Peer peer) {
-        return tryInjectData(local.region(), local.offset(), local.length(), data, peer);
-    }
-
-    /** As {@link #tryInjectData(MemoryRegion.Slice, long, Peer)}, but waits for room. */
-    public void injectData(MemoryRegion.Slice local, long data, Peer peer) {
-        injectData(local.region(), local.offset(), local.length(), data, peer);
     }
 
     /**

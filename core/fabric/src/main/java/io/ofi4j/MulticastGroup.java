@@ -175,21 +175,11 @@ public final class MulticastGroup implements AutoCloseable {
         }
     }
 
-    /** As {@link #trySend}, but waits for room. */
-    public void send(MemoryRegion local, long offset, long length, long token) {
-        if (!trySend(local, offset, length, token)) {
-            family.awaitRoom("fi_sendmsg", null, () -> trySend(local, offset, length, token));
-        }
-    }
-
-    /** As {@link #trySend(MemoryRegion, long, long, long)}, but sends a slice. */
-    public boolean trySend(MemoryRegion.Slice local, long token) {
-        return trySend(local.region(), local.offset(), local.length(), token);
-    }
-
-    /** As {@link #trySend(MemoryRegion.Slice, long)}, but waits for room. */
+    /** As {@link #trySend}, but sends a slice, and waits for room. */
     public void send(MemoryRegion.Slice local, long token) {
-        send(local.region(), local.offset(), local.length(), token);
+        if (!trySend(local.region(), local.offset(), local.length(), token)) {
+            family.awaitRoom("fi_sendmsg", null, () -> trySend(local.region(), local.offset(), local.length(), token));
+        }
     }
 
     private IllegalStateException closed() { return new IllegalStateException(this + " is closed"); }

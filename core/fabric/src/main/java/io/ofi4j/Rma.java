@@ -85,11 +85,11 @@ public final class Rma extends OneSided {
         }
     }
 
-    /** As {@link #tryWrite}, but waits for room. */
-    public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
-            long token) {
-        if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            awaitRoom("fi_write", peer, () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
+    /** As {@link #tryWrite}, but writes a slice to the start of the remote region, and waits for room. */
+    public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
+        if (!tryWrite(local.region(), local.offset(), local.length(), peer, remote, 0, token)) {
+            awaitRoom("fi_write", peer,
+                    () -> tryWrite(local.region(), local.offset(), local.length(), peer, remote, 0, token));
         }
     }
 
@@ -115,11 +115,11 @@ public final class Rma extends OneSided {
         }
     }
 
-    /** As {@link #tryRead}, but waits for room. */
-    public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
-            long token) {
-        if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            awaitRoom("fi_read", peer, () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
+    /** As {@link #tryRead}, but reads from the start of the remote region into a slice, and waits for room. */
+    public void read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
+        if (!tryRead(local.region(), local.offset(), local.length(), peer, remote, 0, token)) {
+            awaitRoom("fi_read", peer,
+                    () -> tryRead(local.region(), local.offset(), local.length(), peer, remote, 0, token));
         }
     }
 
@@ -139,11 +139,11 @@ public final class Rma extends OneSided {
         }
     }
 
-    /** As {@link #tryInjectWrite}, but waits for room. */
-    public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
-            long remoteOffset) {
-        if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            awaitRoom("fi_inject_write", peer, () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
+    /** As {@link #tryInjectWrite}, but writes a slice to the start of the remote region, and waits for room. */
+    public void injectWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+        if (!tryInjectWrite(local.region(), local.offset(), local.length(), peer, remote, 0)) {
+            awaitRoom("fi_inject_write", peer,
+                    () -> tryInjectWrite(local.region(), local.offset(), local.length(), peer, remote, 0));
         }
     }
 
@@ -170,12 +170,11 @@ public final class Rma extends OneSided {
         }
     }
 
-    /** As {@link #tryWriteData}, but waits for room. */
-    public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
-            long remoteOffset, long token) {
-        if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
+    /** As {@link #tryWriteData}, but writes a slice to the start of the remote region, and waits for room. */
+    public void writeData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote, long token) {
+        if (!tryWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0, token)) {
             awaitRoom("fi_writedata", peer,
-                    () -> tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token));
+                    () -> tryWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0, token));
         }
     }
 
@@ -196,78 +195,12 @@ public final class Rma extends OneSided {
         }
     }
 
-    /** As {@link #tryInjectWriteData}, but waits for room. */
-    public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
-            long remoteOffset) {
-        if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            awaitRoom("fi_inject_writedata", peer,
-                    () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
-        }
-    }
-
-    /**
-     * As {@link #tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, but writes a slice to the start
-     * of a region.
-     */
-    public boolean tryWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
-        return tryWrite(local.region(), local.offset(), local.length(), peer, remote, 0, token);
-    }
-
-    /** As {@link #tryWrite(MemoryRegion.Slice, Peer, RemoteRegion, long)}, but waits for room. */
-    public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
-        write(local.region(), local.offset(), local.length(), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryRead(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, but reads from the start of a
-     * region into a slice.
-     */
-    public boolean tryRead(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
-        return tryRead(local.region(), local.offset(), local.length(), peer, remote, 0, token);
-    }
-
-    /** As {@link #tryRead(MemoryRegion.Slice, Peer, RemoteRegion, long)}, but waits for room. */
-    public void read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
-        read(local.region(), local.offset(), local.length(), peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryInjectWrite(MemoryRegion, long, long, Peer, RemoteRegion, long)}, but writes a slice to the start
-     * of a region.
-     */
-    public boolean tryInjectWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
-        return tryInjectWrite(local.region(), local.offset(), local.length(), peer, remote, 0);
-    }
-
-    /** As {@link #tryInjectWrite(MemoryRegion.Slice, Peer, RemoteRegion)}, but waits for room. */
-    public void injectWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
-        injectWrite(local.region(), local.offset(), local.length(), peer, remote, 0);
-    }
-
-    /**
-     * As {@link #tryWriteData(MemoryRegion, long, long, long, Peer, RemoteRegion, long, long)}, but writes a slice to
-     * the start of a region.
-     */
-    public boolean tryWriteData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote, long token) {
-        return tryWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0, token);
-    }
-
-    /** As {@link #tryWriteData(MemoryRegion.Slice, long, Peer, RemoteRegion, long)}, but waits for room. */
-    public void writeData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote, long token) {
-        writeData(local.region(), local.offset(), local.length(), data, peer, remote, 0, token);
-    }
-
-    /**
-     * As {@link #tryInjectWriteData(MemoryRegion, long, long, long, Peer, RemoteRegion, long)}, but writes a slice to
-     * the start of a region.
-     */
-    public boolean tryInjectWriteData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote) {
-        return tryInjectWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0);
-    }
-
-    /** As {@link #tryInjectWriteData(MemoryRegion.Slice, long, Peer, RemoteRegion)}, but waits for room. */
+    /** As {@link #tryInjectWriteData}, but writes a slice to the start of the remote region, and waits for room. */
     public void injectWriteData(MemoryRegion.Slice local, long data, Peer peer, RemoteRegion remote) {
-        injectWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0);
+        if (!tryInjectWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0)) {
+            awaitRoom("fi_inject_writedata", peer,
+                    () -> tryInjectWriteData(local.region(), local.offset(), local.length(), data, peer, remote, 0));
+        }
     }
 
     /**
@@ -303,7 +236,7 @@ public final class Rma extends OneSided {
         requireInjectable(flag.length());
         require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
         write(local, peer, remote, token);
-        injectWrite(flag.region(), flag.offset(), flag.length(), peer, remoteFlag, 0);
+        injectWrite(flag, peer, remoteFlag);
     }
 
     /**

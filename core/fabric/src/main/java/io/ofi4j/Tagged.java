@@ -82,10 +82,11 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #trySend}, but waits for room. */
-    public void send(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
-        if (!trySend(local, offset, length, peer, tag, token)) {
-            awaitRoom("fi_tsend", peer, () -> trySend(local, offset, length, peer, tag, token));
+    /** As {@link #trySend}, but sends a slice, and waits for room. */
+    public void send(MemoryRegion.Slice local, Peer peer, long tag, long token) {
+        if (!trySend(local.region(), local.offset(), local.length(), peer, tag, token)) {
+            awaitRoom("fi_tsend", peer,
+                    () -> trySend(local.region(), local.offset(), local.length(), peer, tag, token));
         }
     }
 
@@ -106,10 +107,10 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryInject}, but waits for room. */
-    public void inject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
-        if (!tryInject(local, offset, length, peer, tag)) {
-            awaitRoom("fi_tinject", peer, () -> tryInject(local, offset, length, peer, tag));
+    /** As {@link #tryInject}, but sends a slice, and waits for room. */
+    public void inject(MemoryRegion.Slice local, Peer peer, long tag) {
+        if (!tryInject(local.region(), local.offset(), local.length(), peer, tag)) {
+            awaitRoom("fi_tinject", peer, () -> tryInject(local.region(), local.offset(), local.length(), peer, tag));
         }
     }
 
@@ -135,10 +136,11 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #trySendData}, but waits for room. */
-    public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag, long token) {
-        if (!trySendData(local, offset, length, data, peer, tag, token)) {
-            awaitRoom("fi_tsenddata", peer, () -> trySendData(local, offset, length, data, peer, tag, token));
+    /** As {@link #trySendData}, but sends a slice, and waits for room. */
+    public void sendData(MemoryRegion.Slice local, long data, Peer peer, long tag, long token) {
+        if (!trySendData(local.region(), local.offset(), local.length(), data, peer, tag, token)) {
+            awaitRoom("fi_tsenddata", peer,
+                    () -> trySendData(local.region(), local.offset(), local.length(), data, peer, tag, token));
         }
     }
 
@@ -157,10 +159,11 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryInjectData}, but waits for room. */
-    public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
-        if (!tryInjectData(local, offset, length, data, peer, tag)) {
-            awaitRoom("fi_tinjectdata", peer, () -> tryInjectData(local, offset, length, data, peer, tag));
+    /** As {@link #tryInjectData}, but sends a slice, and waits for room. */
+    public void injectData(MemoryRegion.Slice local, long data, Peer peer, long tag) {
+        if (!tryInjectData(local.region(), local.offset(), local.length(), data, peer, tag)) {
+            awaitRoom("fi_tinjectdata", peer,
+                    () -> tryInjectData(local.region(), local.offset(), local.length(), data, peer, tag));
         }
     }
 
@@ -192,10 +195,11 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but waits for room. */
-    public void receive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
-        if (!tryReceive(local, offset, length, tag, ignore, token)) {
-            awaitReceiveRoom("fi_trecv", () -> tryReceive(local, offset, length, tag, ignore, token));
+    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but receives into a slice, and waits for room. */
+    public void receive(MemoryRegion.Slice local, long tag, long ignore, long token) {
+        if (!tryReceive(local.region(), local.offset(), local.length(), tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecv",
+                    () -> tryReceive(local.region(), local.offset(), local.length(), tag, ignore, token));
         }
     }
 
@@ -224,10 +228,11 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but waits for room. */
-    public void receive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore, long token) {
-        if (!tryReceive(local, offset, length, peer, tag, ignore, token)) {
-            awaitReceiveRoom("fi_trecv", () -> tryReceive(local, offset, length, peer, tag, ignore, token));
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but receives into a slice, and waits for room. */
+    public void receive(MemoryRegion.Slice local, Peer peer, long tag, long ignore, long token) {
+        if (!tryReceive(local.region(), local.offset(), local.length(), peer, tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecv",
+                    () -> tryReceive(local.region(), local.offset(), local.length(), peer, tag, ignore, token));
         }
     }
 
@@ -360,6 +365,14 @@ public final class Tagged extends TwoSided {
         }
     }
 
+    /** As {@link #tryReceiveClaimed}, but receives into a slice, and waits for room. */
+    public void receiveClaimed(MemoryRegion.Slice local, long tag, long ignore, long token) {
+        if (!tryReceiveClaimed(local.region(), local.offset(), local.length(), tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg",
+                    () -> tryReceiveClaimed(local.region(), local.offset(), local.length(), tag, ignore, token));
+        }
+    }
+
     private long requireClaimed(long token) {
         long context = receiveContexts.claimed(endpoint.number, token);
         if (context == ContextSlab.NONE) {
@@ -406,13 +419,6 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceiveClaimed}, but waits for room. */
-    public void receiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
-        if (!tryReceiveClaimed(local, offset, length, tag, ignore, token)) {
-            awaitReceiveRoom("fi_trecvmsg", () -> tryReceiveClaimed(local, offset, length, tag, ignore, token));
-        }
-    }
-
     private static Peer requirePeer(Peer peer) { return Objects.requireNonNull(peer, "peer"); }
 
     /** The peer is null for any. */
@@ -446,76 +452,6 @@ public final class Tagged extends TwoSided {
     }
 
     void requireMask(long ignore) { if (ignore != 0) { Quirks.require(maskRefusal); } }
-
-    /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but sends a slice. */
-    public boolean trySend(MemoryRegion.Slice local, Peer peer, long tag, long token) {
-        return trySend(local.region(), local.offset(), local.length(), peer, tag, token);
-    }
-
-    /** As {@link #trySend(MemoryRegion.Slice, Peer, long, long)}, but waits for room. */
-    public void send(MemoryRegion.Slice local, Peer peer, long tag, long token) {
-        send(local.region(), local.offset(), local.length(), peer, tag, token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but receives into a slice. */
-    public boolean tryReceive(MemoryRegion.Slice local, long tag, long ignore, long token) {
-        return tryReceive(local.region(), local.offset(), local.length(), tag, ignore, token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion.Slice, long, long, long)}, but waits for room. */
-    public void receive(MemoryRegion.Slice local, long tag, long ignore, long token) {
-        receive(local.region(), local.offset(), local.length(), tag, ignore, token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but receives into a slice. */
-    public boolean tryReceive(MemoryRegion.Slice local, Peer peer, long tag, long ignore, long token) {
-        return tryReceive(local.region(), local.offset(), local.length(), peer, tag, ignore, token);
-    }
-
-    /** As {@link #tryReceive(MemoryRegion.Slice, Peer, long, long, long)}, but waits for room. */
-    public void receive(MemoryRegion.Slice local, Peer peer, long tag, long ignore, long token) {
-        receive(local.region(), local.offset(), local.length(), peer, tag, ignore, token);
-    }
-
-    /** As {@link #tryReceiveClaimed(MemoryRegion, long, long, long, long, long)}, but receives into a slice. */
-    public boolean tryReceiveClaimed(MemoryRegion.Slice local, long tag, long ignore, long token) {
-        return tryReceiveClaimed(local.region(), local.offset(), local.length(), tag, ignore, token);
-    }
-
-    /** As {@link #tryReceiveClaimed(MemoryRegion.Slice, long, long, long)}, but waits for room. */
-    public void receiveClaimed(MemoryRegion.Slice local, long tag, long ignore, long token) {
-        receiveClaimed(local.region(), local.offset(), local.length(), tag, ignore, token);
-    }
-
-    /** As {@link #tryInject(MemoryRegion, long, long, Peer, long)}, but sends a slice. */
-    public boolean tryInject(MemoryRegion.Slice local, Peer peer, long tag) {
-        return tryInject(local.region(), local.offset(), local.length(), peer, tag);
-    }
-
-    /** As {@link #tryInject(MemoryRegion.Slice, Peer, long)}, but waits for room. */
-    public void inject(MemoryRegion.Slice local, Peer peer, long tag) {
-        inject(local.region(), local.offset(), local.length(), peer, tag);
-    }
-
-    /** As {@link #trySendData(MemoryRegion, long, long, long, Peer, long, long)}, but sends a slice. */
-    public boolean trySendData(MemoryRegion.Slice local, long data, Peer peer, long tag, long token) {
-        return trySendData(local.region(), local.offset(), local.length(), data, peer, tag, token);
-    }
-
-    /** As {@link #trySendData(MemoryRegion.Slice, long, Peer, long, long)}, but waits for room. */
-    public void sendData(MemoryRegion.Slice local, long data, Peer peer, long tag, long token) {
-        sendData(local.region(), local.offset(), local.length(), data, peer, tag, token);
-    }
-
-    /** As {@link #tryInjectData(MemoryRegion, long, long, long, Peer, long)}, but sends a slice. */
-    public boolean tryInjectData(MemoryRegion.Slice local, long data, Peer peer, long tag) {
-        return tryInjectData(local.region(), local.offset(), local.length(), data, peer, tag);
-    }
-
-    /** As {@link #tryInjectData(MemoryRegion.Slice, long, Peer, long)}, but waits for room. */
-    public void injectData(MemoryRegion.Slice local, long data, Peer peer, long tag) {
-        injectData(local.region(), local.offset(), local.length(), data, peer, tag);
-    }
 
     /**
      * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;

@@ -67,7 +67,7 @@ class AddressVectorTest {
         try (MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
             source.segment().fill((byte) 7);
-            pair.rma().write(source, 0, LENGTH, peer, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, LENGTH), peer, target.remote(), 1);
             pair.awaitToken(1);
             Waiting.YIELD.until(() -> {
                 pair.poll();

@@ -39,8 +39,8 @@ class AtomicsRefusedTest {
                 throw new UnsupportedOperationException("only a layered one has them");
             }
             try (Pair pair = new Pair(hints); MemoryRegion region = pair.domain.allocate(64, Access.values())) {
-                pair.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64, region, 0, 1, pair.far,
-                        region.remote(), 8, 1);
+                pair.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64, region.slice(0, 8), pair.far,
+                        region.remote().slice(8, 8), 1);
             }
         }).isInstanceOfAny(UnsupportedOperationException.class, NoProviderException.class);
     }
@@ -66,8 +66,8 @@ class AtomicsRefusedTest {
                 for (Datatype datatype : Datatype.values()) {
                     if (atomics.valid(operation, datatype) == 0) {
                         refused++;
-                        assertThatThrownBy(() -> atomics.execute(operation, datatype, local, 0, 1, pair.far,
-                                target.remote(), 0, 1)).isInstanceOf(UnsupportedOperationException.class)
+                        assertThatThrownBy(() -> atomics.execute(operation, datatype, local.slice(0, datatype.size()),
+                                pair.far, target.remote(), 1)).isInstanceOf(UnsupportedOperationException.class)
                                 .hasMessageContaining(operation.name()).hasMessageContaining(datatype.name())
                                 .hasMessageContaining(pair.domain.info().provider());
                     }
@@ -84,8 +84,8 @@ class AtomicsRefusedTest {
                 MemoryRegion local = pair.domain.allocate(1 << 16, Access.WRITE, Access.REMOTE_WRITE)) {
             Atomics atomics = pair.endpoint.atomics();
             long limit = Math.min(atomics.injectSize(), atomics.valid(AtomicOperation.SUM, Datatype.INT8));
-            assertThatThrownBy(() -> atomics.inject(AtomicOperation.SUM, Datatype.INT8, local, 0, limit + 1, pair.far,
-                    local.remote(), 0)).isInstanceOf(IllegalArgumentException.class)
+            assertThatThrownBy(() -> atomics.inject(AtomicOperation.SUM, Datatype.INT8, local.slice(0, (limit + 1) * 1),
+                    pair.far, local.remote())).isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(Long.toString(limit));
         }
     }
@@ -162,12 +162,12 @@ class AtomicsRefusedTest {
             Atomics atomics = pair.endpoint.atomics();
             for (Datatype datatype : new Datatype[]{Datatype.INT8, Datatype.UINT16, Datatype.INT128,
                     Datatype.FLOAT_COMPLEX}) {
-                assertThatThrownBy(() -> atomics.fetch(AtomicOperation.SUM, datatype, 1 << 16, cell, 0, pair.far,
-                        cell.remote(), 32, 1)).isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining(datatype.name());
+                assertThatThrownBy(() -> atomics.fetch(AtomicOperation.SUM, datatype, 1 << 16,
+                        cell.slice(0, 2 * datatype.size()), pair.far, cell.remote().slice(32, datatype.size()), 1))
+                        .isInstanceOf(IllegalArgumentException.class).hasMessageContaining(datatype.name());
             }
-            assertThatThrownBy(() -> atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 0.5, cell, 0, pair.far,
-                    cell.remote(), 32, 1)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 0.5, cell.slice(0, 16),
+                    pair.far, cell.remote().slice(32, 8), 1)).isInstanceOf(IllegalArgumentException.class);
         }
     }
 }

@@ -71,12 +71,13 @@ class AtomicsTest {
 
         void post(Form form, AtomicOperation operation, Datatype datatype, long count, long token) {
             switch (form) {
-                case BASE ->
-                    atomics.execute(operation, datatype, operands, 0, count, pair.far, target.remote(), 0, token);
-                case FETCH -> atomics.fetch(operation, datatype, operands, 0, count, results, 0, pair.far,
-                        target.remote(), 0, token);
-                case COMPARE -> atomics.compare(operation, datatype, operands, 0, count, comparands, 0, results, 0,
-                        pair.far, target.remote(), 0, token);
+                case BASE -> atomics.execute(operation, datatype, operands.slice(0, count * datatype.size()), pair.far,
+                        target.remote(), token);
+                case FETCH -> atomics.fetch(operation, datatype, operands.slice(0, count * datatype.size()),
+                        results.slice(0, count * datatype.size()), pair.far, target.remote(), token);
+                case COMPARE -> atomics.compare(operation, datatype, operands.slice(0, count * datatype.size()),
+                        comparands.slice(0, count * datatype.size()), results.slice(0, count * datatype.size()),
+                        pair.far, target.remote(), token);
             }
         }
 
@@ -186,35 +187,40 @@ class AtomicsTest {
             MemorySegment cell = s.results.segment();
             MemorySegment target = s.target.segment();
             target.set(JAVA_LONG, 0, 40L);
-            s.atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 2, s.results, 64, s.pair.far, there, 0, 1);
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 2, s.results.slice(64, 16), s.pair.far, there, 1);
             s.await(1);
             assertThat(cell.get(JAVA_LONG, 64)).isEqualTo(40);
             s.awaitThat(() -> target.get(JAVA_LONG, 0) == 42);
-            s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 41, s.results, 0, s.pair.far, there, 0, 2);
+            s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 41, s.results.slice(0, 24), s.pair.far, there,
+                    2);
             s.await(2);
             assertThat(cell.get(JAVA_LONG, 0)).as("not equal").isEqualTo(42);
             assertThat(target.get(JAVA_LONG, 0)).isEqualTo(42);
-            s.atomics.compare(AtomicOperation.MSWAP, Datatype.INT64, 0x5555, 0xf, s.results, 0, s.pair.far, there, 0,
-                    3);
+            s.atomics.compare(AtomicOperation.MSWAP, Datatype.INT64, 0x5555, 0xf, s.results.slice(0, 24), s.pair.far,
+                    there, 3);
             s.await(3);
             s.awaitThat(() -> target.get(JAVA_LONG, 0) == (42 & ~0xf | 0x5));
 
             target.set(JAVA_INT, 4, -1);
-            s.atomics.fetch(AtomicOperation.ATOMIC_WRITE, Datatype.INT32, -5, s.results, 4, s.pair.far, there, 0, 4);
+            s.atomics.fetch(AtomicOperation.ATOMIC_WRITE, Datatype.INT32, -5, s.results.slice(4, 8), s.pair.far, there,
+                    4);
             s.await(4);
             s.awaitThat(() -> target.get(JAVA_INT, 0) == -5);
             assertThat(target.get(JAVA_INT, 4)).as("the neighbour").isEqualTo(-1);
             target.set(JAVA_FLOAT, 8, 1.5f);
-            s.atomics.fetch(AtomicOperation.SUM, Datatype.FLOAT, 0.25, s.results, 8, s.pair.far, there, 8, 5);
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.FLOAT, 0.25, s.results.slice(8, 8), s.pair.far,
+                    there.slice(8, 4), 5);
             s.await(5);
             assertThat(cell.get(JAVA_FLOAT, 8)).isEqualTo(1.5f);
             s.awaitThat(() -> target.get(JAVA_FLOAT, 8) == 1.75f);
             target.set(JAVA_DOUBLE, 16, -3);
-            s.atomics.fetch(AtomicOperation.PROD, Datatype.DOUBLE, 2, s.results, 8, s.pair.far, there, 16, 6);
+            s.atomics.fetch(AtomicOperation.PROD, Datatype.DOUBLE, 2, s.results.slice(8, 16), s.pair.far,
+                    there.slice(16, 8), 6);
             s.await(6);
             assertThat(cell.get(JAVA_DOUBLE, 8)).isEqualTo(-3);
             s.awaitThat(() -> target.get(JAVA_DOUBLE, 16) == -6);
-            s.atomics.fetch(AtomicOperation.SUM, Datatype.DOUBLE, 0, s.results, 24, s.pair.far, there, 16, 7);
+            s.atomics.fetch(AtomicOperation.SUM, Datatype.DOUBLE, 0, s.results.slice(24, 16), s.pair.far,
+                    there.slice(16, 8), 7);
             s.await(7);
             assertThat(cell.get(JAVA_DOUBLE, 24)).isEqualTo(-6);
         }
@@ -227,8 +233,8 @@ class AtomicsTest {
             RemoteRegion there = s.target.remote();
             int times = 200;
             for (int i = 1; i <= times; i++) {
-                s.atomics.inject(AtomicOperation.SUM, Datatype.INT64, i, s.pair.far, there, 8);
-                s.atomics.inject(AtomicOperation.SUM, Datatype.DOUBLE, 0.5, s.pair.far, there, 16);
+                s.atomics.inject(AtomicOperation.SUM, Datatype.INT64, i, s.pair.far, there.slice(8, 8));
+                s.atomics.inject(AtomicOperation.SUM, Datatype.DOUBLE, 0.5, s.pair.far, there.slice(16, 8));
                 s.operands.segment().set(JAVA_LONG, 0, i);
                 s.atomics.inject(AtomicOperation.SUM, Datatype.INT64, s.operands.slice(0, 8), s.pair.far,
                         there.slice(24, 8));
@@ -298,8 +304,8 @@ class AtomicsTest {
         for (int victim = 0; victim < 3; victim++) {
             try (Stage s = new Stage(provider)) {
                 List<MemoryRegion> local = List.of(s.operands, s.comparands, s.results);
-                s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, s.operands, 0, 8, s.comparands, 0, s.results,
-                        0, s.pair.far, s.target.remote(), 0, 1);
+                s.atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, s.operands.slice(0, 64),
+                        s.comparands.slice(0, 64), s.results.slice(0, 64), s.pair.far, s.target.remote(), 1);
                 assertThat(local.get(victim).operationsInFlight()).isEqualTo(1);
                 local.get(victim).close();
                 assertThat(s.results.segment().scope().isAlive()).isTrue();

@@ -78,8 +78,8 @@ class CanceledReceiveTest {
                     AddressVector vector = domain.openAddressVector()) {
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable();
                 for (int i = 0; i < RECEIVES; i += 2) {
-                    endpoint.messages().receive(region, 0, LENGTH, i);
-                    endpoint.tagged().receive(region, 0, LENGTH, i, 0, i + 1);
+                    endpoint.messages().receive(region.slice(0, LENGTH), i);
+                    endpoint.tagged().receive(region.slice(0, LENGTH), i, 0, i + 1);
                 }
                 if (arguments[1].equals("close")) {
                     endpoint.close();

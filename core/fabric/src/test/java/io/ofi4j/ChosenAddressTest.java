@@ -88,9 +88,9 @@ public class ChosenAddressTest {
             requireAt(pair.farEndpoint.address(), chosen, provider);
             assertThat(provider.equals("shm") && !pair.farEndpoint.address().equals(chosen)).isFalse();
             source.segment().fill((byte) 5);
-            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
             pair.awaitToken(1);
-            pair.rma().read(source, 0, LENGTH, pair.far, target.remote(), 0, 2);
+            pair.rma().read(source.slice(0, LENGTH), pair.far, target.remote(), 2);
             pair.awaitToken(2);
             assertThat(source.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(5);
             assertThatIllegalStateException().isThrownBy(() -> pair.farEndpoint.address(chosen))

@@ -47,10 +47,10 @@ class CloseDrainTest {
             Peer peer = vector.insert(target.address());
             for (int count = 0; count < ENDPOINTS; count++) {
                 try (Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable()) {
-                    endpoint.rma().write(here, 0, 8, peer, there.remote(), 0, 0);
+                    endpoint.rma().write(here.slice(0, 8), peer, there.remote(), 0);
                     await(queue, 1);
                     for (int token = 1; token <= READS; token++) {
-                        endpoint.rma().read(here, 0, length, peer, there.remote(), 0, token);
+                        endpoint.rma().read(here.slice(0, length), peer, there.remote(), token);
                     }
                     await(queue, 2); // others are under way
                 }

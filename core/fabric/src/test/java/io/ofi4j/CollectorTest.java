@@ -30,7 +30,7 @@ class CollectorTest {
             long there = target.segment().address();
             for (int round = 0; round < ROUNDS; round++) {
                 source.segment().set(JAVA_LONG, 0, round);
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, round);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), round);
                 if (round % (ROUNDS / COLLECTIONS) == 0) { System.gc(); }
                 pair.awaitToken(round);
                 long expected = round;
@@ -55,7 +55,7 @@ class CollectorTest {
                 return witness.get() == null;
             }, Pair.DEADLINE);
 
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
             pair.awaitToken(1);
 
             assertThat(target.segment().get(JAVA_LONG, 0)).isEqualTo(42);

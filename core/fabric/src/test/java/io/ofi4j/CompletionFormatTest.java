@@ -47,7 +47,7 @@ class CompletionFormatTest {
         List<Told> far = new ArrayList<>();
         try (MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            pair.rma().writeData(source, 0, 8, DATA, pair.far, target.remote(), 0, 7);
+            pair.rma().writeData(source.slice(0, 8), DATA, pair.far, target.remote(), 7);
             Waiting.YIELD.until(() -> {
                 if (keptFirst) {
                     pair.queue.progress();
@@ -92,7 +92,7 @@ class CompletionFormatTest {
         try (Pair pair = new Pair(TestProviders.hints("shm"), attributes);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 3);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 3);
             pair.awaitToken(3);
         }
     }

@@ -31,7 +31,7 @@ class CompletionQueueTest {
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             List<Long> tokens = new ArrayList<>();
             for (long token = 1; token <= 10; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
             }
             Waiting.YIELD.until(() -> {
                 pair.farQueue.poll((t, f, l, d) -> {}, 64);
@@ -60,14 +60,14 @@ class CompletionQueueTest {
                 tokens.add(token);
                 if (token == 1) {
                     pair.queue.progress();
-                    pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 2);
+                    pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 2);
                     Waiting.YIELD.until(() -> {
                         pair.farQueue.progress();
                         return pair.queue.poll((t, f, l, d) -> tokens.add(t), 64) > 0;
                     }, Pair.DEADLINE);
                 }
             };
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
             Waiting.YIELD.until(() -> {
                 pair.farQueue.poll(handler, 64);
                 pair.queue.poll(handler, 64);
@@ -84,8 +84,8 @@ class CompletionQueueTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 41);
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 42);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 41);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 42);
             Waiting.YIELD.until(() -> {
                 pair.queue.progress();
                 pair.farQueue.progress();
@@ -106,7 +106,7 @@ class CompletionQueueTest {
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             int count = pair.queue.size() + 100;
             for (long token = 0; token < count; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
             }
             pair.awaitCompletions(count);
 
@@ -122,7 +122,7 @@ class CompletionQueueTest {
                 MemoryRegion source = pair.domain.allocate(8, Access.REMOTE_READ)) {
             RemoteRegion there = source.remote();
             RemoteRegion wrong = new RemoteRegion(there.base(), 8, there.key() ^ 0x5555, there.accessBits());
-            pair.rma().read(sink, 0, 8, pair.far, wrong, 0, 9);
+            pair.rma().read(sink.slice(0, 8), pair.far, wrong, 9);
             pair.awaitCompletions(1);
 
             assertThat(pair.completed).isEmpty();
@@ -140,7 +140,7 @@ class CompletionQueueTest {
         try (Pair pair = new Pair("tcp;ofi_rxm");
                 MemoryRegion source = pair.domain.allocate(large, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(large, Access.REMOTE_WRITE)) {
-            pair.rma().write(source, 0, large, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, large), pair.far, target.remote(), 1);
             pair.endpoint.close();
 
             assertThatThrownBy(
@@ -164,7 +164,7 @@ class CompletionQueueTest {
                 long first = (long) worker * each;
                 workers.add(pool.submit(() -> {
                     for (long token = first; token < first + each; token++) {
-                        pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                        pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                         pair.queue.poll((t, f, l, d) -> back.add(t), 16);
                         pair.farQueue.poll((t, f, l, d) -> {}, 16);
                     }
@@ -190,10 +190,10 @@ class CompletionQueueTest {
         CompletionQueueAttributes small = CompletionQueueAttributes.defaults().size(64);
         try (Pair pair = new Pair(TestProviders.hints(provider), small);
                 MemoryRegion region = pair.domain.allocate(16, Access.values())) {
-            pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, -1); // connects, which may take longer
+            pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), -1); // connects, which may take longer
             pair.awaitToken(-1);
             for (int token = 0; token < pair.queue.size(); token++) {
-                pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, token);
+                pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), token);
             }
             Waiting.YIELD.until(() -> {
                 pair.queue.progress();
@@ -204,7 +204,7 @@ class CompletionQueueTest {
 
             assertThatThrownBy(() -> { // as many more may be in flight
                 for (int token = 0; token < 200; token++) {
-                    pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, token);
+                    pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), token);
                 }
             }).isInstanceOf(FabricTimeoutException.class)
                     .hasMessageContaining("is full, with " + pair.queue.size() + " completions")

@@ -84,7 +84,7 @@ class ConcurrentCloseTest {
 
         private void run() throws InterruptedException {
             List<Thread> threads = new ArrayList<>();
-            threads.add(untilClosed(() -> rma.write(source, 0, 8, pair.far, there, 0, lastToken.incrementAndGet())));
+            threads.add(untilClosed(() -> rma.write(source.slice(0, 8), pair.far, there, lastToken.incrementAndGet())));
             threads.add(untilClosed(() -> rma.tryRead(source, 8, 64, pair.far, there, 8, lastToken.incrementAndGet())));
             threads.add(untilClosed(() -> pair.queue.poll(handler, 16)));
             threads.add(untilClosed(() -> pair.queue.await(handler, 4, SHORT)));

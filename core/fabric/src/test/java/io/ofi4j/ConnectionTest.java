@@ -376,7 +376,7 @@ class ConnectionTest {
             for (int i = 0; i < 5; i++) {
                 Endpoint client = pairs.get(i)[0];
                 source.segment().fill((byte) (i + 1));
-                client.rma().write(source, 0, 8, client.connection().peer(), target.remote(), 8L * i, i);
+                client.rma().write(source.slice(0, 8), client.connection().peer(), target.remote().slice(8L * i, 8), i);
                 awaitTokens(listener.farQueue, listener.queue, i);
             }
             Waiting.YIELD.until(() -> {
@@ -438,7 +438,7 @@ class ConnectionTest {
             assertThat(ends[0].connection().state()).isEqualTo(Connection.State.SHUT_DOWN);
             assertThatIllegalStateException().isThrownBy(() -> rma.tryWrite(source, 0, 8, peer, target.remote(), 0, 1))
                     .withMessageContaining("SHUT_DOWN");
-            assertThatIllegalStateException().isThrownBy(() -> rma.write(source, 0, 8, peer, target.remote(), 0, 1));
+            assertThatIllegalStateException().isThrownBy(() -> rma.write(source.slice(0, 8), peer, target.remote(), 1));
             ends[0].connection().shutdown();
         }
     }

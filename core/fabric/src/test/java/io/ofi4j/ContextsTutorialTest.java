@@ -47,10 +47,10 @@ class ContextsTutorialTest {
                 Endpoint writers = domain.openEndpoint().bind(peers).bind(queue).bind(context).enable();
                 Endpoint client = domain.openEndpoint(plain).bind(peers).bind(clientQueue).enable()) {
             for (int slot = 0; slot < 4; slot++) {
-                context.messages().receive(inbox, slot * 64, 64, slot);
+                context.messages().receive(inbox.slice(slot * 64, 64), slot);
             }
-            client.messages().send(outbox, 0, 8, peers.insert(readers.address()), 1);
-            client.messages().send(outbox, 0, 8, peers.insert(writers.address()), 2);
+            client.messages().send(outbox.slice(0, 8), peers.insert(readers.address()), 1);
+            client.messages().send(outbox.slice(0, 8), peers.insert(writers.address()), 2);
             Waiting.YIELD.until(() -> {
                 queue.poll((token, flags, length, data) -> arrived.add(token), 16);
                 clientQueue.poll((token, flags, length, data) -> sent.add(token), 16);
@@ -60,7 +60,7 @@ class ContextsTutorialTest {
             assertThat(arrived).containsExactlyInAnyOrder(0L, 1L);
 
             // an endpoint that shares has no receives of its own
-            assertThatThrownBy(() -> readers.messages().receive(inbox, 0, 64, 9))
+            assertThatThrownBy(() -> readers.messages().receive(inbox.slice(0, 64), 9))
                     .hasMessageContaining("post the receive there");
         }
     }
@@ -84,9 +84,9 @@ class ContextsTutorialTest {
                 Endpoint receive = endpoint.openReceiveContext(1).bind(second).enable()) {
             endpoint.enable();
             Peer itself = peers.insert(endpoint.address()); // a peer stands for its receive context 0
-            receive.messages().receive(region, 32, 8, 7);
+            receive.messages().receive(region.slice(32, 8), 7);
             region.segment().set(JAVA_INT, 0, 42);
-            transmit.messages().send(region, 0, 8, peers.receiveContext(itself, 1), 1);
+            transmit.messages().send(region.slice(0, 8), peers.receiveContext(itself, 1), 1);
 
             List<Long> arrived = new ArrayList<>();
             Waiting.YIELD.until(() -> {

@@ -81,7 +81,7 @@ class CounterTest {
 
         void write(int count) {
             for (int i = 0; i < count; i++) {
-                endpoint.rma().write(source, 0, 8, far, target.remote(), 0, i);
+                endpoint.rma().write(source.slice(0, 8), far, target.remote(), i);
             }
         }
 
@@ -146,7 +146,7 @@ class CounterTest {
             pair.write(10);
             pair.await(pair.counter, 10);
             for (int i = 0; i < 5; i++) {
-                pair.endpoint.rma().injectWrite(pair.source, 0, 8, pair.far, pair.target.remote(), 0);
+                pair.endpoint.rma().injectWrite(pair.source.slice(0, 8), pair.far, pair.target.remote());
             }
             pair.await(pair.counter, 15);
 
@@ -161,7 +161,7 @@ class CounterTest {
         try (Counted pair = new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.READ)) {
             pair.write(3);
             for (int i = 0; i < 4; i++) {
-                pair.endpoint.rma().read(pair.source, 0, 8, pair.far, pair.target.remote(), 0, i);
+                pair.endpoint.rma().read(pair.source.slice(0, 8), pair.far, pair.target.remote(), i);
             }
             pair.await(pair.counter, 4);
 
@@ -190,7 +190,7 @@ class CounterTest {
         }
         try (Counted pair = new Counted(hints, WaitObject.NONE, CounterEvent.WRITE, events)) {
             pair.write(6);
-            pair.endpoint.rma().read(pair.source, 0, 8, pair.far, pair.target.remote(), 0, 7);
+            pair.endpoint.rma().read(pair.source.slice(0, 8), pair.far, pair.target.remote(), 7);
             int expected = 7;
             Waiting.YIELD.until(() -> {
                 pair.queue.poll(NOTHING, 64);
@@ -246,7 +246,7 @@ class CounterTest {
                     Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).bind(counter, CounterEvent.WRITE)
                             .enable()) {
                 Peer self = vector.insert(endpoint.address());
-                endpoint.rma().write(region, 0, 4, self, region.remote(), 4, 1);
+                endpoint.rma().write(region.slice(0, 4), self, region.remote().slice(4, 4), 1);
                 Waiting.YIELD.until(() -> {
                     queue.progress();
                     return counter.read() == 3;

@@ -60,7 +60,7 @@ class CountersOnlyTest {
 
         boolean tryWrite(long token) { return pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, token); }
 
-        void write(long token) { pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token); }
+        void write(long token) { pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token); }
 
         /** Only the counters are read, and the domain makes progress at the far end. */
         void awaitWritten(long count) {
@@ -128,8 +128,8 @@ class CountersOnlyTest {
         try (Stage s = new Stage(provider)) {
             for (int i = 1; i <= 100; i++) {
                 s.source.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                s.pair.farEndpoint.messages().receive(s.target, 0, 64, i);
-                s.pair.endpoint.messages().send(s.source, 0, 8, s.pair.far, i);
+                s.pair.farEndpoint.messages().receive(s.target.slice(0, 64), i);
+                s.pair.endpoint.messages().send(s.source.slice(0, 8), s.pair.far, i);
                 int count = i;
                 Waiting.YIELD.until(() -> s.counters.near.read() >= count & s.counters.far.read() >= count,
                         Pair.DEADLINE);
@@ -150,7 +150,7 @@ class CountersOnlyTest {
         try (Pair pair = new Pair(hints(provider), CompletionQueueAttributes.defaults(), transmits);
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 7);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 7);
             pair.awaitToken(7);
 
             assertThat(pair.endpoint.completionQueue(Direction.TRANSMIT)).contains(pair.queue);
@@ -174,7 +174,7 @@ class CountersOnlyTest {
                     Access.REMOTE_READ.bit());
             s.write(1);
             s.counters.near.await(1, Pair.DEADLINE);
-            s.pair.rma().read(into, 0, 2048, s.pair.far, wrong, 0, 2);
+            s.pair.rma().read(into.slice(0, 2048), s.pair.far, wrong, 2);
 
             assertThatExceptionOfType(FabricException.class).isThrownBy(() -> s.counters.near.await(2, Pair.DEADLINE))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EAVAIL))
@@ -188,7 +188,7 @@ class CountersOnlyTest {
     @Test
     void anOperationThatTheCloseCancelsIsNoFailure() {
         try (Stage s = new Stage("shm")) {
-            s.pair.farEndpoint.messages().receive(s.target, 0, 64, 1);
+            s.pair.farEndpoint.messages().receive(s.target.slice(0, 64), 1);
             s.pair.farEndpoint.close();
 
             assertThat(s.counters.far.readErrors()).isZero();

@@ -102,8 +102,8 @@ class CudaTest {
             assertHas(pointer);
             write(pair, device, target);
             assertThat(target.segment().mismatch(bytes)).isEqualTo(-1);
-            assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> pair.rma().write(source, 0, LENGTH, pair.far, device.remote(), 1, 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(
+                    () -> pair.rma().write(source.slice(0, LENGTH), pair.far, device.remote().slice(1, LENGTH), 1));
         }
     }
 

@@ -29,8 +29,8 @@ class DatagramTest {
         try (Mailbox box = open(provider)) {
             long largest = Math.min(box.pair.endpoint.messages().maximumMessageSize(), 64 << 10);
             box.write(largest, 1);
-            box.pair.farEndpoint.messages().receive(box.far, 0, largest, RECEIVED);
-            box.pair.endpoint.messages().send(box.near, 0, largest, box.pair.far, SENT);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, largest), RECEIVED);
+            box.pair.endpoint.messages().send(box.near.slice(0, largest), box.pair.far, SENT);
             box.await(1, 1);
 
             assertThat(box.farDone.done.getFirst().length()).isEqualTo(largest);
@@ -42,8 +42,8 @@ class DatagramTest {
     void aMessageThatFitsIntoNoPacketIsRefused() {
         try (Mailbox box = open("DGRAM udp")) {
             Messages messages = box.pair.endpoint.messages();
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> messages.send(box.near, 0, messages.maximumMessageSize() + 1, box.pair.far, SENT))
+            assertThatIllegalArgumentException().isThrownBy(
+                    () -> messages.send(box.near.slice(0, messages.maximumMessageSize() + 1), box.pair.far, SENT))
                     .withMessageContaining(String.valueOf(messages.maximumMessageSize()));
         }
     }
@@ -62,8 +62,8 @@ class DatagramTest {
 
             box.write(40, 3);
             box.far.segment().fill((byte) 0);
-            box.pair.farEndpoint.messages().receive(box.far, 0, 64, RECEIVED);
-            messages.inject(box.near, 0, 40, box.pair.far);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 64), RECEIVED);
+            messages.inject(box.near.slice(0, 40), box.pair.far);
             box.await(1, 2);
             assertThat(box.hasArrived(40)).isTrue();
         }
@@ -88,14 +88,14 @@ class DatagramTest {
     void whatUdpLacksIsRefusedByName() {
         try (Mailbox box = open("DGRAM udp")) {
             Messages messages = box.pair.farEndpoint.messages();
-            messages.receive(box.far, 0, 64, RECEIVED);
+            messages.receive(box.far.slice(0, 64), RECEIVED);
             assertThatThrownBy(() -> messages.cancel(RECEIVED)).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("fi_cancel");
-            assertThatThrownBy(() -> messages.sendData(box.far, 0, 8, 1, box.back, SENT))
+            assertThatThrownBy(() -> messages.sendData(box.far.slice(0, 8), 1, box.back, SENT))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("completion data");
-            assertThatThrownBy(() -> messages.receive(box.far, 0, 8, box.back, RECEIVED))
+            assertThatThrownBy(() -> messages.receive(box.far.slice(0, 8), box.back, RECEIVED))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("DIRECTED_RECV");
-            assertThatThrownBy(() -> messages.receiveMany(box.far, 0, 4096, RECEIVED))
+            assertThatThrownBy(() -> messages.receiveMany(box.far.slice(0, 4096), RECEIVED))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("MULTI_RECV");
         }
     }
@@ -104,8 +104,8 @@ class DatagramTest {
     @MethodSource(EVERY)
     void theSenderIsNamedWhereThatIsAskedFor(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.SOURCE)) {
-            box.pair.farEndpoint.messages().receive(box.far, 0, 8, RECEIVED);
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 8), RECEIVED);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, SENT);
             box.await(1, 1);
 
             assertThat(box.farDone.done.getFirst().source()).isEqualTo(box.back.fabricAddress());
@@ -117,7 +117,7 @@ class DatagramTest {
     void everyReceiveComesBackWhenItsEndpointCloses(String provider) {
         try (Mailbox box = open(provider)) {
             for (int i = 0; i < 10; i++) {
-                box.pair.farEndpoint.messages().receive(box.far, 8 * i, 8, i);
+                box.pair.farEndpoint.messages().receive(box.far.slice(8 * i, 8), i);
             }
             box.pair.farEndpoint.close();
             box.await(0, 10);

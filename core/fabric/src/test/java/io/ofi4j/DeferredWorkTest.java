@@ -122,7 +122,7 @@ class DeferredWorkTest {
         SEND {
             @Override
             DeferredOperation queue(Stage s, When when) {
-                s.pair.farEndpoint.messages().receive(s.there, 0, LENGTH, TOKEN);
+                s.pair.farEndpoint.messages().receive(s.there.slice(0, LENGTH), TOKEN);
                 return when.send(s.message(), s.done, TOKEN);
             }
 
@@ -132,7 +132,7 @@ class DeferredWorkTest {
         TAGGED_SEND {
             @Override
             DeferredOperation queue(Stage s, When when) {
-                s.pair.farEndpoint.tagged().receive(s.there, 0, LENGTH, 0x11, 0, TOKEN);
+                s.pair.farEndpoint.tagged().receive(s.there.slice(0, LENGTH), 0x11, 0, TOKEN);
                 return when.send(
                         s.pair.endpoint.tagged().message().peer(s.pair.far).segment(s.here, 0, LENGTH).tag(0x11),
                         s.done, TOKEN);
@@ -146,7 +146,7 @@ class DeferredWorkTest {
             DeferredOperation queue(Stage s, When when) {
                 DeferredOperation work = when.receive(s.pair.farEndpoint.messages().message()
                         .segment(s.there, 0, LENGTH / 2).segment(s.there, LENGTH / 2, LENGTH / 2), s.done, TOKEN);
-                s.pair.endpoint.messages().send(s.here, 0, LENGTH, s.pair.far, 1);
+                s.pair.endpoint.messages().send(s.here.slice(0, LENGTH), s.pair.far, 1);
                 return work;
             }
 
@@ -158,7 +158,7 @@ class DeferredWorkTest {
             DeferredOperation queue(Stage s, When when) {
                 DeferredOperation work = when.receive(
                         s.pair.farEndpoint.tagged().message().segment(s.there, 0, LENGTH).tag(0x22), s.done, TOKEN);
-                s.pair.endpoint.tagged().send(s.here, 0, LENGTH, s.pair.far, 0x22, 1);
+                s.pair.endpoint.tagged().send(s.here.slice(0, LENGTH), s.pair.far, 0x22, 1);
                 return work;
             }
 
@@ -419,7 +419,7 @@ class DeferredWorkTest {
             assertThat(write.state()).isEqualTo(State.QUEUED);
             assertThat(s.inFlight()).isPositive();
 
-            s.pair.rma().write(s.here, 0, 8, s.pair.far, s.there.remote(), 8, 2); // it is open
+            s.pair.rma().write(s.here.slice(0, 8), s.pair.far, s.there.remote().slice(8, 8), 2); // it is open
             s.trigger.add(1);
             s.pair.endpoint.close(); // which waits for what is under way
             assertThat(write.state()).isEqualTo(State.DONE);

@@ -65,13 +65,13 @@ class DeviceMemoryTest {
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE, Access.REMOTE_READ);
                 MemoryRegion back = pair.domain.allocate(LENGTH, Access.READ)) {
             source.segment().fill((byte) 9);
-            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
             pair.awaitToken(1);
             Waiting.YIELD.until(() -> {
                 pair.poll();
                 return target.segment().mismatch(source.segment()) == -1;
             }, Pair.DEADLINE);
-            pair.rma().read(back, 0, LENGTH, pair.far, target.remote(), 0, 2);
+            pair.rma().read(back.slice(0, LENGTH), pair.far, target.remote(), 2);
             pair.awaitToken(2);
             assertThat(back.segment().mismatch(source.segment())).isEqualTo(-1);
         }

@@ -140,7 +140,7 @@ class DmaBufTest {
             boolean isVirtual = pair.domain.info().domain().memoryRegionMode().contains(MemoryRegionMode.VIRT_ADDR);
             RemoteRegion remote = new RemoteRegion(isVirtual ? part.address() : 0, 4096, MrOps.fi_mr_key(region),
                     Access.REMOTE_WRITE.bit());
-            pair.rma().write(source, 0, 4096, pair.far, remote, 0, 1);
+            pair.rma().write(source.slice(0, 4096), pair.far, remote, 1);
             pair.awaitToken(1);
             await(pair, part, (byte) 6);
             assertThat(file.memory().get(JAVA_BYTE, offset - 1)).isZero();
@@ -174,7 +174,7 @@ class DmaBufTest {
             try (MemoryRegion target = pair.domain.register(part);
                     MemoryRegion source = pair.domain.allocate(8192, Access.WRITE)) {
                 source.segment().fill((byte) 9);
-                pair.rma().write(source, 0, 8192, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, 8192), pair.far, target.remote(), 1);
                 pair.awaitToken(1);
                 await(pair, target.segment(), (byte) 9);
                 assertThat(file.memory().get(JAVA_BYTE, 4095)).isZero();
@@ -198,11 +198,11 @@ class DmaBufTest {
                 MemoryRegion source = pair.domain.register(attributes(file).access(Access.WRITE, Access.REMOTE_READ));
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.READ, Access.REMOTE_WRITE)) {
             file.memory().fill(DmaBufTarget.CONTENT);
-            pair.rma().read(target, 0, LENGTH, pair.far, source.remote(), 0, 1);
+            pair.rma().read(target.slice(0, LENGTH), pair.far, source.remote(), 1);
             pair.awaitToken(1);
             assertThat(DmaBufTarget.isFilled(target.segment())).as("read by a peer").isTrue();
             target.segment().fill((byte) 0);
-            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 2);
+            pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 2);
             pair.awaitToken(2);
             await(pair, target.segment(), DmaBufTarget.CONTENT);
         }
@@ -220,11 +220,11 @@ class DmaBufTest {
                 MemoryRegion local = pair.domain.allocate(DmaBufTarget.LENGTH, Access.WRITE, Access.READ)) {
             Peer peer = pair.vector.insert(EndpointAddress.of(HexFormat.of().parseHex(ready[0])));
             local.segment().fill(DmaBufTarget.CONTENT);
-            pair.rma().write(local, 0, DmaBufTarget.LENGTH, peer, remote, 0, 1);
+            pair.rma().write(local.slice(0, DmaBufTarget.LENGTH), peer, remote, 1);
             pair.awaitToken(1);
             target.awaitLine("filled");
             local.segment().fill((byte) 0);
-            pair.rma().read(local, 0, DmaBufTarget.LENGTH, peer, remote, 0, 2);
+            pair.rma().read(local.slice(0, DmaBufTarget.LENGTH), peer, remote, 2);
             pair.awaitToken(2);
             assertThat(DmaBufTarget.isFilled(local.segment())).as("read back").isTrue();
         } finally {

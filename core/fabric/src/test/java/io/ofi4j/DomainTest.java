@@ -32,7 +32,7 @@ class DomainTest {
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             source.segment().set(JAVA_LONG, 0, VALUE);
             for (long token = 0; token < 10; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
             }
             Waiting.YIELD.until(() -> {
                 assertThat(pair.domain.progress()).isTrue();
@@ -52,10 +52,10 @@ class DomainTest {
         CompletionQueueAttributes small = CompletionQueueAttributes.defaults().size(64);
         try (Pair pair = new Pair(TestProviders.hints(provider), small);
                 MemoryRegion region = pair.domain.allocate(16, Access.WRITE, Access.REMOTE_WRITE)) {
-            pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, -1); // connects
+            pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), -1); // connects
             pair.awaitToken(-1);
             for (int token = 0; token < pair.queue.size(); token++) {
-                pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, token);
+                pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), token);
             }
             Waiting.YIELD.until(() -> !pair.domain.progress(), Pair.DEADLINE);
 

@@ -39,7 +39,7 @@ class EndpointOptionsTest {
         try (MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             source.segment().fill((byte) 3);
-            rma.write(source, 0, 64, pair.far, target.remote(), 0, 9);
+            rma.write(source.slice(0, 64), pair.far, target.remote(), 9);
             pair.awaitToken(9);
             Waiting.YIELD.until(() -> {
                 pair.poll();
@@ -202,7 +202,7 @@ class EndpointOptionsTest {
                 Endpoint alias = selective.alias(Set.of(OperationFlag.DELIVERY_COMPLETE));
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            alias.rma().write(source, 0, 64, pair.far, target.remote(), 0, 1);
+            alias.rma().write(source.slice(0, 64), pair.far, target.remote(), 1);
             alias.rma().message().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
                     .flags(OperationFlag.COMPLETION).write(2);
             List<Long> tokens = new ArrayList<>();
@@ -222,7 +222,7 @@ class EndpointOptionsTest {
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             try (Endpoint alias = pair.endpoint.alias(Set.of(OperationFlag.TRANSMIT_COMPLETE))) {
-                alias.rma().write(source, 0, 64, pair.far, target.remote(), 0, 77);
+                alias.rma().write(source.slice(0, 64), pair.far, target.remote(), 77);
             }
             pair.awaitToken(77);
             assertThat(pair.queue.operationsInFlight()).isZero();
@@ -238,7 +238,7 @@ class EndpointOptionsTest {
                 Endpoint alias = endpoint.alias(Set.of());
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            alias.rma().write(source, 0, 64, pair.far, target.remote(), 0, 1);
+            alias.rma().write(source.slice(0, 64), pair.far, target.remote(), 1);
             alias.rma().message().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
                     .flags(OperationFlag.COMPLETION).write(2);
             List<Long> completed = new ArrayList<>();

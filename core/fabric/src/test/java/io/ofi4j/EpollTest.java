@@ -77,7 +77,7 @@ class EpollTest {
             Loop loop = new Loop();
             for (long token = 0; token < count; token++) {
                 long one = token;
-                pair.rma().read(here, 0, 8, pair.far, there.remote(), 0, token);
+                pair.rma().read(here.slice(0, 8), pair.far, there.remote(), token);
                 loop.until(() -> {
                     loop.turn(epoll, pair.fabric.tryWait(pair.queue, pair.farQueue));
                     pair.queue.poll((t, f, l, d) -> tokens.add(t), 16);

@@ -189,7 +189,7 @@ class FlightRecorderTest {
             try (Pair pair = new Pair("udp;ofi_rxd");
                     MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
                 pair.awaitCompletions(1); // from now on nobody looks after the target
                 for (int token = 2; token <= 4; token++) {
                     pair.rma().tryWrite(source, 0, LARGE, pair.far, target.remote(), 0, token);
@@ -220,7 +220,7 @@ class FlightRecorderTest {
                 RemoteRegion mayBeRead = target.remote();
                 RemoteRegion forged = new RemoteRegion(mayBeRead.base(), mayBeRead.length(), mayBeRead.key(),
                         Access.ALL);
-                pair.rma().write(source, 0, 8, pair.far, forged, 0, 7);
+                pair.rma().write(source.slice(0, 8), pair.far, forged, 7);
                 pair.awaitCompletions(1);
             }
         });
@@ -242,7 +242,7 @@ class FlightRecorderTest {
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
                 for (int token = 1; token <= operations; token++) {
-                    pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                    pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                     pair.awaitCompletions(token);
                 }
                 assertThat(pair.errors).isEmpty();
@@ -265,10 +265,10 @@ class FlightRecorderTest {
                     MemoryRegion target = other.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
                 Peer peer = pair.vector.insert(other.endpoint.address());
                 connect(pair, other, peer, source, target.remote());
-                pair.rma().write(source, 0, LARGE, peer, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, LARGE), peer, target.remote(), 1);
                 AtomicBoolean over = new AtomicBoolean();
                 Thread serving = serveOnceItWaits(Thread.currentThread(), other, over);
-                Call.of("write", () -> pair.rma().write(source, 0, LARGE, peer, target.remote(), 0, 2));
+                Call.of("write", () -> pair.rma().write(source.slice(0, LARGE), peer, target.remote(), 2));
                 pair.awaitCompletions(3);
                 over.set(true);
                 join(serving);
@@ -323,11 +323,11 @@ class FlightRecorderTest {
             try (Pair pair = new Pair(TestProviders.hints("udp;ofi_rxd"), one); // nobody looks after the target
                     MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
-                pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, LARGE), pair.far, target.remote(), 1);
                 pair.endpoint.postTimeout(timeout);
                 Call.of("write",
                         () -> assertThatThrownBy(
-                                () -> pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 2))
+                                () -> pair.rma().write(source.slice(0, LARGE), pair.far, target.remote(), 2))
                                 .isInstanceOf(FabricTimeoutException.class));
             }
         });

@@ -216,7 +216,7 @@ class FlushTest {
             for (int round = 1; round <= ROUNDS; round++) {
                 outbox.segment().fill((byte) round);
                 for (int slot = 0; slot < many; slot++) {
-                    ends.far.farEndpoint.messages().receive(inbox, (long) slot * room, room, slot);
+                    ends.far.farEndpoint.messages().receive(inbox.slice((long) slot * room, room), slot);
                 }
                 for (int slot = 0; slot < many; slot++) {
                     int length = LENGTHS[(round + slot) % (LENGTHS.length - 1)];
@@ -266,7 +266,7 @@ class FlushTest {
             try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults(), selective);
                     MemoryRegion target = pair.domain.allocate(64, TARGET);
                     MemoryRegion source = pair.domain.allocate(64, Access.WRITE)) {
-                pair.rma().write(source, 0, 64, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, 64), pair.far, target.remote(), 1);
                 pair.rma().flush(pair.far, target.remote(), FLUSH);
                 pair.awaitToken(FLUSH);
             }

@@ -55,13 +55,13 @@ class HookTest {
                     MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE, Access.REMOTE_READ);
                     MemoryRegion back = pair.domain.allocate(LENGTH, Access.READ)) {
                 source.segment().fill((byte) 5);
-                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
                 pair.awaitToken(1);
                 Waiting.YIELD.until(() -> {
                     pair.poll();
                     return target.segment().get(JAVA_BYTE, LENGTH - 1) == 5;
                 }, Pair.DEADLINE);
-                pair.rma().read(back, 0, LENGTH, pair.far, target.remote(), 0, 2);
+                pair.rma().read(back.slice(0, LENGTH), pair.far, target.remote(), 2);
                 pair.awaitToken(2);
                 if (back.segment().mismatch(source.segment()) != -1) { throw new AssertionError(provider); }
             }

@@ -53,12 +53,12 @@ class InjectedByDefaultTest {
         try (Mailbox box = open(provider)) {
             if (isRefused(provider, box)) { return; }
             int length = (int) Math.min(64, box.pair.endpoint.tagged().injectSize());
-            box.pair.farEndpoint.tagged().receive(box.far, 0, length, TAG, 0, 1);
-            box.pair.farEndpoint.messages().receive(box.far, length, length, 2);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, length), TAG, 0, 1);
+            box.pair.farEndpoint.messages().receive(box.far.slice(length, length), 2);
             box.write(length, 1);
-            box.pair.endpoint.tagged().send(box.near, 0, length, box.pair.far, TAG, 3);
+            box.pair.endpoint.tagged().send(box.near.slice(0, length), box.pair.far, TAG, 3);
             box.write(length, 2);
-            box.pair.endpoint.messages().send(box.near, 0, length, box.pair.far, 4);
+            box.pair.endpoint.messages().send(box.near.slice(0, length), box.pair.far, 4);
             box.near.segment().asSlice(0, length).fill((byte) 0);
             box.await(2, 2);
 
@@ -88,7 +88,7 @@ class InjectedByDefaultTest {
             assertThatIllegalArgumentException().isThrownBy(() -> message.sendVector(1))
                     .withMessageContaining("at most " + tagged.injectSize());
             box.write(tagged.injectSize() + 1, 1);
-            box.pair.farEndpoint.tagged().receive(box.far, 0, tagged.injectSize() + 1, TAG, 0, 2);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, tagged.injectSize() + 1), TAG, 0, 2);
             message.send(3); // it has flags of its own: none
             box.await(1, 1);
             assertThat(box.hasArrived(tagged.injectSize() + 1)).isTrue();

@@ -93,7 +93,7 @@ class LifeCycleTest {
         MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
         MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE);
         long length = Math.min(LARGE, pair.rma().maximumMessageSize());
-        pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 9); // connects
+        pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 9); // connects
         pair.awaitToken(9);
         pair.completed.clear();
         List<Long> posted = new ArrayList<>();
@@ -223,7 +223,7 @@ class LifeCycleTest {
                 Endpoint unbound = pair.domain.openEndpoint();
                 Endpoint bound = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue)) {
             Peer again = pair.vector.insert(pair.farEndpoint.address());
-            pair.rma().write(source, 0, 8, again, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, 8), again, target.remote(), 1);
             pair.awaitToken(1);
 
             assertThatIllegalStateException().isThrownBy(unbound::address);
@@ -254,11 +254,11 @@ class LifeCycleTest {
                 Peer one = pair.vector.insert(pair.farEndpoint.address());
                 Peer two = pair.vector.insert(pair.farEndpoint.address());
                 pair.vector.remove(one);
-                pair.rma().write(source, 0, 8, two, target.remote(), 0, i);
+                pair.rma().write(source.slice(0, 8), two, target.remote(), i);
                 pair.awaitToken(i);
                 pair.vector.remove(two);
             }
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 9);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 9);
             pair.awaitToken(9);
         }
     }
@@ -270,7 +270,7 @@ class LifeCycleTest {
                 MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
             long length = Math.min(LARGE, pair.rma().maximumMessageSize());
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 9); // connects
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 9); // connects
             pair.awaitToken(9);
             pair.completed.clear();
             List<Long> posted = new ArrayList<>();
@@ -299,7 +299,7 @@ class LifeCycleTest {
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             EndpointAddress address = pair.farEndpoint.address();
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
             pair.awaitToken(1);
 
             pair.farEndpoint.close();
@@ -313,7 +313,7 @@ class LifeCycleTest {
             }
             try (Endpoint another = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue).enable()) {
                 Peer peer = pair.vector.insert(another.address());
-                pair.rma().write(source, 0, 8, peer, target.remote(), 0, 3);
+                pair.rma().write(source.slice(0, 8), peer, target.remote(), 3);
                 pair.awaitToken(3);
             }
         }
@@ -324,7 +324,7 @@ class LifeCycleTest {
         try (Pair pair = new Pair("tcp;ofi_rxm");
                 MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
             MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
-            pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 7);
+            pair.rma().write(source.slice(0, LARGE), pair.far, target.remote(), 7);
             assertThat(source.operationsInFlight()).isEqualTo(1);
 
             source.close();
@@ -348,7 +348,7 @@ class LifeCycleTest {
         try (Pair pair = new Pair("tcp;ofi_rxm");
                 MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
             MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
-            pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 7);
+            pair.rma().write(source.slice(0, LARGE), pair.far, target.remote(), 7);
             source.close();
             assertThat(source.segment().scope().isAlive()).isTrue();
 

@@ -88,7 +88,7 @@ class LinkedProvidersTest {
                 near.region.segment().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + size));
             }
             int[] done = new int[2];
-            far.endpoint.tagged().receive(far.region, 0, size, size, 0, 1);
+            far.endpoint.tagged().receive(far.region.slice(0, size), size, 0, 1);
             Waiting.YIELD.until(() -> {
                 far.poll(done, 1);
                 near.poll(done, 0);

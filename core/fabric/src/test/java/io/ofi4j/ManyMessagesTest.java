@@ -87,12 +87,12 @@ class ManyMessagesTest {
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.SEND);
                 MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
             pair.farEndpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, (long) SIZE); // as long as any message
-            pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN);
+            pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN);
             int sent = 0;
             while (last() == 0) {
                 int number = sent++;
                 near.segment().fill((byte) number);
-                pair.endpoint.messages().send(near, 0, SIZE, pair.far, number);
+                pair.endpoint.messages().send(near.slice(0, SIZE), pair.far, number);
                 Waiting.YIELD.until(() -> {
                     poll(pair);
                     return messages().size() > number && pair.completed.size() > number || last() > 0;
@@ -123,9 +123,9 @@ class ManyMessagesTest {
                 MemoryRegion near = pair.domain.allocate(GUARD, Access.SEND);
                 MemoryRegion room = pair.domain.allocate(ROOM + GUARD, Access.RECEIVE)) {
             near.segment().fill((byte) 1);
-            pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN);
+            pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN);
             for (int i = 0; i < 3; i++) { // each fits the room; both together do not
-                pair.endpoint.messages().send(near, 0, ROOM - SIZE, pair.far, i);
+                pair.endpoint.messages().send(near.slice(0, ROOM - SIZE), pair.far, i);
             }
             Waiting.YIELD.tryUntil(() -> {
                 poll(pair);
@@ -133,7 +133,7 @@ class ManyMessagesTest {
             }, Pair.DEADLINE);
             int waiting = 3 - arrived.size() - errors.size();
             for (int i = 0; i < waiting; i++) { // what has not fitted
-                pair.farEndpoint.messages().receive(room, 0, ROOM, TOKEN + 1);
+                pair.farEndpoint.messages().receive(room.slice(0, ROOM), TOKEN + 1);
             }
             Waiting.YIELD.until(() -> {
                 poll(pair);
@@ -147,13 +147,13 @@ class ManyMessagesTest {
     @MethodSource("offering")
     void aReceiveOfManyIsCanceledOnceAndEndsWithItsEndpoint(String provider) {
         try (Pair pair = new Pair(hints(provider)); MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
-            pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN);
+            pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN);
             pair.farEndpoint.messages().cancel(TOKEN);
             Waiting.YIELD.until(() -> {
                 poll(pair);
                 return !errors.isEmpty();
             }, Pair.DEADLINE);
-            pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN + 1);
+            pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN + 1);
             pair.farEndpoint.close();
             poll(pair);
             assertThat(errors).extracting(CompletionError::token).containsExactly((long) TOKEN, TOKEN + 1L);
@@ -166,7 +166,7 @@ class ManyMessagesTest {
     @MethodSource("overwriting")
     void whereLongMessagesOverwriteItIsRefused(String provider) {
         try (Pair pair = new Pair(hints(provider)); MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
-            assertThatThrownBy(() -> pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN))
+            assertThatThrownBy(() -> pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("could overwrite");
             assertThat(pair.farQueue.operationsInFlight()).isZero();
         }
@@ -194,7 +194,8 @@ class ManyMessagesTest {
             Messages receiver = pair.farEndpoint.messages();
             assertThatIllegalArgumentException().isThrownBy(
                     () -> pair.farEndpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, longest - 1L));
-            assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveMany(room, 0, longest - 1, TOKEN))
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> receiver.receiveMany(room.slice(0, longest - 1), TOKEN))
                     .withMessageContaining("at least " + longest);
             int[] rooms = new int[1];
             for (int number = 1; number <= 400; number++) {
@@ -203,12 +204,12 @@ class ManyMessagesTest {
                 int count = number;
                 Runnable post = () -> { // the last completion of a room may come late, or alone
                     if (last() == rooms[0]) {
-                        receiver.receiveMany(room, 0, Math.max(longest, ROOM / 2 + count), TOKEN);
+                        receiver.receiveMany(room.slice(0, Math.max(longest, ROOM / 2 + count)), TOKEN);
                         rooms[0]++;
                     }
                 };
                 post.run();
-                pair.endpoint.messages().send(near, 0, length, pair.far, number);
+                pair.endpoint.messages().send(near.slice(0, length), pair.far, number);
                 Waiting.YIELD.until(() -> {
                     poll(pair);
                     post.run();
@@ -229,7 +230,7 @@ class ManyMessagesTest {
     void withoutTheCapabilityItIsRefused() {
         try (Pair pair = new Pair(TestProviders.hints("MSG tcp").capabilities(Capability.MSG, Capability.RMA));
                 MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
-            assertThatThrownBy(() -> pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN))
+            assertThatThrownBy(() -> pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("MULTI_RECV");
         }
     }
@@ -240,7 +241,7 @@ class ManyMessagesTest {
                 CompletionQueueAttributes.defaults().format(CompletionFormat.MESSAGE));
                 MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
             assertThatIllegalStateException()
-                    .isThrownBy(() -> pair.farEndpoint.messages().receiveMany(room, 0, ROOM, TOKEN))
+                    .isThrownBy(() -> pair.farEndpoint.messages().receiveMany(room.slice(0, ROOM), TOKEN))
                     .withMessageContaining("CompletionFormat.DATA");
         }
     }
@@ -252,13 +253,13 @@ class ManyMessagesTest {
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.SEND)) {
             Messages messages = pair.endpoint.messages();
             messages.maximumMessageSize(pair.far, 100);
-            assertThatIllegalArgumentException().isThrownBy(() -> messages.send(near, 0, 101, pair.far, 1))
+            assertThatIllegalArgumentException().isThrownBy(() -> messages.send(near.slice(0, 101), pair.far, 1))
                     .withMessageContaining("at most 100 bytes");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> messages.message().segment(near, 0, 101).peer(pair.far).send(1));
             assertThatIllegalArgumentException().isThrownBy(() -> messages.maximumMessageSize(pair.far, -1));
             messages.maximumMessageSize(pair.far, Long.MAX_VALUE);
-            messages.send(near, 0, 101, pair.far, 1);
+            messages.send(near.slice(0, 101), pair.far, 1);
         }
     }
 }

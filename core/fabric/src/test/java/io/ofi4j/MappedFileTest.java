@@ -72,7 +72,7 @@ class MappedFileTest {
             assertThat(source.kind()).isEqualTo(MemoryKind.ANONYMOUS);
             source.segment().fill((byte) 8);
 
-            pair.rma().write(source, 0, PART, pair.far, mapped.remote(), 0, 1);
+            pair.rma().write(source.slice(0, PART), pair.far, mapped.remote(), 1);
             pair.awaitToken(1);
             Waiting.YIELD.until(() -> {
                 pair.poll();
@@ -98,12 +98,12 @@ class MappedFileTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion mapped = mapThroughChannel(pair.domain);
                 MemoryRegion here = pair.domain.allocate(PART, Access.READ, Access.REMOTE_WRITE)) {
-            pair.rma().read(here, 0, PART, pair.far, mapped.remote(), 0, 1);
+            pair.rma().read(here.slice(0, PART), pair.far, mapped.remote(), 1);
             pair.awaitToken(1);
             assertThat(here.segment().mismatch(mapped.segment())).isEqualTo(-1);
             here.segment().fill((byte) 0);
 
-            pair.rma().write(mapped, 0, PART, pair.far, here.remote(), 0, 2);
+            pair.rma().write(mapped.slice(0, PART), pair.far, here.remote(), 2);
             pair.awaitToken(2);
             Waiting.YIELD.until(() -> {
                 pair.poll();
@@ -276,7 +276,7 @@ class MappedFileTest {
                 small.segment().set(JAVA_LONG, 8, offset);
                 write(pair, small, 0, huge, offset);
                 small.segment().fill((byte) 0);
-                pair.rma().read(small, 0, 16, pair.far, huge.remote(), offset, 2);
+                pair.rma().read(small.slice(0, 16), pair.far, huge.remote().slice(offset, 16), 2);
                 pair.awaitToken(2);
                 assertThat(small.segment().get(JAVA_LONG, 8)).isEqualTo(offset);
                 small.segment().fill((byte) 0);
@@ -306,7 +306,7 @@ class MappedFileTest {
     }
 
     private static void write(Pair pair, MemoryRegion source, long offset, MemoryRegion target, long targetOffset) {
-        pair.rma().write(source, offset, 16, pair.far, target.remote(), targetOffset, 1);
+        pair.rma().write(source.slice(offset, 16), pair.far, target.remote().slice(targetOffset, 16), 1);
         pair.awaitToken(1);
         MemorySegment sent = source.segment().asSlice(offset, 16);
         Waiting.YIELD.until(() -> {

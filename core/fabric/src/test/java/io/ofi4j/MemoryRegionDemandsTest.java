@@ -123,7 +123,7 @@ class MemoryRegionDemandsTest {
                     MemoryRegion target = pair.domain.register(List.of(Arena.ofAuto().allocate(LENGTH)),
                             Access.REMOTE_WRITE)) {
                 source.segment().fill((byte) 7);
-                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
                 pair.awaitToken(1);
 
                 assertThat(target.segments().getFirst().mismatch(source.segment())).isEqualTo(-1);
@@ -230,7 +230,7 @@ class MemoryRegionDemandsTest {
             if (provider.equals("sockets")) {
                 try (MemoryRegion target = pair.domain.register(attributes)) {
                     source.segment().set(JAVA_BYTE, 0, (byte) 1);
-                    pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+                    pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
                     pair.awaitToken(1);
                     Waiting.YIELD.until(() -> {
                         pair.poll();

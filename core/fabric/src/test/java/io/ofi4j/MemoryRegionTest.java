@@ -47,7 +47,7 @@ class MemoryRegionTest {
     }
 
     private static void awaitWrite(Pair pair, MemoryRegion source, RemoteRegion target, long length) {
-        pair.rma().write(source, 0, length, pair.far, target, 0, 5);
+        pair.rma().write(source.slice(0, length), pair.far, target, 5);
         pair.awaitToken(5);
     }
 
@@ -179,11 +179,11 @@ class MemoryRegionTest {
             int value = 1;
             for (MemoryRegion part : region.parts()) {
                 fill(part.segment(), value);
-                pair.rma().write(part, 0, LENGTH, pair.far, there.remote(), 0, value);
+                pair.rma().write(part.slice(0, LENGTH), pair.far, there.remote(), value);
                 pair.awaitToken(value);
                 awaitFilled(pair, there.segment(), value);
                 fill(part.segment(), 0);
-                pair.rma().read(part, 1, LENGTH - 2, pair.far, there.remote(), 0, value);
+                pair.rma().read(part.slice(1, LENGTH - 2), pair.far, there.remote(), value);
                 pair.awaitToken(value);
                 assertThat(part.segment().get(JAVA_BYTE, 0)).isZero();
                 assertThat(part.segment().get(JAVA_BYTE, LENGTH - 1)).isZero();

@@ -21,10 +21,10 @@ class MessageOrderTest {
                 box.nearDone.done.clear();
                 box.farDone.done.clear();
                 box.write(LONG, round);
-                box.pair.farEndpoint.messages().receive(box.far, 0, LONG, 1);
-                box.pair.farEndpoint.messages().receive(box.far, LONG + 64, LONG, 2);
-                box.pair.endpoint.messages().send(box.near, 0, LONG, box.pair.far, 11);
-                box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, 12);
+                box.pair.farEndpoint.messages().receive(box.far.slice(0, LONG), 1);
+                box.pair.farEndpoint.messages().receive(box.far.slice(LONG + 64, LONG), 2);
+                box.pair.endpoint.messages().send(box.near.slice(0, LONG), box.pair.far, 11);
+                box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, 12);
                 box.await(2, 2);
 
                 assertThat(box.farDone.tokens()).containsExactlyInAnyOrder(1L, 2L);

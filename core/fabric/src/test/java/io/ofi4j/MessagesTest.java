@@ -43,8 +43,8 @@ class MessagesTest {
     void aMessageArrivesWholeInThePostedReceive(String provider, int size) {
         try (Mailbox box = open(provider)) {
             box.write(size, size);
-            box.pair.farEndpoint.messages().receive(box.far, 0, Mailbox.LENGTH, RECEIVED);
-            box.pair.endpoint.messages().send(box.near, 0, size, box.pair.far, SENT);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, Mailbox.LENGTH), RECEIVED);
+            box.pair.endpoint.messages().send(box.near.slice(0, size), box.pair.far, SENT);
             box.await(1, 1);
 
             assertThat(box.nearDone.tokens()).containsExactly((long) SENT);
@@ -60,8 +60,8 @@ class MessagesTest {
         try (Mailbox box = open(provider)) {
             Messages messages = box.pair.endpoint.messages();
             box.write(1000, 1);
-            messages.receive(box.near, 2000, 1000, RECEIVED);
-            messages.send(box.near, 0, 1000, box.back, SENT);
+            messages.receive(box.near.slice(2000, 1000), RECEIVED);
+            messages.send(box.near.slice(0, 1000), box.back, SENT);
             box.await(2, 0);
 
             assertThat(box.nearDone.tokens()).containsExactlyInAnyOrder((long) SENT, (long) RECEIVED);
@@ -75,11 +75,11 @@ class MessagesTest {
     void aMessageThatComesBeforeItsReceiveWaits(String provider) {
         try (Mailbox box = open(provider)) {
             box.write(1000, 1);
-            box.pair.endpoint.messages().send(box.near, 0, 1000, box.pair.far, SENT);
+            box.pair.endpoint.messages().send(box.near.slice(0, 1000), box.pair.far, SENT);
             for (int i = 0; i < 1000; i++) {
                 box.poll();
             }
-            box.pair.farEndpoint.messages().receive(box.far, 0, 1000, RECEIVED);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 1000), RECEIVED);
             box.await(1, 1);
 
             assertThat(box.farDone.done.getFirst().length()).isEqualTo(1000);
@@ -96,7 +96,7 @@ class MessagesTest {
             for (int round = 0; round < 20; round++) {
                 try (Endpoint endpoint = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable()) {
                     for (int token = 0; token < 16; token++) {
-                        endpoint.messages().receive(region, 0, 64, token);
+                        endpoint.messages().receive(region.slice(0, 64), token);
                     }
                 }
                 int expected = (round + 1) * 16;
@@ -116,8 +116,8 @@ class MessagesTest {
             Messages messages = box.pair.endpoint.messages();
             long size = Math.min(messages.injectSize(), 64);
             box.write(size, 2);
-            box.pair.farEndpoint.messages().receive(box.far, 0, 4096, RECEIVED);
-            messages.inject(box.near, 0, size, box.pair.far);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 4096), RECEIVED);
+            messages.inject(box.near.slice(0, size), box.pair.far);
             box.near.segment().asSlice(size, 64).fill((byte) 9);
             box.await(0, 1);
 
@@ -131,10 +131,10 @@ class MessagesTest {
     void dataComesWithAMessageToAnEarlierReceive(String provider) {
         try (Mailbox box = open(provider)) {
             Messages messages = box.pair.endpoint.messages();
-            box.pair.farEndpoint.messages().receive(box.far, 0, 4096, RECEIVED);
-            box.pair.farEndpoint.messages().receive(box.far, 0, 4096, RECEIVED);
-            messages.sendData(box.near, 0, 8, 0x1234, box.pair.far, SENT);
-            messages.injectData(box.near, 0, 8, 0x5678, box.pair.far);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 4096), RECEIVED);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 4096), RECEIVED);
+            messages.sendData(box.near.slice(0, 8), 0x1234, box.pair.far, SENT);
+            messages.injectData(box.near.slice(0, 8), 0x5678, box.pair.far);
             box.await(1, 2);
 
             assertThat(box.farDone.done).extracting(Mailbox.Done::data).containsExactly(0x1234L, 0x5678L);
@@ -150,9 +150,9 @@ class MessagesTest {
             Messages messages = box.pair.endpoint.messages();
             for (int i = 1; i <= 300; i++) {
                 long data = 0x1234_5678L * i & 0xffff_ffffL;
-                messages.sendData(box.near, 0, i % 3 == 0 ? 0 : 8, data, box.pair.far, SENT);
+                messages.sendData(box.near.slice(0, i % 3 == 0 ? 0 : 8), data, box.pair.far, SENT);
                 if (i % 2 == 0) { box.poll(); }
-                box.pair.farEndpoint.messages().receive(box.far, 0, 4096, RECEIVED);
+                box.pair.farEndpoint.messages().receive(box.far.slice(0, 4096), RECEIVED);
                 box.await(i, i);
                 Mailbox.Done last = box.farDone.done.getLast();
                 assertThat(last.data()).isEqualTo(data);
@@ -195,16 +195,16 @@ class MessagesTest {
             Messages receiver = box.pair.farEndpoint.messages();
             Messages sender = box.pair.endpoint.messages();
             for (int i = 0; i < window; i++) {
-                receiver.receive(box.far, i * 8L, 8, i);
+                receiver.receive(box.far.slice(i * 8L, 8), i);
             }
             for (int i = 0; i < count; i++) {
                 box.near.segment().set(ValueLayout.JAVA_LONG, 8L * (i % window), i);
-                sender.send(box.near, 8L * (i % window), 8, box.pair.far, i);
+                sender.send(box.near.slice(8L * (i % window), 8), box.pair.far, i);
                 if (i % window == window - 1 || i == count - 1) {
                     box.await(i + 1, i + 1);
                     for (int k = i - i % window; k <= i; k++) {
                         assertThat(box.far.segment().get(ValueLayout.JAVA_LONG, 8L * (k % window))).isEqualTo(k);
-                        receiver.receive(box.far, 8L * (k % window), 8, k % window);
+                        receiver.receive(box.far.slice(8L * (k % window), 8), k % window);
                     }
                 }
             }
@@ -218,7 +218,7 @@ class MessagesTest {
     void aCanceledReceiveComesBackOnce(String provider) {
         try (Mailbox box = open(provider)) {
             Messages receiver = box.pair.farEndpoint.messages();
-            receiver.receive(box.far, 0, 8, RECEIVED);
+            receiver.receive(box.far.slice(0, 8), RECEIVED);
             if (provider.equals("MSG verbs")) {
                 assertThatThrownBy(() -> receiver.cancel(RECEIVED)).isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("fi_cancel");
@@ -241,7 +241,7 @@ class MessagesTest {
     void everyReceiveComesBackWhenItsEndpointCloses(String provider) {
         try (Mailbox box = open(provider)) {
             for (int i = 0; i < 10; i++) {
-                box.pair.farEndpoint.messages().receive(box.far, 8 * i, 8, i);
+                box.pair.farEndpoint.messages().receive(box.far.slice(8 * i, 8), i);
             }
             box.pair.farEndpoint.close();
             box.await(0, 10);
@@ -262,7 +262,7 @@ class MessagesTest {
                 posted++;
             }
             assertThat(posted).isPositive().isLessThanOrEqualTo(box.pair.farQueue.size());
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, SENT);
             box.await(1, 1);
             assertThat(receiver.tryReceive(box.far, 0, 8, posted)).isTrue();
         }
@@ -274,13 +274,13 @@ class MessagesTest {
         try (Mailbox box = open(provider)) {
             MemoryRegion other = box.pair.domain.allocate(64, Access.RECEIVE);
             Messages receiver = box.pair.farEndpoint.messages();
-            receiver.receive(other, 0, 64, RECEIVED);
+            receiver.receive(other.slice(0, 64), RECEIVED);
             other.close();
             assertThat(box.pair.farQueue.inFlight(other)).isOne();
-            assertThatIllegalStateException().isThrownBy(() -> receiver.receive(other, 0, 64, RECEIVED))
+            assertThatIllegalStateException().isThrownBy(() -> receiver.receive(other.slice(0, 64), RECEIVED))
                     .withMessageContaining("closing");
 
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, SENT);
             box.await(1, 1);
             assertThat(box.farDone.tokens()).containsExactly((long) RECEIVED);
         }
@@ -290,8 +290,8 @@ class MessagesTest {
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCompletionNamesTheSenderWhereThatIsAskedFor(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.RMA, Capability.SOURCE)) {
-            box.pair.farEndpoint.messages().receive(box.far, 0, 8, RECEIVED);
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 8), RECEIVED);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, SENT);
             box.await(1, 1);
 
             long source = box.farDone.done.getFirst().source();
@@ -312,17 +312,17 @@ class MessagesTest {
             Peer peer = box.pair.vector.insert(third.address());
             if (ProviderFault.anyOf(provider, ProviderFault.DIRECTED_RECEIVES_IGNORED,
                     ProviderFault.DIRECTED_RECEIVES_CRASH)) {
-                assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, peer, 1))
+                assertThatThrownBy(() -> receiver.receive(box.far.slice(0, 8), peer, 1))
                         .isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("receive with tags from one");
                 return;
             }
-            receiver.receive(box.far, 0, 8, peer, 1);
-            receiver.receive(box.far, 8, 8, box.back, 2);
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            receiver.receive(box.far.slice(0, 8), peer, 1);
+            receiver.receive(box.far.slice(8, 8), box.back, 2);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, SENT);
             box.await(1, 1);
             assertThat(box.farDone.tokens()).containsExactly(2L);
-            third.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            third.messages().send(box.near.slice(0, 8), box.pair.far, SENT);
             box.await(2, 2);
             assertThat(box.farDone.tokens()).containsExactly(2L, 1L);
         }
@@ -385,8 +385,8 @@ class MessagesTest {
             try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA),
                     CompletionQueueAttributes.defaults().format(format));
                     MemoryRegion region = pair.domain.allocate(64, Access.SEND, Access.RECEIVE)) {
-                pair.farEndpoint.messages().receive(region, 32, 8, RECEIVED);
-                pair.endpoint.messages().send(region, 0, 8, pair.far, SENT);
+                pair.farEndpoint.messages().receive(region.slice(32, 8), RECEIVED);
+                pair.endpoint.messages().send(region.slice(0, 8), pair.far, SENT);
                 pair.awaitToken(SENT);
             }
         }

@@ -146,7 +146,7 @@ class MulticastTest {
         try (Member sender = Member.atSource()) {
             MulticastGroup group = sender.join(sender.groupAtPort(1));
             int accepted = 0;
-            while (accepted < 100 && group.trySend(sender.region.slice(0, 8), -1)) {
+            while (accepted < 100 && group.trySend(sender.region, 0, 8, -1)) {
                 accepted++;
             }
             group.close();
@@ -163,9 +163,9 @@ class MulticastTest {
             group.close();
             group.close();
 
-            assertThatIllegalStateException().isThrownBy(() -> group.send(member.region, 0, 8, SENT))
+            assertThatIllegalStateException().isThrownBy(() -> group.send(member.region.slice(0, 8), SENT))
                     .withMessage(group + " is closed");
-            assertThatIllegalStateException().isThrownBy(() -> group.trySend(member.region.slice(0, 8), SENT))
+            assertThatIllegalStateException().isThrownBy(() -> group.trySend(member.region, 0, 8, SENT))
                     .withMessage(group + " is closed");
         }
     }

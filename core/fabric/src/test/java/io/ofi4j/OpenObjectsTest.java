@@ -79,7 +79,7 @@ class OpenObjectsTest {
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             pair.endpoint.recordLatencies(true);
             for (int token = 1; token <= 5; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 pair.awaitToken(token);
             }
             OpenDomain domain = shown();
@@ -115,7 +115,7 @@ class OpenObjectsTest {
     void anObjectOfOneThreadIsShownToAnother() throws Exception {
         try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN));
                 MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
-            pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
+            pair.rma().write(region.slice(0, 8), pair.far, region.remote(), 1);
             pair.awaitToken(1);
             OpenDomain seen = CompletableFuture.supplyAsync(this::shown).get(60, TimeUnit.SECONDS);
 
@@ -128,12 +128,12 @@ class OpenObjectsTest {
     void aPostThatWaitsInVainIsSlow() {
         try (Pair pair = new Pair("shm");
                 MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
-            pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
+            pair.rma().write(region.slice(0, 8), pair.far, region.remote(), 1);
             pair.awaitToken(1);
             pair.endpoint.postTimeout(Duration.ofMillis(5));
             assertThatExceptionOfType(FabricTimeoutException.class).isThrownBy(() -> {
                 while (true) { // nobody polls
-                    pair.rma().write(region, 0, 8, pair.far, region.remote(), 0, 1);
+                    pair.rma().write(region.slice(0, 8), pair.far, region.remote(), 1);
                 }
             });
             assertThat(pair.endpoint.statistics().slowPosts()).isPositive();

@@ -89,11 +89,11 @@ class ProgressThreadTest {
             Peer peer = initiator.peers.insert(target.endpoint.address());
             initiator.memory.segment().fill((byte) 5);
             try (ProgressThread progress = target.domain.startProgress()) {
-                initiator.endpoint.rma().write(initiator.memory, 0, LENGTH, peer, target.memory.remote(), 0, 1);
+                initiator.endpoint.rma().write(initiator.memory.slice(0, LENGTH), peer, target.memory.remote(), 1);
                 assertThat(initiator.completes(Pair.DEADLINE)).isTrue();
                 assertThat(arrives(initiator, target, Pair.DEADLINE)).as("the bytes arrive").isTrue();
                 target.memory.segment().fill((byte) 6);
-                initiator.endpoint.rma().read(initiator.memory, 0, LENGTH, peer, target.memory.remote(), 0, 2);
+                initiator.endpoint.rma().read(initiator.memory.slice(0, LENGTH), peer, target.memory.remote(), 2);
                 assertThat(initiator.completes(Pair.DEADLINE)).isTrue();
                 assertThat(initiator.memory.segment().mismatch(target.memory.segment())).isNegative();
                 assertThat(progress.isRunning()).isTrue();
@@ -136,7 +136,7 @@ class ProgressThreadTest {
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE);
                 ProgressThread progress = pair.domain.startProgress(Duration.ZERO)) {
             for (int i = 0; i < 100; i++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, i);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), i);
             }
             Waiting.YIELD.until(() -> pair.queue.operationsInFlight() == 0, Pair.DEADLINE);
             pair.awaitCompletions(100);
@@ -300,7 +300,7 @@ class ProgressThreadTest {
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             for (int token = 0; token < 10; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 pair.awaitToken(token);
             }
 

@@ -88,7 +88,7 @@ class RegionInUseTest {
         MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE);
         MemorySegment memory = region.segment().fill((byte) 6);
         Writing writing = new Writing(memory);
-        pair.rma().write(region, 0, LENGTH, pair.far, target.remote(), 0, 1);
+        pair.rma().write(region.slice(0, LENGTH), pair.far, target.remote(), 1);
         region.close();
         assertThat(region.operationsInFlight()).isEqualTo(1);
 

@@ -33,7 +33,7 @@ class ReusedNumbersTest {
     @MethodSource(PROVIDERS)
     void closingANewEndpointLeavesTheReceivesOfAnOldOne(String provider) {
         open(provider);
-        pair.endpoint.messages().receive(region, 0, 64, 7);
+        pair.endpoint.messages().receive(region.slice(0, 64), 7);
         pair.domain.endpointNumbers.beginAfter(ContextSlab.MAX_NUMBER);
         pair.domain.openEndpoint().bind(pair.queue).bind(pair.vector).enable().close();
 
@@ -45,7 +45,7 @@ class ReusedNumbersTest {
     @MethodSource(PROVIDERS)
     void aNewRegionIsNotInUseByTheReceiveOfAnOldOne(String provider) {
         open(provider);
-        pair.endpoint.messages().receive(region, 0, 64, 7);
+        pair.endpoint.messages().receive(region.slice(0, 64), 7);
         region.close(); // waits for the receive
         pair.domain.regionNumbers.beginAfter(ContextSlab.MAX_NUMBER);
         try (MemoryRegion added = pair.domain.allocate(64, Access.RECEIVE)) {

@@ -75,7 +75,7 @@ class RmaCallsTest {
             byte[] sent = fill(source);
             long data = pair.domain.info().domain().completionDataSize() == 8 ? 0x1122334455667788L : 0x11223344L;
 
-            pair.rma().writeData(source, 0, LENGTH, data, pair.far, target.remote(), 0, 5);
+            pair.rma().writeData(source.slice(0, LENGTH), data, pair.far, target.remote(), 5);
             assertThat(pollForData(pair, 1)).containsExactly(data);
             pair.awaitCompletions(1);
 
@@ -92,7 +92,7 @@ class RmaCallsTest {
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             byte[] sent = fill(source);
 
-            pair.rma().injectWriteData(source, 0, 8, 77, pair.far, target.remote(), 0);
+            pair.rma().injectWriteData(source.slice(0, 8), 77, pair.far, target.remote());
             assertThat(pollForData(pair, 1)).containsExactly(77L);
 
             assertThat(pair.completed).isEmpty();
@@ -239,7 +239,7 @@ class RmaCallsTest {
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE, Access.REMOTE_READ);
                 MemoryRegion back = pair.domain.allocate(LENGTH, Access.READ)) {
             byte[] sent = fill(source);
-            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
             pair.rma().message().peer(pair.far).local(back, 0, LENGTH).remote(target.remote(), 0, LENGTH)
                     .flags(OperationFlag.FENCE).read(2);
             pair.awaitCompletions(2);
@@ -276,8 +276,8 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
-            List<Runnable> writes = List.of(() -> pair.rma().write(source, 0, 0, pair.far, target.remote(), 0, 1),
-                    () -> pair.rma().writeData(source, 0, 0, 2, pair.far, target.remote(), 0, 1),
+            List<Runnable> writes = List.of(() -> pair.rma().write(source.slice(0, 0), pair.far, target.remote(), 1),
+                    () -> pair.rma().writeData(source.slice(0, 0), 2, pair.far, target.remote(), 1),
                     () -> message.writeVector(1));
             for (Runnable write : writes) {
                 if (hangs) {
@@ -393,7 +393,7 @@ class RmaCallsTest {
             pair.endpoint.postTimeout(Duration.ofMillis(200));
             assertThatThrownBy(() -> {
                 for (int token = 1; token < 10_000; token++) {
-                    pair.rma().write(region, 0, 8, peer, new RemoteRegion(0, 8, 1, Access.REMOTE_WRITE.bit()), 0,
+                    pair.rma().write(region.slice(0, 8), peer, new RemoteRegion(0, 8, 1, Access.REMOTE_WRITE.bit()),
                             token);
                 }
             }).isInstanceOf(FabricException.class).hasMessageContaining("127.0.0.1:" + absent);

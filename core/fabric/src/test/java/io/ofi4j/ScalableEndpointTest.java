@@ -110,8 +110,8 @@ class ScalableEndpointTest {
                 for (int i = 0; i < CONTEXTS; i++) {
                     int index = (i + round) % CONTEXTS;
                     Peer context = world.vector.receiveContext(world.peer, index);
-                    world.receives.get(index).messages().receive(world.region, index * LENGTH, 8, index);
-                    world.transmits.get(i).messages().inject(world.region, 0, 8, context);
+                    world.receives.get(index).messages().receive(world.region.slice(index * LENGTH, 8), index);
+                    world.transmits.get(i).messages().inject(world.region.slice(0, 8), context);
                     world.await(0, round * CONTEXTS + i + 1);
                     assertThat(world.received.getLast()).isEqualTo(index);
                 }
@@ -124,8 +124,8 @@ class ScalableEndpointTest {
     void aPeerIsItsContextNumberZero() {
         try (World world = new World()) {
             world.region.segment().fill((byte) 7);
-            world.receives.getFirst().tagged().receive(world.region, LENGTH, LENGTH, 5, 0, 1);
-            world.transmits.getLast().tagged().send(world.region, 0, LENGTH, world.peer, 5, 2);
+            world.receives.getFirst().tagged().receive(world.region.slice(LENGTH, LENGTH), 5, 0, 1);
+            world.transmits.getLast().tagged().send(world.region.slice(0, LENGTH), world.peer, 5, 2);
             world.await(1, 1);
             assertThat(world.sent).containsExactly(2L);
             assertThat(world.received).containsExactly(1L);
@@ -136,7 +136,8 @@ class ScalableEndpointTest {
     void aTransmitContextWritesToAPeersMemory() {
         try (World world = new World()) {
             world.region.segment().set(JAVA_BYTE, 0, (byte) 3);
-            world.transmits.get(1).rma().write(world.region, 0, 8, world.peer, world.region.remote(), LENGTH, 4);
+            world.transmits.get(1).rma().write(world.region.slice(0, 8), world.peer,
+                    world.region.remote().slice(LENGTH, 8), 4);
             world.await(1, 0);
             Waiting.YIELD.until(() -> {
                 world.poll();
@@ -149,7 +150,7 @@ class ScalableEndpointTest {
     void receivesComeBackWhenTheirContextCloses() {
         try (World world = new World()) {
             for (int i = 0; i < 10; i++) {
-                world.receives.get(1).messages().receive(world.region, 0, LENGTH, i);
+                world.receives.get(1).messages().receive(world.region.slice(0, LENGTH), i);
             }
             world.receives.get(1).close();
             for (int i = 0; i < 20; i++) {
@@ -166,11 +167,11 @@ class ScalableEndpointTest {
         try (World world = new World()) {
             Endpoint transmit = world.transmits.getFirst();
             Endpoint receive = world.receives.getFirst();
-            assertThatThrownBy(() -> transmit.messages().receive(world.region, 0, 8, 1))
+            assertThatThrownBy(() -> transmit.messages().receive(world.region.slice(0, 8), 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("receives nothing");
-            assertThatThrownBy(() -> transmit.tagged().receive(world.region, 0, 8, 1, 0, 1))
+            assertThatThrownBy(() -> transmit.tagged().receive(world.region.slice(0, 8), 1, 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("receives nothing");
-            assertThatThrownBy(() -> receive.messages().send(world.region, 0, 8, world.peer, 1))
+            assertThatThrownBy(() -> receive.messages().send(world.region.slice(0, 8), world.peer, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("only receives");
             assertThatThrownBy(() -> receive.messages().message().peer(world.peer).segment(world.region, 0, 8).send(1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("only receives");
@@ -210,7 +211,7 @@ class ScalableEndpointTest {
                     .withMessageContaining("remove that peer");
             world.vector.remove(world.peer);
             assertThatIllegalStateException()
-                    .isThrownBy(() -> world.transmits.getFirst().messages().send(world.region, 0, 8, context, 1))
+                    .isThrownBy(() -> world.transmits.getFirst().messages().send(world.region.slice(0, 8), context, 1))
                     .withMessageContaining("removed");
         }
     }

@@ -364,7 +364,7 @@ class ScopeTest {
             for (int i = 0; i < endpoints; i++) {
                 Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
                 for (int token = 0; token < 16; token++) {
-                    endpoint.rma().read(region, 0, region.length(), peer, region.remote(), 0, token);
+                    endpoint.rma().read(region.slice(0, region.length()), peer, region.remote(), token);
                 }
             }
             start = System.nanoTime();

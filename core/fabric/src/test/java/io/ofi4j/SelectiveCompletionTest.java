@@ -53,7 +53,7 @@ class SelectiveCompletionTest {
         }
 
         void write(long token) {
-            endpoint.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, token);
+            endpoint.rma().write(source.slice(0, source.length()), pair.far, target.remote(), token);
         }
 
         PreparedRma message() {
@@ -120,9 +120,10 @@ class SelectiveCompletionTest {
     void readsAreSilentToo(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
             byte[] there = fill(selective.target);
-            selective.endpoint.rma().read(selective.source, 0, LENGTH, selective.pair.far, selective.target.remote(), 0,
-                    5);
-            selective.endpoint.rma().read(selective.source, 0, 0, selective.pair.far, selective.target.remote(), 0, 6);
+            selective.endpoint.rma().read(selective.source.slice(0, LENGTH), selective.pair.far,
+                    selective.target.remote(), 5);
+            selective.endpoint.rma().read(selective.source.slice(0, 0), selective.pair.far, selective.target.remote(),
+                    6);
             selective.await(() -> selective.queue.operationsInFlight() == 0);
 
             assertThat(selective.source.segment().toArray(JAVA_BYTE)).isEqualTo(there);
@@ -153,7 +154,8 @@ class SelectiveCompletionTest {
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSilentOperationThatIsCanceledIsReportedOnce(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
-            selective.endpoint.rma().write(selective.source, 0, 8, selective.pair.far, selective.target.remote(), 0, 9);
+            selective.endpoint.rma().write(selective.source.slice(0, 8), selective.pair.far, selective.target.remote(),
+                    9);
             selective.await(() -> selective.queue.operationsInFlight() == 0); // they are connected
             for (int i = 0; i < 4; i++) {
                 selective.endpoint.rma().tryWrite(selective.source, 0, 8 << 20, selective.pair.far,
@@ -181,7 +183,7 @@ class SelectiveCompletionTest {
         try (Selective selective = new Selective(TestProviders.hints("tcp;ofi_rxm"), LENGTH)) {
             RemoteRegion wrong = new RemoteRegion(selective.target.remote().base(), LENGTH,
                     ~selective.target.remote().key(), Access.REMOTE_READ.bit());
-            selective.endpoint.rma().read(selective.source, 0, LENGTH, selective.pair.far, wrong, 0, 11);
+            selective.endpoint.rma().read(selective.source.slice(0, LENGTH), selective.pair.far, wrong, 11);
             selective.await(() -> !selective.errors.isEmpty());
 
             assertThat(selective.errors).singleElement().satisfies(error -> assertThat(error.token()).isEqualTo(11));
@@ -230,7 +232,7 @@ class SelectiveCompletionTest {
                     .isNotZero();
             for (int i = 0; i < 20; i++) {
                 byte[] sent = fill(source);
-                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, i);
+                pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), i);
                 pair.awaitToken(i);
 
                 assertThat(target.segment().mismatch(MemorySegment.ofArray(sent))).as("round %d", i).isEqualTo(-1);
@@ -245,7 +247,7 @@ class SelectiveCompletionTest {
             try (Pair pair = new Pair(TestProviders.hints(provider).operationFlags(flag));
                     MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 3);
+                pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 3);
                 pair.awaitToken(3);
             }
         }
@@ -269,7 +271,7 @@ class SelectiveCompletionTest {
             for (int i = 0; i < 20; i++) {
                 byte[] sent = fill(source);
                 if (i % 2 == 0) {
-                    pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, i);
+                    pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), i);
                 } else {
                     pair.rma().message().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0, LENGTH)
                             .flags(OperationFlag.COMMIT_COMPLETE).write(i);

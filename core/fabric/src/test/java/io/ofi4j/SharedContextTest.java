@@ -212,12 +212,12 @@ class SharedContextTest {
             for (int round = 0; round < rounds; round++) {
                 for (int i = 0; i < SERVED; i++) {
                     int number = round * SERVED + i;
-                    world.context.messages().receive(world.inbox, (long) number * LENGTH, LENGTH, number);
+                    world.context.messages().receive(world.inbox.slice((long) number * LENGTH, LENGTH), number);
                 }
                 for (int i = 0; i < SERVED; i++) {
                     int number = round * SERVED + i;
                     world.outbox.segment().fill((byte) (number + 1));
-                    world.clients.get(i).messages().send(world.outbox, 0, LENGTH, world.peers.get(i), number);
+                    world.clients.get(i).messages().send(world.outbox.slice(0, LENGTH), world.peers.get(i), number);
                     world.await(number + 1, number + 1);
                 }
             }
@@ -236,9 +236,9 @@ class SharedContextTest {
     void everyReceiveThatIsPostedComesBackWhenTheContextCloses(String provider) {
         try (World world = new World(provider).serving(2)) {
             for (int i = 0; i < 10; i++) {
-                world.context.messages().receive(world.inbox, (long) i * LENGTH, LENGTH, i);
+                world.context.messages().receive(world.inbox.slice((long) i * LENGTH, LENGTH), i);
             }
-            world.clients.getLast().messages().send(world.outbox, 0, LENGTH, world.peers.getLast(), 99);
+            world.clients.getLast().messages().send(world.outbox.slice(0, LENGTH), world.peers.getLast(), 99);
             world.await(1, 1);
             world.servers.getFirst().close();
             assertThat(world.queue.operationsInFlight()).isEqualTo(9);
@@ -259,7 +259,7 @@ class SharedContextTest {
     @MethodSource(RECEIVING)
     void aReceiveIsCanceledOrThatIsRefusedByName(String provider) {
         try (World world = new World(provider).serving(1)) {
-            world.context.messages().receive(world.inbox, 0, LENGTH, 7);
+            world.context.messages().receive(world.inbox.slice(0, LENGTH), 7);
             if (provider.contains("sockets")) {
                 assertThatThrownBy(() -> world.context.messages().cancel(7))
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("sockets");
@@ -280,9 +280,11 @@ class SharedContextTest {
     void theContextReceivesAndItsEndpointsSend(String provider) {
         try (World world = new World(provider).serving(1)) {
             Endpoint server = world.servers.getFirst();
-            assertThatIllegalStateException().isThrownBy(() -> server.messages().receive(world.inbox, 0, LENGTH, 1))
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> server.messages().receive(world.inbox.slice(0, LENGTH), 1))
                     .withMessageContaining("post the receive there");
-            assertThatThrownBy(() -> world.context.messages().send(world.outbox, 0, LENGTH, world.peers.getFirst(), 1))
+            assertThatThrownBy(
+                    () -> world.context.messages().send(world.outbox.slice(0, LENGTH), world.peers.getFirst(), 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("only receives");
             assertThatThrownBy(
                     () -> world.context.messages().message().segment(world.outbox, 0, 8).peer(world.peers.getFirst()))
@@ -297,11 +299,11 @@ class SharedContextTest {
                     "Shared receive context " + world.shared.endpoint().type() + " of " + world.shared.provider());
 
             Endpoint client = world.clients.getFirst();
-            client.messages().receive(world.inbox, 0, LENGTH, 3);
+            client.messages().receive(world.inbox.slice(0, LENGTH), 3);
             Peer back = server.info().endpoint().type() == EndpointType.MSG
                     ? server.connection().peer()
                     : world.vector.insert(client.address());
-            server.messages().send(world.outbox, 0, LENGTH, back, 4);
+            server.messages().send(world.outbox.slice(0, LENGTH), back, 4);
             world.await(1, 1); // each queue has one: the client's receive is on its own
             assertThat(world.received).containsExactly(4L);
             assertThat(world.sent).containsExactly(3L);
@@ -382,8 +384,8 @@ class SharedContextTest {
                 Endpoint far = domain.openEndpoint(plain).bind(vector).bind(farQueue).enable()) {
             Peer peer = vector.insert(far.address());
             for (int i = 0; i < 20; i++) {
-                far.messages().receive(region, 0, LENGTH, i);
-                (i % 2 == 0 ? one : two).messages().send(region, 0, LENGTH, peer, i);
+                far.messages().receive(region.slice(0, LENGTH), i);
+                (i % 2 == 0 ? one : two).messages().send(region.slice(0, LENGTH), peer, i);
                 int count = i + 1;
                 Waiting.YIELD.until(() -> {
                     queue.poll((token, flags, length, data) -> sent.add(token), 64);

@@ -125,15 +125,15 @@ class SharedNumbersTest {
 
         private long fetch(int thread, AtomicOperation operation, long operand, long offset) {
             int before = completed.get(thread);
-            endpoint.atomics().fetch(operation, Datatype.INT64, operand, cells, (long) thread * CELL, peer, remote,
-                    offset, thread);
+            endpoint.atomics().fetch(operation, Datatype.INT64, operand, cells.slice((long) thread * CELL, 16), peer,
+                    remote.slice(offset, 8), thread);
             return result(thread, before);
         }
 
         private long swap(int thread, long value, long expected) {
             int before = completed.get(thread);
-            endpoint.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, value, expected, cells,
-                    (long) thread * CELL, peer, remote, LOCK, thread);
+            endpoint.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, value, expected,
+                    cells.slice((long) thread * CELL, 24), peer, remote.slice(LOCK, 8), thread);
             return result(thread, before);
         }
 

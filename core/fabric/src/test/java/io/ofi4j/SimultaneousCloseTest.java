@@ -78,7 +78,7 @@ class SimultaneousCloseTest {
         /** What is in flight has to end with the endpoint. */
         private void post() {
             RemoteRegion there = target.remote();
-            pair.rma().write(source, 0, 8, pair.far, there, 0, 0); // connects
+            pair.rma().write(source.slice(0, 8), pair.far, there, 0); // connects
             pair.awaitToken(0);
             for (int token = 1; token <= OPERATIONS; token++) {
                 pair.rma().tryWrite(source, 0, 8, pair.far, there, 0, token);

@@ -54,8 +54,8 @@ class Sm2Test {
                 far.longestMessage(LENGTH).enable();
                 System.out.println("longest " + far.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE));
                 Peer peer = vector.insert(far.address());
-                far.messages().receive(target, 0, LENGTH, 1);
-                near.messages().send(source, 0, LENGTH, peer, 2);
+                far.messages().receive(target.slice(0, LENGTH), 1);
+                near.messages().send(source.slice(0, LENGTH), peer, 2);
                 List<Long> done = new ArrayList<>();
                 Waiting.YIELD.until(() -> {
                     queue.poll((token, flags, length, data) -> done.add(token), 8);

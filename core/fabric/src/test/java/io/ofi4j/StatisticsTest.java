@@ -36,12 +36,12 @@ class StatisticsTest {
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(0, 0, 0, 0, 0, 0));
             for (int token = 1; token <= 10; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 pair.awaitToken(token);
             }
             assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(10, 0, 0, 0, 0, 0));
             for (int token = 11; token <= 15; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
             }
             assertThat(pair.queue.statistics().inFlight() + pair.queue.statistics().buffered()).isEqualTo(5);
             assertThat(pair.endpoint.statistics().inFlight()).isEqualTo(pair.queue.statistics().inFlight());
@@ -65,7 +65,7 @@ class StatisticsTest {
         try (Pair pair = new Pair(TestProviders.hints(provider), CompletionQueueAttributes.defaults().size(size));
                 MemoryRegion source = pair.domain.allocate(4 * large(pair) / size, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(source.length(), Access.REMOTE_WRITE)) {
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 0); // connects
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 0); // connects
             pair.awaitToken(0);
             CompletionQueueStatistics before = pair.queue.statistics();
             long timesFull = pair.endpoint.statistics().timesFull();
@@ -116,7 +116,7 @@ class StatisticsTest {
             idle.close();
             assertThat(pair.domain.statistics()).isEqualTo(new DomainStatistics(2, 2L * length, 0));
 
-            pair.rma().write(source, 0, length, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, length), pair.far, target.remote(), 1);
             source.close();
             assertThat(pair.domain.statistics()).isEqualTo(new DomainStatistics(2, 2L * length, 1));
             pair.awaitToken(1);
@@ -135,7 +135,7 @@ class StatisticsTest {
             pair.endpoint.recordLatencies(true);
             long start = System.nanoTime();
             write(pair, source, target, 10);
-            pair.rma().read(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.rma().read(source.slice(0, 8), pair.far, target.remote(), 1);
             pair.awaitToken(1);
             long longest = System.nanoTime() - start;
             pair.endpoint.recordLatencies(false);
@@ -157,7 +157,7 @@ class StatisticsTest {
 
     private static void write(Pair pair, MemoryRegion source, MemoryRegion target, int count) {
         for (int at = 0; at < count; at++) {
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, at);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), at);
             pair.awaitToken(at);
         }
     }
@@ -169,10 +169,10 @@ class StatisticsTest {
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE, Access.RECEIVE)) {
             pair.endpoint.recordLatencies(true);
             RemoteRegion there = target.remote();
-            pair.rma().write(source, 0, 8, pair.far,
-                    new RemoteRegion(there.base(), there.length(), there.key() + 1, there.accessBits()), 0, 1);
+            pair.rma().write(source.slice(0, 8), pair.far,
+                    new RemoteRegion(there.base(), there.length(), there.key() + 1, there.accessBits()), 1);
             pair.awaitCompletions(1);
-            pair.endpoint.messages().receive(source, 0, 8, 2);
+            pair.endpoint.messages().receive(source.slice(0, 8), 2);
             assertThat(pair.errors).hasSize(1);
             pair.endpoint.messages().cancel(2);
             pair.awaitCompletions(2);
@@ -198,7 +198,7 @@ class StatisticsTest {
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             RemoteRegion there = target.remote();
             RemoteRegion wrong = new RemoteRegion(there.base(), there.length(), there.key() + 1, there.accessBits());
-            pair.rma().write(source, 0, 8, pair.far, wrong, 0, 1);
+            pair.rma().write(source.slice(0, 8), pair.far, wrong, 1);
             pair.awaitCompletions(1);
 
             assertThat(pair.errors).hasSize(1);

@@ -36,8 +36,8 @@ class TaggedTest {
     void aMessageArrivesWholeWithItsTag(String provider, int size) {
         try (Mailbox box = open(provider)) {
             box.write(size, size);
-            box.pair.farEndpoint.tagged().receive(box.far, 0, Mailbox.LENGTH, TAG, 0, RECEIVED);
-            box.pair.endpoint.tagged().send(box.near, 0, size, box.pair.far, TAG, SENT);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, Mailbox.LENGTH), TAG, 0, RECEIVED);
+            box.pair.endpoint.tagged().send(box.near.slice(0, size), box.pair.far, TAG, SENT);
             box.await(1, 1);
 
             assertThat(box.nearDone.tokens()).containsExactly((long) SENT);
@@ -56,10 +56,10 @@ class TaggedTest {
             Tagged sender = box.pair.endpoint.tagged();
             for (int i = 0; i < count; i++) {
                 box.near.segment().set(ValueLayout.JAVA_LONG, 8L * i, i);
-                sender.send(box.near, 8L * i, 8, box.pair.far, i, i);
+                sender.send(box.near.slice(8L * i, 8), box.pair.far, i, i);
             }
             for (int i = count - 1; i >= 0; i--) {
-                box.pair.farEndpoint.tagged().receive(box.far, 8L * i, 8, i, 0, i);
+                box.pair.farEndpoint.tagged().receive(box.far.slice(8L * i, 8), i, 0, i);
             }
             box.await(count, count);
 
@@ -76,11 +76,11 @@ class TaggedTest {
             Tagged sender = box.pair.endpoint.tagged();
             for (int i = 0; i < count; i++) {
                 box.near.segment().set(ValueLayout.JAVA_LONG, 8L * i, i);
-                sender.send(box.near, 8L * i, 8, box.pair.far, i % 10, i);
+                sender.send(box.near.slice(8L * i, 8), box.pair.far, i % 10, i);
                 if (i % 50 == 0) { box.poll(); }
             }
             for (int i = 0; i < count; i++) {
-                box.pair.farEndpoint.tagged().receive(box.far, 8L * i, 8, i % 10, 0, i);
+                box.pair.farEndpoint.tagged().receive(box.far.slice(8L * i, 8), i % 10, 0, i);
                 if (i % 50 == 0) { box.poll(); }
             }
             box.await(count, count);
@@ -94,23 +94,23 @@ class TaggedTest {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             if (ProviderFault.MASKS_IGNORED.isOf(provider)) {
-                assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, 0x100, 0xff, RECEIVED))
+                assertThatThrownBy(() -> receiver.receive(box.far.slice(0, 8), 0x100, 0xff, RECEIVED))
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("ignore");
                 return;
             }
-            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 0x242, 1); // early
-            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 0x142, 2);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 8), box.pair.far, 0x242, 1); // early
+            box.pair.endpoint.tagged().send(box.near.slice(0, 8), box.pair.far, 0x142, 2);
             for (int i = 0; i < 100; i++) {
                 box.poll();
             }
             boolean isInOrder = ProviderFault.NO_EARLY_TAGS_SAVED.isOf(provider);
-            receiver.receive(box.far, 0, 8, isInOrder ? 0x200 : 0x100, 0xff, RECEIVED);
+            receiver.receive(box.far.slice(0, 8), isInOrder ? 0x200 : 0x100, 0xff, RECEIVED);
             box.await(0, 1);
             assertThat(box.farDone.done.getFirst().tag()).isEqualTo(isInOrder ? 0x242 : 0x142);
 
-            receiver.receive(box.far, 0, 8, isInOrder ? 0x100 : 0x200, 0xff, RECEIVED);
-            receiver.receive(box.far, 0, 8, 0x300, 0xff, RECEIVED);
-            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 0x3ff, 3); // late
+            receiver.receive(box.far.slice(0, 8), isInOrder ? 0x100 : 0x200, 0xff, RECEIVED);
+            receiver.receive(box.far.slice(0, 8), 0x300, 0xff, RECEIVED);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 8), box.pair.far, 0x3ff, 3); // late
             box.await(3, 3);
             assertThat(box.farDone.done).extracting(Mailbox.Done::tag).containsExactlyInAnyOrder(0x142L, 0x242L,
                     0x3ffL);
@@ -124,8 +124,8 @@ class TaggedTest {
             Tagged sender = box.pair.endpoint.tagged();
             Tagged receiver = box.pair.farEndpoint.tagged();
             box.write(32, 4);
-            receiver.receive(box.far, 0, 8, 1, 0, 1);
-            sender.inject(box.near, 0, 8, box.pair.far, 1);
+            receiver.receive(box.far.slice(0, 8), 1, 0, 1);
+            sender.inject(box.near.slice(0, 8), box.pair.far, 1);
             receiver.message().segment(box.far, 16, 8).segment(box.far, 8, 8).tag(2).receive(2);
             PreparedMessage message = sender.message().peer(box.pair.far).segment(box.near, 16, 8)
                     .segment(box.near, 8, 8).tag(2);
@@ -144,10 +144,10 @@ class TaggedTest {
     void dataComesWithTheTag(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged sender = box.pair.endpoint.tagged();
-            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 1);
-            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 2);
-            sender.sendData(box.near, 0, 8, 0x1234, box.pair.far, TAG, SENT);
-            sender.injectData(box.near, 0, 8, 0x5678, box.pair.far, TAG);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, 8), TAG, 0, 1);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, 8), TAG, 0, 2);
+            sender.sendData(box.near.slice(0, 8), 0x1234, box.pair.far, TAG, SENT);
+            sender.injectData(box.near.slice(0, 8), 0x5678, box.pair.far, TAG);
             box.await(1, 2);
             assertThat(box.farDone.done).extracting(Mailbox.Done::data).containsExactly(0x1234L, 0x5678L);
         }
@@ -171,7 +171,7 @@ class TaggedTest {
             box.farDone.errors.clear();
 
             box.write(100, 5);
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             long token = 2;
             while (box.farDone.done.isEmpty()) {
                 box.farDone.errors.clear();
@@ -180,7 +180,7 @@ class TaggedTest {
             }
             assertThat(box.farDone.done.getFirst().token()).isEqualTo(token);
             assertThat(box.farDone.done.getFirst().length()).isEqualTo(100);
-            receiver.receive(box.far, 0, 100, TAG, 0, RECEIVED);
+            receiver.receive(box.far.slice(0, 100), TAG, 0, RECEIVED);
             box.await(1, 2);
             assertThat(box.farDone.tokens()).contains((long) RECEIVED);
             assertThat(box.hasArrived(100)).isTrue();
@@ -196,7 +196,7 @@ class TaggedTest {
                 assertThatThrownBy(() -> receiver.discard(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
                 return;
             }
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             while (box.farDone.done.isEmpty()) {
                 box.farDone.errors.clear();
                 receiver.discard(TAG, 0, 1);
@@ -221,7 +221,7 @@ class TaggedTest {
                         .isInstanceOf(UnsupportedOperationException.class);
                 return;
             }
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             awaitLook(box, () -> receiver.peek(box.back, TAG, 0, 2));
             assertThat(box.farDone.done.getLast().length()).isEqualTo(100);
             box.farDone.errors.clear();
@@ -241,7 +241,7 @@ class TaggedTest {
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
                 box.farDone.errors.clear();
             }
-            receiver.receive(box.far, 0, 100, TAG, 0, RECEIVED);
+            receiver.receive(box.far.slice(0, 100), TAG, 0, RECEIVED);
             box.await(1, box.farDone.done.size() + 1);
             assertThat(box.farDone.tokens()).contains((long) RECEIVED);
         } catch (NoProviderException e) {
@@ -271,7 +271,7 @@ class TaggedTest {
                 return;
             }
             box.write(100, 8);
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             claim(box, 2);
             receiver.discardClaimed(TAG, 0, 2);
             box.await(1, 2);
@@ -281,8 +281,8 @@ class TaggedTest {
             assertThatIllegalArgumentException().isThrownBy(() -> receiver.discardClaimed(TAG, 0, 2))
                     .withMessageContaining("claim one");
 
-            receiver.receive(box.far, 0, 100, TAG, 0, RECEIVED);
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT + 1);
+            receiver.receive(box.far.slice(0, 100), TAG, 0, RECEIVED);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT + 1);
             box.await(2, 3);
             assertThat(box.hasArrived(100)).isTrue();
         }
@@ -322,23 +322,24 @@ class TaggedTest {
             }
             int size = 1 << 20;
             box.write(size, 6);
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             claim(box, 2);
             assertThat(box.farDone.done.getLast()).satisfies(done -> assertThat(done.length()).isEqualTo(100));
             assertThat(box.pair.farQueue.operationsInFlight()).as("the claim").isEqualTo(1);
 
-            receiver.receive(box.far, 0, size, TAG, 0, RECEIVED); // gets the next, though the claimed one came before
-            box.pair.endpoint.tagged().send(box.near, 0, size, box.pair.far, TAG, SENT + 1);
+            receiver.receive(box.far.slice(0, size), TAG, 0, RECEIVED); // gets the next, though the claimed one came before
+            box.pair.endpoint.tagged().send(box.near.slice(0, size), box.pair.far, TAG, SENT + 1);
             box.await(2, 2);
             assertThat(box.hasArrived(size)).isTrue();
             box.far.segment().fill((byte) 0);
-            receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 2);
+            receiver.receiveClaimed(box.far.slice(0, 100), TAG, 0, 2);
             box.await(2, 3);
             assertThat(box.farDone.done.getLast().token()).isEqualTo(2);
             assertThat(box.hasArrived(100)).isTrue();
             assertThat(box.farDone.errors).isEmpty();
             assertThat(box.pair.farQueue.operationsInFlight()).isZero();
-            assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 2))
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> receiver.receiveClaimed(box.far.slice(0, 100), TAG, 0, 2))
                     .withMessageContaining("claim one");
         }
     }
@@ -354,7 +355,8 @@ class TaggedTest {
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
             }
             assertThat(box.pair.farQueue.operationsInFlight()).isZero();
-            assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 1))
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> receiver.receiveClaimed(box.far.slice(0, 100), TAG, 0, 1))
                     .withMessageContaining("no claimed message has token 1");
         }
     }
@@ -364,7 +366,7 @@ class TaggedTest {
     void anEndpointIsClosedWithAClaimedMessage(String provider) {
         try (Mailbox box = open(provider)) {
             if (cannotClaim(provider)) { return; } // as another test says
-            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             claim(box, 1);
             box.await(1, 1);
             box.pair.farEndpoint.close();
@@ -382,16 +384,16 @@ class TaggedTest {
             Peer peer = box.pair.vector.insert(third.address());
             Tagged receiver = box.pair.farEndpoint.tagged();
             if (peer.entry.isRespelled) { // shm of 2.6, within one process; DirectedReceiveTest has two
-                assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, peer, TAG, 0, 1))
+                assertThatThrownBy(() -> receiver.receive(box.far.slice(0, 8), peer, TAG, 0, 1))
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("does not recognize");
                 return;
             }
-            receiver.receive(box.far, 0, 8, peer, TAG, 0, 1);
-            receiver.receive(box.far, 8, 8, box.back, TAG, 0, 2);
-            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, TAG, SENT);
+            receiver.receive(box.far.slice(0, 8), peer, TAG, 0, 1);
+            receiver.receive(box.far.slice(8, 8), box.back, TAG, 0, 2);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 8), box.pair.far, TAG, SENT);
             box.await(1, 1);
             assertThat(box.farDone.tokens()).containsExactly(2L);
-            third.tagged().send(box.near, 0, 8, box.pair.far, TAG, SENT);
+            third.tagged().send(box.near.slice(0, 8), box.pair.far, TAG, SENT);
             box.await(2, 2);
             assertThat(box.farDone.tokens()).containsExactly(2L, 1L);
         }
@@ -403,8 +405,8 @@ class TaggedTest {
         try (Mailbox box = open(provider)) {
             Tagged tagged = box.pair.endpoint.tagged();
             long highest = Long.highestOneBit(tagged.tagBits());
-            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, highest, 0, RECEIVED);
-            tagged.send(box.near, 0, 8, box.pair.far, highest, SENT);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, 8), highest, 0, RECEIVED);
+            tagged.send(box.near.slice(0, 8), box.pair.far, highest, SENT);
             box.await(1, 1);
             assertThat(box.farDone.done.getFirst().tag()).isEqualTo(highest);
 
@@ -421,11 +423,11 @@ class TaggedTest {
     void aCanceledReceiveComesBackOnceAndOthersStay(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            receiver.receive(box.far, 0, 8, 1, 0, 1);
-            receiver.receive(box.far, 8, 8, 2, 0, 2);
+            receiver.receive(box.far.slice(0, 8), 1, 0, 1);
+            receiver.receive(box.far.slice(8, 8), 2, 0, 2);
             receiver.cancel(1);
             box.await(0, 1);
-            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 2, SENT);
+            box.pair.endpoint.tagged().send(box.near.slice(0, 8), box.pair.far, 2, SENT);
             box.await(1, 2);
 
             assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ECANCELED);

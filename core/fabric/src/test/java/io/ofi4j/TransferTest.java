@@ -41,7 +41,7 @@ class TransferTest {
                 byte[] sent = fill(source.segment().asSlice(offset, size));
                 target.segment().fill((byte) 0x5a);
 
-                pair.rma().write(source, offset, size, pair.far, target.remote(), GUARD, size);
+                pair.rma().write(source.slice(offset, size), pair.far, target.remote().slice(GUARD, size), size);
                 pair.awaitToken(size);
                 awaitArrival(pair, target, sent);
 
@@ -62,7 +62,7 @@ class TransferTest {
                 byte[] there = fill(source.segment().asSlice(offset, size));
                 target.segment().fill((byte) 0x5a);
 
-                pair.rma().read(target, GUARD, size, pair.far, source.remote(), offset, size);
+                pair.rma().read(target.slice(GUARD, size), pair.far, source.remote().slice(offset, size), size);
                 pair.awaitToken(size);
 
                 assertArrived(target, there);
@@ -83,7 +83,7 @@ class TransferTest {
                     byte[] sent = fill(source.segment().asSlice(0, size));
                     target.segment().fill((byte) 0x5a);
 
-                    pair.rma().injectWrite(source, 0, size, pair.far, target.remote(), GUARD);
+                    pair.rma().injectWrite(source.slice(0, size), pair.far, target.remote().slice(GUARD, size));
                     source.segment().fill((byte) 0);
                     awaitArrival(pair, target, sent);
 
@@ -105,7 +105,8 @@ class TransferTest {
             long limit = Math.min(LARGE, pair.rma().maximumMessageSize());
 
             for (long done = 0; done < LARGE; done += limit) {
-                pair.rma().write(here, done, Math.min(limit, LARGE - done), pair.far, there.remote(), done, 1);
+                pair.rma().write(here.slice(done, Math.min(limit, LARGE - done)), pair.far,
+                        there.remote().slice(done, Math.min(limit, LARGE - done)), 1);
                 pair.awaitToken(1, LONG);
             }
             Waiting.YIELD.until(() -> {
@@ -114,7 +115,8 @@ class TransferTest {
             }, LONG);
             here.segment().fill((byte) 0);
             for (long done = 0; done < LARGE; done += limit) {
-                pair.rma().read(here, done, Math.min(limit, LARGE - done), pair.far, there.remote(), done, 2);
+                pair.rma().read(here.slice(done, Math.min(limit, LARGE - done)), pair.far,
+                        there.remote().slice(done, Math.min(limit, LARGE - done)), 2);
                 pair.awaitToken(2, LONG);
             }
 

@@ -102,7 +102,7 @@ class TutorialTest {
 
             // The write: 64 bytes from offset 0 of our region to offset 0 of the peer's. The token is yours: it comes
             // back.
-            here.rma().write(source, 0, 64, peer, target.remote(), 0, 42);
+            here.rma().write(source.slice(0, 64), peer, target.remote(), 42);
 
             // Polling makes progress, and hands each completion to the handler: the write is done, the source may be
             // reused.
@@ -136,7 +136,7 @@ class TutorialTest {
             theirs.segment().set(JAVA_INT, 60, 2026);
 
             // Four bytes from offset 60 of their region to offset 8 of ours. When it completes, the bytes are here.
-            here.rma().read(sink, 8, 4, peer, theirs.remote(), 60, 1);
+            here.rma().read(sink.slice(8, 4), peer, theirs.remote().slice(60, 4), 1);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 16) > 0, SOON);
 
             assertThat(sink.segment().get(JAVA_INT, 8)).isEqualTo(2026);
@@ -159,13 +159,13 @@ class TutorialTest {
             Rma rma = here.rma();
 
             // Out of bounds: of our region, or of the peer's.
-            assertThatThrownBy(() -> rma.write(source, 60, 8, peer, target.remote(), 0, 1))
+            assertThatThrownBy(() -> rma.write(source.slice(60, 8), peer, target.remote(), 1))
                     .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> rma.write(source, 0, 64, peer, target.remote(), 0, 1))
+            assertThatThrownBy(() -> rma.write(source.slice(0, 64), peer, target.remote(), 1))
                     .isInstanceOf(IndexOutOfBoundsException.class);
 
             // Not what the region is for: the peer may not read it.
-            assertThatThrownBy(() -> rma.read(source, 0, 8, peer, target.remote(), 0, 1))
+            assertThatThrownBy(() -> rma.read(source.slice(0, 8), peer, target.remote(), 1))
                     .isInstanceOf(IllegalArgumentException.class);
 
             // Too early to close: the message names what is still open.
@@ -174,7 +174,7 @@ class TutorialTest {
             // Too late to use.
             MemoryRegion gone = domain.allocate(64, Access.WRITE);
             gone.close();
-            assertThatIllegalStateException().isThrownBy(() -> rma.write(gone, 0, 8, peer, target.remote(), 0, 1));
+            assertThatIllegalStateException().isThrownBy(() -> rma.write(gone.slice(0, 8), peer, target.remote(), 1));
         }
     }
 
@@ -220,7 +220,7 @@ class TutorialTest {
          */
         void send(int number, int round) {
             outbox.segment().set(JAVA_INT, 0, number);
-            endpoint.rma().writeData(outbox, 0, 8, round, peer, theirInbox, 0, round);
+            endpoint.rma().writeData(outbox.slice(0, 8), round, peer, theirInbox, round);
         }
 
         /**
@@ -320,7 +320,7 @@ class TutorialTest {
                 Endpoint here = domain.openEndpoint().bind(queue).bind(peers).enable();
                 Endpoint there = domain.openEndpoint().bind(queue).bind(peers).enable()) {
             Peer peer = peers.insert(there.address());
-            here.rma().read(memory, 0, 8, peer, memory.remote(), 32, 5);
+            here.rma().read(memory.slice(0, 8), peer, memory.remote().slice(32, 8), 5);
 
             List<Long> tokens = new ArrayList<>();
             assertThat(queue.await((token, flags, length, data) -> tokens.add(token), 16, SOON)).isEqualTo(1);
@@ -343,11 +343,11 @@ class TutorialTest {
                 Endpoint here = domain.openEndpoint().bind(queue).bind(peers).enable();
                 Endpoint there = domain.openEndpoint().bind(queue).bind(peers).enable()) {
             Peer peer = peers.insert(there.address());
-            there.tagged().receive(inbox, 0, 8, 0x20, 0, 20);
-            there.tagged().receive(inbox, 8, 8, 0x10, 0, 10);
+            there.tagged().receive(inbox.slice(0, 8), 0x20, 0, 20);
+            there.tagged().receive(inbox.slice(8, 8), 0x10, 0, 10);
             outbox.segment().set(JAVA_INT, 0, 7);
             // the receive with this tag takes it, though it was posted later
-            here.tagged().send(outbox, 0, 8, peer, 0x10, 1);
+            here.tagged().send(outbox.slice(0, 8), peer, 0x10, 1);
 
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> {
@@ -379,12 +379,13 @@ class TutorialTest {
             shared.segment().set(JAVA_LONG, 0, 41);
 
             // Adds 1 to their number, in one step, whoever else does so at the same time; the cell gets what it was.
-            here.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, cell, 0, peer, shared.remote(), 0, 1);
+            here.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, cell.slice(0, 16), peer, shared.remote(), 1);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 16) > 0, SOON);
             assertThat(cell.segment().get(JAVA_LONG, 0)).isEqualTo(41);
 
             // A lock: 7 goes there if 0 is there. Who finds 0 in the cell has it, and gives it back by writing 0.
-            here.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 0, cell, 0, peer, shared.remote(), 8, 2);
+            here.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 0, cell.slice(0, 24), peer,
+                    shared.remote().slice(8, 8), 2);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 16) > 0, SOON);
             assertThat(cell.segment().get(JAVA_LONG, 0)).isZero();
 

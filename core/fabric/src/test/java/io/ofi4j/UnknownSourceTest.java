@@ -20,8 +20,8 @@ class UnknownSourceTest {
             MemoryRegion region) {
         long sourceOf(Endpoint sender) {
             long[] source = {NOTHING};
-            far.messages().receive(region, 0, LENGTH, 1);
-            sender.messages().send(region, 0, LENGTH, toFar, 2);
+            far.messages().receive(region.slice(0, LENGTH), 1);
+            sender.messages().send(region.slice(0, LENGTH), toFar, 2);
             Waiting.YIELD.until(() -> {
                 queue.poll((token, flags, length, data) -> {}, 8);
                 farQueue.poll((DetailedCompletionHandler) (token, flags, length, data, buffer, tag, from) -> {

@@ -93,7 +93,7 @@ class UnloadedClassesTest {
         public static void run(String provider) throws Exception {
             try (Pair pair = new Pair(provider);
                     MemoryRegion local = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
-                pair.rma().write(local, 0, 8, pair.far, local.remote(), 8, 1);
+                pair.rma().write(local.slice(0, 8), pair.far, local.remote().slice(8, 8), 1);
                 pair.awaitToken(1);
                 ObjectName name = new ObjectName(OpenObjectsMXBean.NAME);
                 Libfabric.load().showOpenObjects();

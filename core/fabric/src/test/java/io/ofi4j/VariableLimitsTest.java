@@ -76,7 +76,7 @@ class VariableLimitsTest {
             }
             try (Pair pair = new Pair(arguments[0]);
                     MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
-                pair.rma().write(region, 0, 8, pair.far, region.remote(), 32, 1);
+                pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(32, 8), 1);
                 pair.awaitToken(1);
                 System.out.println("has written");
             } catch (UnsupportedOperationException e) {

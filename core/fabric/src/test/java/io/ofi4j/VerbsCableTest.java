@@ -291,10 +291,12 @@ class VerbsCableTest {
             long before = bytesSent();
             region.segment().fill((byte) 7);
             for (int token = 0; token < WINDOW; token++) {
-                link.rma().write(region, 0, LENGTH, link.peer(), far.region, (long) token * LENGTH, token);
+                link.rma().write(region.slice(0, LENGTH), link.peer(), far.region.slice((long) token * LENGTH, LENGTH),
+                        token);
             }
             awaitAll(link, WINDOW);
-            link.rma().read(region, LENGTH, LENGTH, link.peer(), far.region, (WINDOW - 1L) * LENGTH, WINDOW);
+            link.rma().read(region.slice(LENGTH, LENGTH), link.peer(), far.region.slice((WINDOW - 1L) * LENGTH, LENGTH),
+                    WINDOW);
             awaitAll(link, 1);
 
             assertThat(region.segment().asSlice(LENGTH).elements(JAVA_BYTE))

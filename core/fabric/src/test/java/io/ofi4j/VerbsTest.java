@@ -202,7 +202,7 @@ class VerbsTest {
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             RemoteRegion right = there.remote();
             RemoteRegion wrong = new RemoteRegion(right.base(), 8, right.key() ^ 0x5500, right.accessBits());
-            pair.rma().read(here, 0, 8, pair.far, right, 0, OUTSTANDING); // with which ofi_rxm connects
+            pair.rma().read(here.slice(0, 8), pair.far, right, OUTSTANDING); // with which ofi_rxm connects
             pair.awaitToken(OUTSTANDING);
             pair.completed.clear();
             List<Long> posted = new ArrayList<>();
@@ -274,10 +274,10 @@ class VerbsTest {
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ)) {
             assumeTrue(isSoftIwarp(pair), "only siw of Linux does that");
             RemoteRegion right = there.remote();
-            pair.rma().read(here, 0, 8, pair.far,
-                    new RemoteRegion(right.base(), 8, right.key() ^ 0x5500, right.accessBits()), 0, 1);
+            pair.rma().read(here.slice(0, 8), pair.far,
+                    new RemoteRegion(right.base(), 8, right.key() ^ 0x5500, right.accessBits()), 1);
             pair.awaitCompletions(1);
-            pair.rma().read(here, 0, 8, pair.far, right, 0, 2);
+            pair.rma().read(here.slice(0, 8), pair.far, right, 2);
             Waiting.YIELD.until(() -> {
                 back(pair);
                 return pair.endpoint.connection().state() == Connection.State.SHUT_DOWN;
@@ -297,7 +297,7 @@ class VerbsTest {
                 MemoryRegion here = pair.domain.allocate(8, Access.READ);
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ)) {
             there.segment().set(JAVA_LONG, 0, 77);
-            pair.rma().read(here, 0, 8, pair.far, there.remote(), 0, 1);
+            pair.rma().read(here.slice(0, 8), pair.far, there.remote(), 1);
             pair.awaitToken(1);
             assertThat(here.segment().get(JAVA_LONG, 0)).isEqualTo(77);
         }

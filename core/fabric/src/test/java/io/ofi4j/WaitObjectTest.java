@@ -103,7 +103,7 @@ class WaitObjectTest {
                 queue.await(NOTHING, 1, SHORT);
                 open().close();
                 queue.await(NOTHING, 1, SHORT);
-                near.rma().write(source, 0, 8, vector.insert(far.address()), target.remote(), 0, round);
+                near.rma().write(source.slice(0, 8), vector.insert(far.address()), target.remote(), round);
                 List<Long> tokens = new ArrayList<>();
                 queue.await((token, flags, length, data) -> tokens.add(token), 1, Pair.DEADLINE);
                 counter.await(round, Pair.DEADLINE);
@@ -144,7 +144,7 @@ class WaitObjectTest {
                 MemoryRegion source = domain.allocate(8, Access.WRITE);
                 MemoryRegion target = domain.allocate(8, Access.REMOTE_WRITE)) {
             Peer self = vector.insert(endpoint.address());
-            endpoint.rma().write(source, 0, 8, self, target.remote(), 0, 7);
+            endpoint.rma().write(source.slice(0, 8), self, target.remote(), 7);
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> {
                 one.poll((token, flags, length, data) -> tokens.add(token), 16);

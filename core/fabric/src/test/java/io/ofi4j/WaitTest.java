@@ -103,7 +103,7 @@ class WaitTest {
             });
             List<Long> tokens = new ArrayList<>();
             for (long token = 0; token < count; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 assertThat(pair.queue.await((t, f, l, d) -> tokens.add(t), 16, Pair.DEADLINE)).isPositive();
             }
             far.cancel(true);
@@ -212,7 +212,7 @@ class WaitTest {
             }
             pool.submit(() -> {
                 for (long token = 0; token < threads; token++) {
-                    pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                    pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 }
             }).get(20, TimeUnit.SECONDS);
             Waiting.YIELD.until(() -> {
@@ -243,7 +243,7 @@ class WaitTest {
                 }));
             }
             for (long token = 0; token < count; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 pair.queue.poll(handler, 4);
                 pair.farQueue.poll(NOTHING, 64);
             }
@@ -271,7 +271,7 @@ class WaitTest {
             int denials = 0;
             long start = System.nanoTime();
             for (long token = 0; token < count; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
                 while (tokens.size() <= token && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
                     if (pair.fabric.tryWait(pair.queue, pair.farQueue)) {
                         Descriptors.poll(1000, pair.queue.waitDescriptor(), pair.farQueue.waitDescriptor());
@@ -310,7 +310,7 @@ class WaitTest {
                 pair.queue.poll(NOTHING, 16);
                 return pair.queue.tryWait();
             }, Pair.DEADLINE);
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 5);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 5);
             Waiting.YIELD.until(() -> {
                 pair.queue.progress();
                 pair.farQueue.progress();
@@ -362,10 +362,10 @@ class WaitTest {
             });
             List<Long> tokens = new ArrayList<>();
             CompletionHandler handler = (t, f, l, d) -> tokens.add(t);
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
             assertThat(pair.queue.await(handler, 16, SHORT)).isLessThanOrEqualTo(1);
             for (long token = 2; token <= 4; token++) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), token);
             }
             int before = tokens.size();
             assertThat(pair.queue.await(handler, 16, Pair.DEADLINE)).isGreaterThanOrEqualTo(3);

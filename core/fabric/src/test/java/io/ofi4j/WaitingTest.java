@@ -75,7 +75,7 @@ class WaitingTest {
             int[] asked = new int[1];
             assertThat(waiting.tryUntil(() -> ++asked[0] < 0, LONG)).isFalse();
             assertThat(asked[0]).as("it blocks once it has spun").isLessThan(SPINS + BLOCKS);
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 7);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 7);
             List<Long> tokens = new ArrayList<>();
             waiting.until(() -> pair.queue.poll((token, flags, length, data) -> tokens.add(token), 1) > 0,
                     Pair.DEADLINE);

@@ -73,7 +73,7 @@ public final class ConnectedPair {
             Connection connection = endpoint.connection();
             RemoteRegion remote = RemoteRegion.decode(connection.connect(EndpointAddress.of(address), DEADLINE));
             memory.segment().setString(0, "Hello from process " + ProcessHandle.current().pid());
-            endpoint.rma().writeData(memory, 0, 64, 7, connection.peer(), remote, 0, 42);
+            endpoint.rma().writeData(memory.slice(0, 64), 7, connection.peer(), remote, 42);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, DEADLINE);
             System.out.println("the server has the message");
         }

@@ -250,7 +250,7 @@ public final class GradientAllReduce {
         long from = (long) first(block, count) * Float.BYTES;
         long length = (long) first(block + 1, count) * Float.BYTES - from;
         Peer peer = ranks.peer(next);
-        endpoint.rma().writeData(memory, from, length, step, peer, ranks.region(next, 0), to, 0);
+        endpoint.rma().writeData(memory.slice(from, length), step, peer, ranks.region(next, 0).slice(to, length), 0);
     }
 
     /** Waits for the previous rank's write, and until the block that this one has written may change. */

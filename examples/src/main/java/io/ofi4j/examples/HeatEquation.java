@@ -140,8 +140,9 @@ public final class HeatEquation {
     }
 
     private void write(int state, int row, int rank, int haloThere) {
-        endpoint.rma().writeData(plate, offset(state, row), (long) width * Double.BYTES, state % 2, ranks.peer(rank),
-                ranks.region(rank, 0), offset(state, haloThere), 0);
+        endpoint.rma().writeData(plate.slice(offset(state, row), (long) width * Double.BYTES), state % 2,
+                ranks.peer(rank), ranks.region(rank, 0).slice(offset(state, haloThere), (long) width * Double.BYTES),
+                0);
     }
 
     private final CompletionHandler completions = (token, flags, length, data) -> {

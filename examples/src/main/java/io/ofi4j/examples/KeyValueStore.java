@@ -159,7 +159,7 @@ public final class KeyValueStore {
             }
         }
         double seconds = (System.nanoTime() - begin) / 1e9;
-        endpoint.rma().writeData(entry, 0, ENTRY, GOODBYE, server, table, (long) ENTRIES * ENTRY, 0);
+        endpoint.rma().writeData(entry.slice(0, ENTRY), GOODBYE, server, table.slice((long) ENTRIES * ENTRY, ENTRY), 0);
         await();
         System.out.printf(
                 "%.0f operations/s; read p50 %.1f us, p99 %.1f us; update p50 %.1f us, p99 %.1f us; %d waits for locks%n",
@@ -179,7 +179,7 @@ public final class KeyValueStore {
     private int find(long key) {
         for (int at = hash(key);; at = (at + 1) % ENTRIES) {
             do {
-                endpoint.rma().read(entry, 0, ENTRY, server, table, (long) at * ENTRY, 0);
+                endpoint.rma().read(entry.slice(0, ENTRY), server, table.slice((long) at * ENTRY, ENTRY), 0);
                 await();
             } while (entry.segment().get(ValueLayout.JAVA_LONG, CHECKSUM) != checksum(entry.segment()));
             long found = entry.segment().get(ValueLayout.JAVA_LONG, KEY);
@@ -198,7 +198,7 @@ public final class KeyValueStore {
                 memory.set(ValueLayout.JAVA_LONG, 0, version + 2);
                 memory.set(ValueLayout.JAVA_LONG, VALUE, memory.get(ValueLayout.JAVA_LONG, VALUE) + 1);
                 memory.set(ValueLayout.JAVA_LONG, CHECKSUM, checksum(memory));
-                endpoint.rma().writeData(entry, 0, ENTRY, at, server, table, (long) at * ENTRY, 0);
+                endpoint.rma().writeData(entry.slice(0, ENTRY), at, server, table.slice((long) at * ENTRY, ENTRY), 0);
                 await();
                 return retries;
             }
@@ -208,8 +208,8 @@ public final class KeyValueStore {
 
     /** Makes the version odd, if it is still this one. */
     private boolean lock(int at, long version) {
-        endpoint.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, version + 1, version, cell, 0, server, table,
-                (long) at * ENTRY, 0);
+        endpoint.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, version + 1, version, cell.slice(0, 24),
+                server, table.slice((long) at * ENTRY, 8), 0);
         await();
         return cell.segment().get(ValueLayout.JAVA_LONG, 0) == version;
     }

@@ -208,8 +208,8 @@ public final class ReplicatedLog {
 
     private void write(Replica replica, long first, long end) {
         try {
-            endpoint.rma().writeData(log, first * ENTRY, (end - first) * ENTRY, end, replica.peer, replica.memory,
-                    first * ENTRY, replica.number);
+            endpoint.rma().writeData(log.slice(first * ENTRY, (end - first) * ENTRY), end, replica.peer,
+                    replica.memory.slice(first * ENTRY, (end - first) * ENTRY), replica.number);
         } catch (FabricException e) {
             lost[replica.number] = true;
         }
@@ -245,7 +245,7 @@ public final class ReplicatedLog {
     private void sayGoodbye() {
         try (ProgressThread _ = domain.startProgress()) {
             for (Replica replica : replicas) {
-                endpoint.rma().writeData(log, 0, ENTRY, GOODBYE, replica.peer, replica.memory, 0, replica.number);
+                endpoint.rma().writeData(log.slice(0, ENTRY), GOODBYE, replica.peer, replica.memory, replica.number);
             }
             replicas.forEach(replica -> rendezvous.await("checked " + replica.number, SOON));
         }
@@ -267,8 +267,8 @@ public final class ReplicatedLog {
             end = told;
             told = NOTHING;
             counts.setLongRelease(0, end);
-            endpoint.rma().injectWriteData(counts, 0, Long.BYTES, number, leader.peer, leader.memory,
-                    (long) number * Long.BYTES);
+            endpoint.rma().injectWriteData(counts.slice(0, Long.BYTES), number, leader.peer,
+                    leader.memory.slice((long) number * Long.BYTES, Long.BYTES));
         }
         System.out.printf("replica %d has %d entries, checksum %x%n", number, end, checksum(0, end));
         rendezvous.publish("checked " + number, new byte[0]);
@@ -284,7 +284,7 @@ public final class ReplicatedLog {
         Replica survivor = meet(task.getInt());
         long end = task.getLong();
         if (end > 0) {
-            endpoint.rma().read(log, 0, end * ENTRY, survivor.peer, survivor.memory, 0, survivor.number);
+            endpoint.rma().read(log.slice(0, end * ENTRY), survivor.peer, survivor.memory, survivor.number);
             Waiting.BACKOFF.until(() -> {
                 queue.poll(completions, 1);
                 return completed > 0;

@@ -35,7 +35,7 @@ public final class WriteToPeer {
                 Endpoint there = domain.openEndpoint().bind(queue).bind(peers).enable()) {
             Peer peer = peers.insert(there.address()); // with two processes: bytes sent over, as is target.remote()
             source.segment().setString(0, "Hello, peer");
-            here.rma().write(source, 0, 64, peer, target.remote(), 0, 42);
+            here.rma().write(source.slice(0, 64), peer, target.remote(), 42);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {
                 System.out.println("operation " + token + " has completed");
             }, 1) > 0, Duration.ofSeconds(5));

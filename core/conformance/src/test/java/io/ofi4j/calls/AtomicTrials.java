@@ -27,7 +27,7 @@ final class AtomicTrials {
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_atomic", of(t -> {
-            atomics(t).execute(change(t), INT64, t.here, 0, 1, t.pair.far, t.there.remote(), 0, TOKEN);
+            atomics(t).execute(change(t), INT64, t.here.slice(0, INT64.size()), t.pair.far, t.there.remote(), TOKEN);
             awaitChanged(t);
         }));
         all.put("fi_atomicv", of(t -> {
@@ -39,12 +39,13 @@ final class AtomicTrials {
             awaitChanged(t);
         }));
         all.put("fi_inject_atomic", of(t -> {
-            atomics(t).inject(change(t), INT64, t.here, 0, 1, t.pair.far, t.there.remote(), 0);
+            atomics(t).inject(change(t), INT64, t.here.slice(0, INT64.size()), t.pair.far, t.there.remote());
             awaitTarget(t, changed(t));
             assertThat(t.pair.completed).isEmpty();
         }));
         all.put("fi_fetch_atomic", of(t -> {
-            atomics(t).fetch(fetch(t), INT64, t.here, 0, 1, t.here, 8, t.pair.far, t.there.remote(), 0, TOKEN);
+            atomics(t).fetch(fetch(t), INT64, t.here.slice(0, INT64.size()), t.here.slice(8, INT64.size()), t.pair.far,
+                    t.there.remote(), TOKEN);
             awaitFetched(t);
         }));
         all.put("fi_fetch_atomicv", of(t -> {
@@ -57,8 +58,8 @@ final class AtomicTrials {
         }));
         all.put("fi_compare_atomic", of(t -> {
             MemoryRegion here = comparing(t);
-            atomics(t).compare(AtomicOperation.CSWAP, INT64, here, 0, 1, here, 16, here, 8, t.pair.far,
-                    t.there.remote(), 0, TOKEN);
+            atomics(t).compare(AtomicOperation.CSWAP, INT64, here.slice(0, INT64.size()), here.slice(16, INT64.size()),
+                    here.slice(8, INT64.size()), t.pair.far, t.there.remote(), TOKEN);
             awaitSwapped(t);
         }));
         all.put("fi_compare_atomicv", of(t -> {

@@ -57,7 +57,7 @@ final class CompletionTrials {
     private static List<Told> tell(Trial t) {
         List<Told> near = new ArrayList<>();
         List<Told> far = new ArrayList<>();
-        t.rma().writeData(t.here, 0, LENGTH, DATA, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.rma().writeData(t.here.slice(0, LENGTH), DATA, t.pair.far, t.there.remote(), TOKEN);
         Waiting.YIELD.until(() -> {
             t.pair.queue.poll(into(near), LENGTH);
             t.pair.farQueue.poll(into(far), LENGTH);
@@ -84,7 +84,7 @@ final class CompletionTrials {
     private static void readError(Trial t) {
         RemoteRegion there = t.there.remote();
         RemoteRegion wrong = new RemoteRegion(there.base(), LENGTH, ~there.key(), Access.REMOTE_READ.bit());
-        t.rma().read(t.here, 0, LENGTH, t.pair.far, wrong, 0, TOKEN);
+        t.rma().read(t.here.slice(0, LENGTH), t.pair.far, wrong, TOKEN);
         t.pair.awaitCompletions(1, t.deadline);
         assertThat(t.pair.errors).as("the errors").singleElement().satisfies(error -> {
             assertThat(error.token()).isEqualTo(TOKEN);
@@ -99,7 +99,7 @@ final class CompletionTrials {
 
     private static void await(Trial t) throws InterruptedException {
         List<Long> tokens = new ArrayList<>();
-        t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
         t.whileTheFarEndPolls(
                 () -> t.pair.queue.await((token, flags, length, data) -> tokens.add(token), 1, t.deadline));
         assertThat(tokens).containsExactly(TOKEN);
@@ -115,7 +115,7 @@ final class CompletionTrials {
 
     private static void tryWait(Trial t) {
         List<Long> tokens = new ArrayList<>();
-        t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
         long start = System.nanoTime();
         while (tokens.isEmpty() && System.nanoTime() - start < t.deadline.toNanos()) {
             Waiting.block(t.deadline, t.pair.queue, t.pair.farQueue);

@@ -43,7 +43,7 @@ final class CounterTrials {
             awaitOne(t);
         }));
         all.put("fi_cntr_wait", near(WaitObject.UNSPECIFIED, CounterEvent.WRITE, t -> {
-            t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
             t.whileTheFarEndPolls(() -> counter(t).await(1, t.deadline));
             assertThat(counter(t).read()).isEqualTo(1);
             waitNatively(counter(t), t.deadline);
@@ -101,7 +101,7 @@ final class CounterTrials {
     }
 
     private static void read(Trial t) {
-        t.rma().read(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.rma().read(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
         t.awaitToken(TOKEN);
     }
 

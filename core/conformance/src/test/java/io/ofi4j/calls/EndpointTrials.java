@@ -75,7 +75,7 @@ final class EndpointTrials {
                 CallTrial.of(UnaryOperator.identity(), SELECTIVE, EndpointTrials::completeSelectively));
         all.put("fi_ep_alias", CallTrial.of(t -> {
             try (Endpoint alias = t.pair.endpoint.alias(DELIVERY)) {
-                alias.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+                alias.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
                 t.awaitToken(TOKEN);
                 t.awaitWritten();
             }
@@ -150,8 +150,8 @@ final class EndpointTrials {
         try (MemoryRegion near = pair.domain.allocate(LENGTH, Access.SEND);
                 MemoryRegion far = pair.domain.allocate(LENGTH, Access.RECEIVE)) {
             near.segment().fill((byte) 1);
-            receiver.messages().receive(far, 0, LENGTH, TOKEN);
-            pair.endpoint.messages().send(near, 0, LENGTH, pair.far, TOKEN);
+            receiver.messages().receive(far.slice(0, LENGTH), TOKEN);
+            pair.endpoint.messages().send(near.slice(0, LENGTH), pair.far, TOKEN);
             Waiting.YIELD.until(() -> {
                 pair.pollNear();
                 pair.farQueue.poll(noting(received), 64);
@@ -175,8 +175,8 @@ final class EndpointTrials {
                 Endpoint transmit = endpoint.openTransmitContext(0).bind(queue).enable();
                 Endpoint receive = endpoint.openReceiveContext(1).bind(queue).enable()) {
             Peer peer = vector.receiveContext(vector.insert(endpoint.enable().address()), 1);
-            receive.messages().receive(region, 0, LENGTH, TOKEN);
-            transmit.messages().inject(region, 0, 8, peer);
+            receive.messages().receive(region.slice(0, LENGTH), TOKEN);
+            transmit.messages().inject(region.slice(0, 8), peer);
             Waiting.YIELD.until(() -> {
                 queue.poll(noting(received), 64);
                 return received.contains(TOKEN);
@@ -189,13 +189,13 @@ final class EndpointTrials {
     }
 
     private static void isDelivered(Trial t) {
-        t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
         t.awaitToken(TOKEN);
         assertThat(t.there.segment().mismatch(t.here.segment())).isEqualTo(-1);
     }
 
     private static void completeSelectively(Trial t) {
-        t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
         t.message().flags(OperationFlag.COMPLETION).write(TOKEN + 1);
         t.awaitToken(TOKEN + 1);
         t.awaitWritten();
@@ -247,7 +247,7 @@ final class EndpointTrials {
         try (MemoryRegion source = here.allocate(LENGTH, Access.WRITE);
                 MemoryRegion there = target.allocate(LENGTH, Access.REMOTE_WRITE)) {
             source.segment().fill((byte) 1);
-            from.rma().write(source, 0, LENGTH, peer, there.remote(), 0, TOKEN);
+            from.rma().write(source.slice(0, LENGTH), peer, there.remote(), TOKEN);
             Waiting.YIELD.until(() -> {
                 queue.poll((token, flags, length, data) -> {}, 1);
                 return there.segment().mismatch(source.segment()) == -1;

@@ -76,7 +76,7 @@ final class FlagTrials {
         try (MemoryRegion back = t.pair.domain.allocate(LONG_READ, Access.READ);
                 MemoryRegion target = t.pair.domain.allocate(LONG_READ, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             target.segment().fill((byte) 3);
-            t.rma().read(back, 0, LONG_READ, t.pair.far, target.remote(), 0, TOKEN);
+            t.rma().read(back.slice(0, LONG_READ), t.pair.far, target.remote(), TOKEN);
             t.rma().message().peer(t.pair.far).local(t.here, 0, LENGTH)
                     .remote(target.remote(), LONG_READ - LENGTH, LENGTH).flags(OperationFlag.FENCE).write(TOKEN + 1);
             t.pair.awaitCompletions(2, t.deadline);

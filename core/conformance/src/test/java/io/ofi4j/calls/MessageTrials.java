@@ -53,8 +53,8 @@ final class MessageTrials {
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_send, fi_recv", messages(box -> {
-            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
-            sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
+            receiver(box).receive(box.far.slice(0, LENGTH), TOKEN);
+            sender(box).send(box.near.slice(0, LENGTH), box.pair.far, TOKEN);
             require(box, 1);
         }));
         all.put("fi_sendv, fi_recvv", messages(box -> {
@@ -68,33 +68,33 @@ final class MessageTrials {
             require(box, 1);
         }));
         all.put("fi_inject", messages(box -> {
-            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
-            sender(box).inject(box.near, 0, LENGTH, box.pair.far);
+            receiver(box).receive(box.far.slice(0, LENGTH), TOKEN);
+            sender(box).inject(box.near.slice(0, LENGTH), box.pair.far);
             require(box, 0);
         }));
         all.put("fi_senddata", messages(box -> {
-            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
-            sender(box).sendData(box.near, 0, LENGTH, DATA, box.pair.far, TOKEN);
+            receiver(box).receive(box.far.slice(0, LENGTH), TOKEN);
+            sender(box).sendData(box.near.slice(0, LENGTH), DATA, box.pair.far, TOKEN);
             requireData(box, 1);
         }));
         all.put("fi_injectdata", messages(box -> {
-            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
-            sender(box).injectData(box.near, 0, LENGTH, DATA, box.pair.far);
+            receiver(box).receive(box.far.slice(0, LENGTH), TOKEN);
+            sender(box).injectData(box.near.slice(0, LENGTH), DATA, box.pair.far);
             requireData(box, 0);
         }));
         all.put("fi_recv, directed", messages(box -> {
-            receiver(box).receive(box.far, 0, LENGTH, box.back, TOKEN);
-            sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
+            receiver(box).receive(box.far.slice(0, LENGTH), box.back, TOKEN);
+            sender(box).send(box.near.slice(0, LENGTH), box.pair.far, TOKEN);
             require(box, 1);
         }, Capability.DIRECTED_RECV));
         all.put("fi_recvmsg, MULTI_RECV", messages(box -> {
-            receiver(box).receiveMany(box.far, 0, 2 * ROOM, TOKEN);
-            sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
+            receiver(box).receiveMany(box.far.slice(0, 2 * ROOM), TOKEN);
+            sender(box).send(box.near.slice(0, LENGTH), box.pair.far, TOKEN);
             require(box, 1);
             assertThat(box.pair.farQueue.operationsInFlight()).as("room for more").isEqualTo(1);
         }, Capability.MULTI_RECV));
         all.put("fi_cancel", messages(box -> {
-            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
+            receiver(box).receive(box.far.slice(0, LENGTH), TOKEN);
             receiver(box).cancel(TOKEN);
             box.await(0, 1);
             assertThat(box.farDone.errors).singleElement()
@@ -118,8 +118,8 @@ final class MessageTrials {
 
     private static void addTaggedTo(Map<String, CallTrial> all) {
         all.put("fi_tsend, fi_trecv", tagged(box -> {
-            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
-            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            tags(box).receive(box.far.slice(0, LENGTH), TAG, 0, TOKEN);
+            taggedSender(box).send(box.near.slice(0, LENGTH), box.pair.far, TAG, TOKEN);
             require(box, 1);
         }));
         all.put("fi_tsendv, fi_trecvv", tagged(box -> {
@@ -133,28 +133,28 @@ final class MessageTrials {
             require(box, 1);
         }));
         all.put("fi_tinject", tagged(box -> {
-            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
-            taggedSender(box).inject(box.near, 0, LENGTH, box.pair.far, TAG);
+            tags(box).receive(box.far.slice(0, LENGTH), TAG, 0, TOKEN);
+            taggedSender(box).inject(box.near.slice(0, LENGTH), box.pair.far, TAG);
             require(box, 0);
         }));
         all.put("fi_tsenddata", tagged(box -> {
-            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
-            taggedSender(box).sendData(box.near, 0, LENGTH, DATA, box.pair.far, TAG, TOKEN);
+            tags(box).receive(box.far.slice(0, LENGTH), TAG, 0, TOKEN);
+            taggedSender(box).sendData(box.near.slice(0, LENGTH), DATA, box.pair.far, TAG, TOKEN);
             requireData(box, 1);
         }));
         all.put("fi_tinjectdata", tagged(box -> {
-            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
-            taggedSender(box).injectData(box.near, 0, LENGTH, DATA, box.pair.far, TAG);
+            tags(box).receive(box.far.slice(0, LENGTH), TAG, 0, TOKEN);
+            taggedSender(box).injectData(box.near.slice(0, LENGTH), DATA, box.pair.far, TAG);
             requireData(box, 0);
         }));
         all.put("fi_trecv, mask", tagged(box -> {
-            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
-            tags(box).receive(box.far, 0, LENGTH, 0, 0xff, TOKEN);
+            taggedSender(box).send(box.near.slice(0, LENGTH), box.pair.far, TAG, TOKEN);
+            tags(box).receive(box.far.slice(0, LENGTH), 0, 0xff, TOKEN);
             require(box, 1);
         }));
         all.put("fi_trecv, directed", tagged(box -> {
-            tags(box).receive(box.far, 0, LENGTH, box.back, TAG, 0, TOKEN);
-            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            tags(box).receive(box.far.slice(0, LENGTH), box.back, TAG, 0, TOKEN);
+            taggedSender(box).send(box.near.slice(0, LENGTH), box.pair.far, TAG, TOKEN);
             require(box, 1);
         }, Capability.DIRECTED_RECV));
     }
@@ -167,14 +167,14 @@ final class MessageTrials {
                     .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG));
         }));
         all.put("fi_trecvmsg, CLAIM", tagged(box -> {
-            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            taggedSender(box).send(box.near.slice(0, LENGTH), box.pair.far, TAG, TOKEN);
             while (box.farDone.done.isEmpty()) { // until it has come
                 box.farDone.errors.clear();
                 tags(box).claim(TAG, 0, TOKEN);
                 box.await(0, 1);
             }
             box.farDone.done.clear();
-            tags(box).receiveClaimed(box.far, 0, LENGTH, TAG, 0, TOKEN);
+            tags(box).receiveClaimed(box.far.slice(0, LENGTH), TAG, 0, TOKEN);
             require(box, 1);
         }));
         all.put("fi_trecvmsg, DISCARD", tagged(box -> {

@@ -14,7 +14,7 @@ final class RmaTrials {
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_write", CallTrial.of(t -> {
-            t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.rma().write(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
             t.awaitToken(TOKEN);
             t.awaitWritten();
         }));
@@ -29,22 +29,22 @@ final class RmaTrials {
             t.awaitWritten();
         }));
         all.put("fi_inject_write", CallTrial.of(t -> {
-            t.rma().injectWrite(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0);
+            t.rma().injectWrite(t.here.slice(0, LENGTH), t.pair.far, t.there.remote());
             t.awaitWritten();
             assertThat(t.pair.completed).isEmpty();
         }));
         all.put("fi_writedata", CallTrial.of(t -> {
-            t.rma().writeData(t.here, 0, LENGTH, DATA, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.rma().writeData(t.here.slice(0, LENGTH), DATA, t.pair.far, t.there.remote(), TOKEN);
             t.awaitData(DATA);
             t.awaitWritten();
         }));
         all.put("fi_inject_writedata", CallTrial.of(t -> {
-            t.rma().injectWriteData(t.here, 0, LENGTH, DATA, t.pair.far, t.there.remote(), 0);
+            t.rma().injectWriteData(t.here.slice(0, LENGTH), DATA, t.pair.far, t.there.remote());
             t.awaitData(DATA);
             t.awaitWritten();
         }));
         all.put("fi_read", CallTrial.of(t -> {
-            t.rma().read(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.rma().read(t.here.slice(0, LENGTH), t.pair.far, t.there.remote(), TOKEN);
             t.awaitToken(TOKEN);
             t.awaitRead();
         }));

@@ -63,7 +63,7 @@ public final class Trial implements AutoCloseable {
     }
 
     private void write(MemoryRegion from, Peer to, RemoteRegion at) {
-        rma().write(from, 0, LENGTH, to, at, 0, TOKEN);
+        rma().write(from.slice(0, LENGTH), to, at, TOKEN);
         awaitToken(TOKEN);
     }
 

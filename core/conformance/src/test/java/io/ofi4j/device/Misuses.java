@@ -128,8 +128,8 @@ final class Misuses {
                 (cuda, node) -> {
                     MemoryRegion region = node.domain
                             .register(cuda.attributes(cuda.allocate(LENGTH), LENGTH).access(Memory.ALL));
-                    node.endpoint.rma().write(region, 1, LENGTH, node.vector.insert(node.endpoint.address()),
-                            region.remote(), 0, 1);
+                    node.endpoint.rma().write(region.slice(1, LENGTH), node.vector.insert(node.endpoint.address()),
+                            region.remote(), 1);
                     return Result.good("written");
                 });
     }
@@ -186,13 +186,13 @@ final class Misuses {
         refused("the place of a read is freed while it is registered", IllegalStateException.class, "was freed",
                 CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                     cuda.free(memory.gpu);
-                    node.endpoint.rma().read(memory.staged, 0, LENGTH, other.peer, other.host, 0, 2);
+                    node.endpoint.rma().read(memory.staged.slice(0, LENGTH), other.peer, other.host, 2);
                     return Result.good("posted");
                 }));
         refused("the place of a receive is freed while it is registered", IllegalStateException.class, "was freed",
                 CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                     cuda.free(memory.gpu);
-                    node.endpoint.messages().receive(memory.staged, 0, LENGTH, 2);
+                    node.endpoint.messages().receive(memory.staged.slice(0, LENGTH), 2);
                     return Result.good("posted");
                 }));
         for (long length : new long[]{8, 4096, LENGTH}) {
@@ -205,7 +205,7 @@ final class Misuses {
             recorded("the source of a read is freed while it is registered, " + Transfers.text(length),
                     (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                         other.tell("free gpu");
-                        node.endpoint.rma().read(memory.host, 0, length, other.peer, other.gpu, 0, 2);
+                        node.endpoint.rma().read(memory.host.slice(0, length), other.peer, other.gpu, 2);
                         node.await(2);
                         return Result.good("completed without an error; the other process: " + other.tell("get host"));
                     }));
@@ -219,7 +219,7 @@ final class Misuses {
                     MemoryRegion region = node.domain.register(Memory.directly(cuda, pointer, OWN_PAGES));
                     cuda.put(pointer, memory.contents.of(5, OWN_PAGES));
                     other.tell("clear host " + OWN_PAGES);
-                    node.endpoint.rma().write(region, 0, OWN_PAGES, other.peer, other.host, 0, 4);
+                    node.endpoint.rma().write(region.slice(0, OWN_PAGES), other.peer, other.host, 4);
                     region.close();
                     node.await(4);
                     region.close(Duration.ofSeconds(5));
@@ -280,7 +280,7 @@ final class Misuses {
         memory.fill(Place.gpu, length, seed);
         other.tell("clear gpu " + length);
         other.post("receive gpu " + length);
-        memory.node.endpoint.messages().send(memory.direct, 0, length, other.peer, 1);
+        memory.node.endpoint.messages().send(memory.direct.slice(0, length), other.peer, 1);
         memory.node.await(1);
         memory.clear(Place.gpu, length);
         other.received();
@@ -290,7 +290,7 @@ final class Misuses {
     private static String readAndLook(Memory memory, OtherProcess other, long length, int seed) {
         other.tell("fill gpu " + length + " " + seed);
         memory.clear(Place.gpu, length);
-        memory.node.endpoint.rma().read(memory.direct, 0, length, other.peer, other.gpu, 0, 1);
+        memory.node.endpoint.rma().read(memory.direct.slice(0, length), other.peer, other.gpu, 1);
         memory.node.await(1);
         long first = memory.mismatch(Place.gpu, length, seed);
         if (first < 0) { return ""; }
@@ -471,7 +471,7 @@ final class Misuses {
             memory.fill(Place.host, LENGTH, 14);
             try (Saver saver = new Saver(node.domain, node.endpoint, node.queue)) {
                 saver.saveThrough(other.peer, other.saveService());
-                node.endpoint.rma().write(memory.host, 0, LENGTH, other.peer, other.gpu, 0, 1);
+                node.endpoint.rma().write(memory.host.slice(0, LENGTH), other.peer, other.gpu, 1);
                 saver.save(other.peer, other.gpu, Durability.DELIVERED, 2);
                 node.await(1, saver);
                 node.await(2, saver);

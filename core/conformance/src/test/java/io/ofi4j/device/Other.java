@@ -113,11 +113,12 @@ final class Other {
                 return at < 0 ? "ok" : "differs at " + at;
             }
             case "receive" -> {
-                node.endpoint.messages().receive(region(place), 0, length, RECEIVE);
+                node.endpoint.messages().receive(region(place).slice(0, length), RECEIVE);
                 isReceiving = true;
             }
             case "tagged" -> {
-                node.endpoint.tagged().receive(region(place), 0, length, Long.parseLong(words[3]), 0, TAGGED_RECEIVE);
+                node.endpoint.tagged().receive(region(place).slice(0, length), Long.parseLong(words[3]), 0,
+                        TAGGED_RECEIVE);
                 isReceiving = true;
             }
             case "put" -> {

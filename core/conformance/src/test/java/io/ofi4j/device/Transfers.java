@@ -196,9 +196,9 @@ final class Transfers implements AutoCloseable {
         beforeLeaving(path, here, size);
         other.post((isTagged ? "tagged " : "receive ") + there + " " + size + " " + seed);
         if (isTagged) {
-            node.endpoint.tagged().send(local(path, here), 0, size, other.peer, seed, 3);
+            node.endpoint.tagged().send(local(path, here).slice(0, size), other.peer, seed, 3);
         } else {
-            node.endpoint.messages().send(local(path, here), 0, size, other.peer, 3);
+            node.endpoint.messages().send(local(path, here).slice(0, size), other.peer, 3);
         }
         node.await(3);
         other.received();
@@ -262,8 +262,8 @@ final class Transfers implements AutoCloseable {
     private Result sum(Path path, Place here, Place there) {
         other.tell("put " + there + " " + INITIAL);
         put(path, here, OPERAND);
-        node.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64, local(path, here), 0, 1, other.peer,
-                remote(path, there), 0, 4);
+        node.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64, local(path, here).slice(0, 8), other.peer,
+                remote(path, there), 4);
         node.await(4);
         return expect(INITIAL + OPERAND, there);
     }
@@ -282,8 +282,8 @@ final class Transfers implements AutoCloseable {
         other.tell("put " + there + " " + INITIAL);
         put(path, here, OPERAND);
         MemoryRegion region = local(path, here);
-        node.endpoint.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, region, 0, 1, region, Long.BYTES, other.peer,
-                remote(path, there), 0, 5);
+        node.endpoint.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, region.slice(0, 8),
+                region.slice(Long.BYTES, 8), other.peer, remote(path, there), 5);
         node.await(5);
         long before = local(path, here, Long.BYTES);
         return before == INITIAL ? expect(INITIAL + OPERAND, there) : Result.bad("fetched " + before);
@@ -300,8 +300,8 @@ final class Transfers implements AutoCloseable {
             memory.device.put(memory.gpu, both);
         }
         MemoryRegion region = local(path, here);
-        node.endpoint.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, region, 0, 1, region, Long.BYTES, region,
-                2 * Long.BYTES, other.peer, remote(path, there), 0, 6);
+        node.endpoint.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, region.slice(0, 8),
+                region.slice(Long.BYTES, 8), region.slice(2 * Long.BYTES, 8), other.peer, remote(path, there), 6);
         node.await(6);
         long before = local(path, here, 2 * Long.BYTES);
         return before == INITIAL ? expect(OPERAND, there) : Result.bad("fetched " + before);
@@ -316,8 +316,8 @@ final class Transfers implements AutoCloseable {
         seed++;
         memory.fill(here, bytes, seed);
         other.tell("zero " + there + " " + bytes);
-        node.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64, local(path, here), 0, VECTOR, other.peer,
-                remote(path, there), 0, 7);
+        node.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64,
+                local(path, here).slice(0, VECTOR * Long.BYTES), other.peer, remote(path, there), 7);
         node.await(7);
         String wrong;
         long start = System.nanoTime();
@@ -338,7 +338,7 @@ final class Transfers implements AutoCloseable {
             rows.row(name("inject", here + "->" + there, size), () -> {
                 prepare(here, there, size);
                 try {
-                    node.endpoint.rma().injectWrite(region, 0, size, other.peer, other.remote(there), 0);
+                    node.endpoint.rma().injectWrite(region.slice(0, size), other.peer, other.remote(there));
                 } catch (IllegalArgumentException e) {
                     boolean isRight = node.endpoint.rma().injectSize() < size;
                     return isRight ? Result.good(Rows.words(e)) : Result.bad(Rows.words(e));

@@ -98,12 +98,12 @@ class ClosedTargetTest {
                 try (Pair pair = new Pair("shm");
                         MemoryRegion here = pair.domain.allocate(LARGE, Access.WRITE, Access.READ)) {
                     MemoryRegion there = pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.REMOTE_READ);
-                    pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+                    pair.rma().write(here.slice(0, 8), pair.far, there.remote(), 1);
                     pair.awaitCompletions(1);
                     if (time % 2 == 0) {
-                        pair.rma().write(here, 0, LARGE, pair.far, there.remote(), 0, 2);
+                        pair.rma().write(here.slice(0, LARGE), pair.far, there.remote(), 2);
                     } else {
-                        pair.rma().read(here, 0, LARGE, pair.far, there.remote(), 0, 2);
+                        pair.rma().read(here.slice(0, LARGE), pair.far, there.remote(), 2);
                     }
                     pair.farQueue.progress();
                     there.close();
@@ -168,7 +168,7 @@ class ClosedTargetTest {
         /** {@return whether transfers were under way} */
         private static boolean closeUnder(Pair pair, MemoryRegion here, MemoryRegion there, boolean writes, int polls) {
             long length = Math.min(LARGE, pair.rma().maximumMessageSize());
-            pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+            pair.rma().write(here.slice(0, 8), pair.far, there.remote(), 1);
             pair.awaitCompletions(1);
             for (int token = 2; token < 5; token++) {
                 if (writes) {

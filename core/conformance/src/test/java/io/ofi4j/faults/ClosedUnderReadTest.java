@@ -138,9 +138,9 @@ class ClosedUnderReadTest {
                 try (Pair pair = new Pair(arguments[0]);
                         MemoryRegion here = pair.domain.allocate(SIZE, Access.WRITE, Access.READ);
                         MemoryRegion there = pair.domain.allocate(SIZE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
-                    pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+                    pair.rma().write(here.slice(0, 8), pair.far, there.remote(), 1);
                     pair.awaitCompletions(1);
-                    pair.rma().read(here, 0, SIZE, pair.far, there.remote(), 0, 2);
+                    pair.rma().read(here.slice(0, SIZE), pair.far, there.remote(), 2);
                     for (int poll = 0; poll < time % MAX_POLLS; poll++) {
                         pair.farQueue.progress();
                         if (poll % 2 == 1) { pair.pollNear(); }
@@ -172,13 +172,13 @@ class ClosedUnderReadTest {
                         CompletionQueueAttributes.defaults().size(1));
                         MemoryRegion here = pair.domain.allocate(SIZE, Access.WRITE, Access.READ);
                         MemoryRegion there = pair.domain.allocate(SIZE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
-                    pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+                    pair.rma().write(here.slice(0, 8), pair.far, there.remote(), 1);
                     Waiting.YIELD.until(() -> {
                         pair.farQueue.progress();
                         pair.queue.progress();
                         return pair.queue.operationsInFlight() == 0;
                     }, Pair.DEADLINE);
-                    pair.rma().read(here, 0, SIZE, pair.far, there.remote(), 0, 2);
+                    pair.rma().read(here.slice(0, SIZE), pair.far, there.remote(), 2);
                     for (int poll = 0; poll < time; poll++) {
                         pair.farQueue.progress();
                     }

@@ -100,7 +100,7 @@ class DepartedPeerTest {
         /** How often the last write arrives after its peer has left: once, if the race happens. */
         private int run(Endpoint other, CompletionQueue othersQueue) {
             CompletionHandler counting = (token, flags, length, data) -> othersCompleted++;
-            other.rma().writeData(source, 0, 8, OTHERS_DATA, pair.far, target, 0, 0);
+            other.rma().writeData(source.slice(0, 8), OTHERS_DATA, pair.far, target, 0);
             forAMoment(() -> {
                 othersQueue.poll(counting, 64);
                 pair.farQueue.poll((token, flags, length, data) -> {}, 64);

@@ -182,7 +182,7 @@ final class DescriptorSteps implements AutoCloseable {
         begin(Step.WRITE);
         await(deadline -> {
             endpoint.postTimeout(deadline);
-            endpoint.rma().write(source, 0, 8, far, target.remote(), 0, 1);
+            endpoint.rma().write(source.slice(0, 8), far, target.remote(), 1);
         });
         begin(Step.ARRIVAL);
         await(deadline -> Waiting.YIELD.until(() -> {

@@ -42,9 +42,9 @@ public final class DirectedPeer {
             Peer peer = vector.insert(EndpointAddress.of(HexFormat.of().parseHex(in.nextLine())));
             List<Long> done = new ArrayList<>();
             if (arguments[0].equals("send")) {
-                endpoint.tagged().send(region, 0, 8, peer, TAG, 1);
+                endpoint.tagged().send(region.slice(0, 8), peer, TAG, 1);
             } else {
-                endpoint.tagged().receive(region, 0, 8, peer, TAG, 0, 1);
+                endpoint.tagged().receive(region.slice(0, 8), peer, TAG, 0, 1);
                 System.out.println("posted");
             }
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> done.add(token), 8) > 0,

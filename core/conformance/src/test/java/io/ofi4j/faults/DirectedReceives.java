@@ -17,16 +17,16 @@ public final class DirectedReceives {
         try (Mailbox box = new Mailbox(arguments[0], Capability.MSG, Capability.RMA, Capability.DIRECTED_RECV)) {
             Messages receiver = box.pair.farEndpoint.messages();
             try {
-                receiver.receive(box.far, 0, 8, box.back, 1);
+                receiver.receive(box.far.slice(0, 8), box.back, 1);
             } catch (UnsupportedOperationException e) {
                 System.out.println("refused: " + e.getMessage());
                 return;
             }
-            receiver.receive(box.far, 8, 8, 2);
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, 3);
+            receiver.receive(box.far.slice(8, 8), 2);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, 3);
             box.await(1, 1);
             receiver.message().segment(box.far, 16, 8).peer(box.back).receive(4);
-            receiver.receive(box.far, 24, 8, box.back, 5);
+            receiver.receive(box.far.slice(24, 8), box.back, 5);
             receiver.cancel(4);
             box.await(1, 2);
             box.pair.farEndpoint.close();

@@ -41,9 +41,9 @@ public final class EarlyMessage {
             Peer peer = vector.insert(receiver.address());
             List<Long> received = new ArrayList<>();
             if (isTagged) {
-                sender.tagged().send(region, 0, 8, peer, 5, 1);
+                sender.tagged().send(region.slice(0, 8), peer, 5, 1);
             } else {
-                sender.messages().send(region, 0, 8, peer, 1);
+                sender.messages().send(region.slice(0, 8), peer, 1);
             }
             Waiting.YIELD.tryUntil(() -> {
                 queue.poll((token, flags, length, data) -> {}, 8);
@@ -53,9 +53,9 @@ public final class EarlyMessage {
             farVector.insert(stranger.address());
             farVector.insert(sender.address());
             if (isTagged) {
-                receiver.tagged().receive(region, 64, 8, 5, 0, 2);
+                receiver.tagged().receive(region.slice(64, 8), 5, 0, 2);
             } else {
-                receiver.messages().receive(region, 64, 8, 2);
+                receiver.messages().receive(region.slice(64, 8), 2);
             }
             Waiting.YIELD.until(() -> {
                 queue.poll((token, flags, length, data) -> {}, 8);

@@ -79,7 +79,7 @@ class FirstUseTest {
             if (broken != null) { throw broken; }
             if (overflows == 0) { throw new AssertionError("no stack has ended"); }
             drain();
-            rma.write(source, 0, LENGTH, pair.far, target, 0, 7);
+            rma.write(source.slice(0, LENGTH), pair.far, target, 7);
             pair.awaitToken(7);
         }
 

@@ -176,7 +176,7 @@ class JvmSurvivalTest {
 
         private static void write() {
             try (Pair pair = new Pair("shm"); MemoryRegion local = pair.domain.allocate(64, Access.values())) {
-                pair.rma().write(local, 0, 8, pair.far, local.remote(), 8, 1);
+                pair.rma().write(local.slice(0, 8), pair.far, local.remote().slice(8, 8), 1);
                 pair.awaitToken(1);
                 System.out.println("loaded in a hook, and wrote");
             }

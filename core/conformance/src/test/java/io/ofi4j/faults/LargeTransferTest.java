@@ -88,12 +88,12 @@ class LargeTransferTest {
         MemorySegment bytes = region.segment().asSlice(0, length);
         fill(bytes, length);
         double written = seconds(() -> {
-            link.rma().write(region, 0, length, link.peer(), peer.region, 0, length);
+            link.rma().write(region.slice(0, length), link.peer(), peer.region, length);
             await(link, length);
         });
         bytes.fill((byte) 0);
         double read = seconds(() -> {
-            link.rma().read(region, 0, length, link.peer(), peer.region, 0, length + 1);
+            link.rma().read(region.slice(0, length), link.peer(), peer.region, length + 1);
             await(link, length + 1);
         });
         System.out.println(

@@ -44,10 +44,10 @@ public final class LongMessage {
         Endpoint endpoint = domain.openEndpoint().bind(written, Direction.TRANSMIT).bind(queue, Direction.RECEIVE)
                 .bind(vector).address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
         MemoryRegion region = domain.allocate(LONG, Access.SEND, Access.RECEIVE, Access.WRITE, Access.REMOTE_WRITE);
-        if (receives) { endpoint.messages().receive(region, 0, 8, 1); }
+        if (receives) { endpoint.messages().receive(region.slice(0, 8), 1); }
         System.out.println("ready");
         if (!receives) {
-            endpoint.messages().send(region, 0, LONG, insert(vector, arguments[1]), 2);
+            endpoint.messages().send(region.slice(0, LONG), insert(vector, arguments[1]), 2);
             System.out.println("sent");
         }
         Peer itself = vector.insert(endpoint.address());

@@ -43,11 +43,11 @@ class LongMessageTest {
     @Test
     void aMessageLongerThanItsReceiveIsAnErrorAndTheNextOneArrives() {
         try (Mailbox box = new Mailbox("sockets", Capability.MSG, Capability.RMA)) {
-            box.pair.farEndpoint.messages().receive(box.far, 0, 8, 1);
-            box.pair.farEndpoint.messages().receive(box.far, 0, 8, 2);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 8), 1);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 8), 2);
             box.write(100, 6);
-            box.pair.endpoint.messages().send(box.near, 0, 100, box.pair.far, 3);
-            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, 4);
+            box.pair.endpoint.messages().send(box.near.slice(0, 100), box.pair.far, 3);
+            box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, 4);
             box.await(2, 2);
 
             assertThat(box.farDone.errors).extracting(CompletionError::token).containsExactly(1L);

@@ -84,7 +84,7 @@ class MessageFaultTest {
             Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
             Peer peer = vector.insert(EndpointAddress.of(HexFormat.of().parseHex(other.awaitLine("ready "))));
             for (int slot = 1; slot <= RECEIVES; slot++) {
-                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, MESSAGES + slot);
+                endpoint.messages().receive(region.slice((long) slot * LENGTH, LENGTH), MESSAGES + slot);
             }
             Runnable sendAndPoll = () -> {
                 if (posted[0] - tokens.count() < IN_FLIGHT
@@ -139,7 +139,7 @@ class MessageFaultTest {
             Endpoint endpoint = domain.openEndpoint(domain.info().withDestination(there)).bind(events).bind(queue)
                     .enable();
             for (int slot = 1; slot <= RECEIVES; slot++) {
-                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, MESSAGES + slot);
+                endpoint.messages().receive(region.slice((long) slot * LENGTH, LENGTH), MESSAGES + slot);
             }
             endpoint.connection().connect(there, Pair.DEADLINE);
             Peer peer = endpoint.connection().peer();
@@ -199,7 +199,7 @@ class MessageFaultTest {
             }
             Endpoint endpoint = domain.openEndpoint(request).bind(events).bind(queue).enable();
             for (int slot = 0; slot < EXPECTED; slot++) {
-                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, slot);
+                endpoint.messages().receive(region.slice((long) slot * LENGTH, LENGTH), slot);
             }
             endpoint.connection().accept(Pair.DEADLINE);
             long end = System.nanoTime() + Pair.DEADLINE.toNanos();
@@ -220,7 +220,7 @@ class MessageFaultTest {
             Endpoint endpoint = domain.openEndpoint().bind(domain.openAddressVector()).bind(queue).enable();
             MemoryRegion region = domain.allocate((long) EXPECTED * LENGTH, Access.RECEIVE);
             for (int slot = 0; slot < EXPECTED; slot++) {
-                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, slot);
+                endpoint.messages().receive(region.slice((long) slot * LENGTH, LENGTH), slot);
             }
             System.out.println("ready " + HexFormat.of().formatHex(endpoint.address().toBytes()));
             long end = System.nanoTime() + Pair.DEADLINE.toNanos();

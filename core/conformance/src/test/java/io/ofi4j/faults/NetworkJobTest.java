@@ -182,7 +182,7 @@ class NetworkJobTest {
                 Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote());
                 int next = (job.rank() + 1) % job.size();
                 source.segment().set(ValueLayout.JAVA_LONG, 0, 1000 + job.rank());
-                endpoint.rma().write(source, 0, Long.BYTES, ranks.peer(next), ranks.region(next, 0), 0, 1);
+                endpoint.rma().write(source.slice(0, Long.BYTES), ranks.peer(next), ranks.region(next, 0), 1);
                 Waiting.BACKOFF.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, DEADLINE);
                 job.barrier();
                 System.out.println("written: " + inbox.segment().get(ValueLayout.JAVA_LONG, 0));

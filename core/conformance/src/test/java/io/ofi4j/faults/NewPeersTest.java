@@ -90,7 +90,7 @@ class NewPeersTest {
                     CompletionQueue queue = domain.openCompletionQueue();
                     AddressVector vector = domain.openAddressVector();
                     Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable()) {
-                endpoint.rma().write(source, 0, 8, vector.insert(target), region, 0, 1);
+                endpoint.rma().write(source.slice(0, 8), vector.insert(target), region, 1);
                 if (queue.await((token, flags, length, data) -> {}, 1, Pair.DEADLINE) == 0) {
                     throw new AssertionError("a write did not complete");
                 }

@@ -166,7 +166,7 @@ class OutOfMemoryTest {
 
         private static void transfer(Pair pair, MemoryRegion source, MemoryRegion target, int content) {
             source.segment().fill((byte) content);
-            pair.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, content);
+            pair.rma().write(source.slice(0, source.length()), pair.far, target.remote(), content);
             pair.awaitToken(content);
             Waiting.YIELD.until(() -> {
                 pair.poll();

@@ -90,7 +90,7 @@ class PeerSurvivalTest {
             try (Pair pair = new Pair(arguments[0]);
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
                 pair.awaitCompletions(1);
                 inject(pair, source, target);
                 pair.farEndpoint.close();
@@ -161,7 +161,7 @@ class PeerSurvivalTest {
                         MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
                     long length = Math.min(LENGTH, pair.endpoint.info().endpoint().maximumMessageSize());
                     source.segment().fill((byte) 1);
-                    pair.rma().writeData(source, 0, length, 7, pair.far, target.remote(), 0, 1);
+                    pair.rma().writeData(source.slice(0, length), 7, pair.far, target.remote(), 1);
                     Waiting.YIELD.until(() -> {
                         pair.poll();
                         return target.segment().get(ValueLayout.JAVA_BYTE, 0) == 1;
@@ -222,9 +222,9 @@ class PeerSurvivalTest {
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
                 Peer peer = pair.vector.insert(target.address());
-                pair.rma().write(source, 0, 8, peer, there.remote(), 0, 1);
+                pair.rma().write(source.slice(0, 8), peer, there.remote(), 1);
                 Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
-                other.rma().write(source, 0, 8, peer, there.remote(), 0, 2);
+                other.rma().write(source.slice(0, 8), peer, there.remote(), 2);
                 pair.awaitCompletions(2);
                 pair.endpoint.close();
                 other.close();

@@ -116,7 +116,7 @@ class ResourceFaultTest {
             for (long at = 0; at < source.length(); at += Long.BYTES) {
                 source.segment().set(ValueLayout.JAVA_LONG, at, (long) number << 32 | at);
             }
-            pair.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, number);
+            pair.rma().write(source.slice(0, source.length()), pair.far, target.remote(), number);
             pair.awaitToken(number);
             Waiting.YIELD.until(() -> {
                 pair.poll();

@@ -104,7 +104,7 @@ class SharedContextFaultTest {
             outbox = domain.allocate(LENGTH, Access.SEND);
             context = domain.openSharedReceiveContext().bind(queue).enable();
             for (int slot = 0; slot < RECEIVES; slot++) {
-                context.messages().receive(inbox, (long) slot * LENGTH, LENGTH, slot);
+                context.messages().receive(inbox.slice((long) slot * LENGTH, LENGTH), slot);
             }
             boolean connected = isConnected(provider);
             vector = connected ? null : domain.openAddressVector();
@@ -154,7 +154,7 @@ class SharedContextFaultTest {
                 peer = another.connection().peer();
             }
             for (int message = 0; message < LATER; message++) {
-                another.messages().send(outbox, 0, LENGTH, peer, message);
+                another.messages().send(outbox.slice(0, LENGTH), peer, message);
             }
             awaitReceived(before + LATER);
             another.close();

@@ -222,7 +222,7 @@ final class HostileCallbacks {
                 return true;
             }
             pipeline.submit(token, number -> {
-                pair.rma().write(local, 0, 8, pair.far, remote, 8, number);
+                pair.rma().write(local.slice(0, 8), pair.far, remote.slice(8, 8), number);
                 tokens.accept(token);
                 boolean isWhole = false;
                 orphans.put(number, token);

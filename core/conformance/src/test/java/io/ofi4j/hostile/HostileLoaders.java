@@ -56,7 +56,7 @@ final class HostileLoaders {
         public static void transfer(String provider) {
             try (Pair pair = new Pair(provider); MemoryRegion local = pair.domain.allocate(64, Access.values())) {
                 for (int i = 0; i < WRITES; i++) {
-                    pair.rma().write(local, 0, 8, pair.far, local.remote(), 8, i);
+                    pair.rma().write(local.slice(0, 8), pair.far, local.remote().slice(8, 8), i);
                     pair.awaitToken(i);
                 }
             }

@@ -103,10 +103,10 @@ final class HostileServices {
         HostileCallback[] handlers = new HostileCallback[1];
         Random own = run.random();
         HostileRun.Step again = () -> accepted
-                .add(futures.submit(token -> pair.rma().write(region, 0, 8, pair.far, remote, 8, token))
+                .add(futures.submit(token -> pair.rma().write(region.slice(0, 8), pair.far, remote.slice(8, 8), token))
                         .whenComplete((result, why) -> actions.incrementAndGet()));
         HostileRun.Step submit = () -> accepted.add(futures.submit(token -> {
-            pair.rma().write(region, 0, 8, pair.far, remote, 8, token);
+            pair.rma().write(region.slice(0, 8), pair.far, remote.slice(8, 8), token);
             posts[0].misbehave();
         }).whenComplete((result, why) -> {
             actions.incrementAndGet();

@@ -208,7 +208,7 @@ final class HostileShortages {
     /** Loads what a process without descriptors could not load. */
     private static void warmUp(String provider) {
         try (Pair pair = new Pair(provider); MemoryRegion region = pair.domain.allocate(LENGTH, Access.values())) {
-            pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, 1);
+            pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), 1);
             pair.awaitToken(1);
             Descriptors.close(Descriptors.event());
         }

@@ -276,7 +276,7 @@ final class HostileSteps {
         private void transfer(Domain domain, Endpoint endpoint, Peer peer, CompletionQueue queue,
                 CompletionQueue farQueue, MemoryRegion region) {
             begin("post");
-            endpoint.rma().write(region, 0, 8, peer, region.remote(), 8, 1);
+            endpoint.rma().write(region.slice(0, 8), peer, region.remote().slice(8, 8), 1);
             begin("progress thread");
             try (ProgressThread progress = domain.startProgress()) {
                 begin("completion");

@@ -101,13 +101,14 @@ final class HostileTraffic {
         long offset = offset(random);
         boolean isFull = family == Capability.COLLECTIVE && isFull(pair.endpoint);
         switch (isFull || random.nextBoolean() ? Capability.RMA : family) {
-            case ATOMIC -> pair.endpoint.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, near, offset, pair.far,
-                    there, offset, token);
-            case MSG -> pair.endpoint.messages().send(near, offset, length, pair.far, token);
-            case TAGGED -> pair.endpoint.tagged().send(near, offset, length, pair.far, random.nextInt(TAGS), token);
+            case ATOMIC -> pair.endpoint.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, near.slice(offset, 16),
+                    pair.far, there.slice(offset, 8), token);
+            case MSG -> pair.endpoint.messages().send(near.slice(offset, length), pair.far, token);
+            case TAGGED ->
+                pair.endpoint.tagged().send(near.slice(offset, length), pair.far, random.nextInt(TAGS), token);
             case COLLECTIVE ->
                 group.allReduce(AtomicOperation.SUM, Datatype.INT64, near, 0, ELEMENTS, near, LENGTH / 2, token);
-            default -> pair.rma().write(near, offset, length, pair.far, there, offset, token);
+            default -> pair.rma().write(near.slice(offset, length), pair.far, there.slice(offset, length), token);
         }
     }
 

@@ -128,22 +128,22 @@ final class MisuseOfAtomics {
                         atomic("a number of another vector's peer", ARGUMENT, "address vector",
                                 t -> t.atomics.tryInject(SUM, INT64, 1, t.s.pair.far, t.target.remote(), 0)),
                         atomic("operands in a slice that ends inside one", ARGUMENT, "ends inside an element",
-                                t -> t.atomics.tryExecute(SUM, INT64, t.source.slice(0, 12), t.pair.far,
-                                        t.target.remote(), 1)),
+                                t -> t.atomics.execute(SUM, INT64, t.source.slice(0, 12), t.pair.far, t.target.remote(),
+                                        1)),
                         atomic("injected operands in a slice that ends inside one", ARGUMENT, "ends inside an element",
-                                t -> t.atomics.tryInject(SUM, INT64, t.source.slice(0, 12), t.pair.far,
+                                t -> t.atomics.inject(SUM, INT64, t.source.slice(0, 12), t.pair.far,
                                         t.target.remote())),
                         atomic("a result in a longer slice than the operands'", ARGUMENT, "different lengths",
-                                t -> t.atomics.tryFetch(SUM, INT64, t.source.slice(0, 8), t.sink.slice(0, 16),
-                                        t.pair.far, t.target.remote(), 1)),
+                                t -> t.atomics.fetch(SUM, INT64, t.source.slice(0, 8), t.sink.slice(0, 16), t.pair.far,
+                                        t.target.remote(), 1)),
                         atomic("comparands in a longer slice than the operands'", ARGUMENT, "different lengths",
-                                t -> t.atomics.tryCompare(CSWAP, INT64, t.source.slice(0, 8), t.source.slice(0, 16),
+                                t -> t.atomics.compare(CSWAP, INT64, t.source.slice(0, 8), t.source.slice(0, 16),
                                         t.sink.slice(0, 8), t.pair.far, t.target.remote(), 1)),
                         atomic("a slice that is too short for the cell of a fetch", RANGE, "2 elements of INT64",
-                                t -> t.atomics.tryFetch(SUM, INT64, 1, t.cell.slice(0, 15), t.pair.far,
-                                        t.target.remote(), 1)),
+                                t -> t.atomics.fetch(SUM, INT64, 1, t.cell.slice(0, 15), t.pair.far, t.target.remote(),
+                                        1)),
                         atomic("a slice that is too short for the cell of an exchange", RANGE, "3 elements of INT64",
-                                t -> t.atomics.tryCompare(CSWAP, INT64, 1, 2, t.cell.slice(0, 16), t.pair.far,
+                                t -> t.atomics.compare(CSWAP, INT64, 1, 2, t.cell.slice(0, 16), t.pair.far,
                                         t.target.remote(), 1)),
                         atomic("an inject above the limit", ARGUMENT, "not 4097", t -> {
                             long limit = t.atomics.injectSize();
@@ -164,7 +164,8 @@ final class MisuseOfAtomics {
                 atomic("a target of shorts that is not aligned", ARGUMENT, "a multiple of 2",
                         t -> t.execute(SUM, Datatype.INT16, 0, 1, 1)),
                 atomic("a fetch from where it is not aligned", ARGUMENT, "not aligned",
-                        t -> t.atomics.fetch(SUM, INT64, 1, t.cell, 0, t.pair.far, t.target.remote(), 1, 1)),
+                        t -> t.atomics.fetch(SUM, INT64, 1, t.cell.slice(0, 16), t.pair.far,
+                                t.target.remote().slice(1, 8), 1)),
                 atomic("a result past the end", RANGE, OUTSIDE,
                         t -> t.atomics.tryFetch(SUM, INT64, t.source, 0, 2, t.sink, LENGTH - 8, t.pair.far,
                                 t.target.remote(), 0, 1)),
@@ -174,8 +175,8 @@ final class MisuseOfAtomics {
                 atomic("a cell past the end", RANGE, "Out of bound",
                         t -> t.atomics.tryFetch(SUM, INT64, 1, t.cell, LENGTH - 8, t.pair.far, t.target.remote(), 0,
                                 1)),
-                atomic("a cell for less than an exchange", RANGE, "Out of bound", t -> t.atomics.compare(CSWAP, INT64,
-                        1, 2, t.cell, LENGTH - 16, t.pair.far, t.target.remote(), 0, 1)));
+                atomic("a cell for less than an exchange", RANGE, "Out of bound", t -> t.atomics.tryCompare(CSWAP,
+                        INT64, 1, 2, t.cell, LENGTH - 16, t.pair.far, t.target.remote(), 0, 1)));
     }
 
     private static Stream<Misuse> rights() {
@@ -187,7 +188,7 @@ final class MisuseOfAtomics {
                 atomic("comparands of a region for results", ARGUMENT, "lacks [WRITE]",
                         t -> t.compare(CSWAP, t.source, t.sink, t.sink, 0)),
                 atomic("a cell that no result may go to", ARGUMENT, "lacks [READ]",
-                        t -> t.atomics.fetch(SUM, INT64, 1, t.source, 0, t.pair.far, t.target.remote(), 0, 1)),
+                        t -> t.atomics.fetch(SUM, INT64, 1, t.source.slice(0, 16), t.pair.far, t.target.remote(), 1)),
                 atomic("a change of what may be read only", ARGUMENT, "lacks [REMOTE_WRITE]",
                         t -> t.atomics.tryExecute(SUM, INT64, t.source, 0, 1, t.pair.far, t.only(Access.REMOTE_READ), 0,
                                 1)),
@@ -196,8 +197,8 @@ final class MisuseOfAtomics {
                 atomic("a fetch and add to what may be read only", ARGUMENT, "lacks [REMOTE_WRITE]",
                         t -> t.fetch(t.source, t.sink, t.only(Access.REMOTE_READ))),
                 atomic("an exchange with what may be read only", ARGUMENT, "lacks [REMOTE_WRITE]",
-                        t -> t.atomics.compare(CSWAP, INT64, 1, 2, t.cell, 0, t.pair.far, t.only(Access.REMOTE_READ), 0,
-                                1)),
+                        t -> t.atomics.compare(CSWAP, INT64, 1, 2, t.cell.slice(0, 24), t.pair.far,
+                                t.only(Access.REMOTE_READ), 1)),
                 atomic("a read of what may be written only", READS_ARE_REFUSED ? NOT_OFFERED : ARGUMENT,
                         READS_ARE_REFUSED ? "refuses ATOMIC_READ" : "lacks [REMOTE_READ]",
                         t -> t.atomics.tryFetch(AtomicOperation.ATOMIC_READ, INT64, null, 0, 1, t.sink, 0, t.pair.far,
@@ -220,7 +221,7 @@ final class MisuseOfAtomics {
                     t.fetch(t.source, t.sink, t.target.remote());
                 }), atomic("a closed cell", STATE, "closed", t -> {
                     t.cell.close();
-                    t.atomics.fetch(SUM, INT64, 1, t.cell, 0, t.pair.far, t.target.remote(), 0, 1);
+                    t.atomics.fetch(SUM, INT64, 1, t.cell.slice(0, 16), t.pair.far, t.target.remote(), 1);
                 }), atomic("a removed peer", STATE, "removed", t -> {
                     t.pair.vector.remove(t.pair.far);
                     t.execute(SUM, INT64, 0, 1, 0);
@@ -229,7 +230,7 @@ final class MisuseOfAtomics {
                     t.execute(SUM, INT64, 0, 1, 0);
                 }), atomic("an exchange on a closed endpoint", STATE, "closed", t -> {
                     t.pair.endpoint.close();
-                    t.atomics.compare(CSWAP, INT64, 1, 2, t.cell, 0, t.pair.far, t.target.remote(), 0, 1);
+                    t.atomics.compare(CSWAP, INT64, 1, 2, t.cell.slice(0, 24), t.pair.far, t.target.remote(), 1);
                 }), refused("atomic: by a thread that is not the owner", WrongThreadException.class, "thread", s -> {
                     Two t = new Two(s, ThreadingModel.DOMAIN);
                     MisuseStage.elsewhere(() -> t.execute(SUM, INT64, 0, 1, 0));

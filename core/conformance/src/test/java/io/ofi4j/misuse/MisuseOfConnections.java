@@ -81,11 +81,11 @@ final class MisuseOfConnections {
                 connected("a transfer before it is there", STATE, "not connected", c -> {
                     Endpoint fresh = c.fresh().enable();
                     MemoryRegion region = c.s.region(c.pair, Access.WRITE, Access.REMOTE_WRITE);
-                    fresh.rma().write(region, 0, 8, fresh.connection().peer(), region.remote(), 0, 1);
+                    fresh.rma().write(region.slice(0, 8), fresh.connection().peer(), region.remote(), 1);
                 }), connected("a transfer after it was shut down", STATE, "", c -> {
                     MemoryRegion region = c.s.region(c.pair, Access.WRITE, Access.REMOTE_WRITE);
                     c.pair.endpoint.connection().shutdown();
-                    c.pair.rma().write(region, 0, 8, c.pair.far, region.remote(), 0, 1);
+                    c.pair.rma().write(region.slice(0, 8), c.pair.far, region.remote(), 1);
                 }), connected("shut down on a closed endpoint", STATE, "closed", c -> {
                     Connection connection = c.pair.endpoint.connection();
                     closed(c.pair.endpoint);

@@ -119,10 +119,10 @@ final class MisuseOfMessages {
                     messages(box).tryReceive(region, 0, 8, 1);
                 }), on("cancel a token that was not posted", ARGUMENT, "token 9", box -> messages(box).cancel(9)),
                 on("cancel a send", ARGUMENT, "token 9", box -> {
-                    messages(box).send(box.near, 0, 8, box.pair.far, 9);
+                    messages(box).send(box.near.slice(0, 8), box.pair.far, 9);
                     messages(box).cancel(9);
                 }), on("cancel a receive of another endpoint", ARGUMENT, "token 9", box -> {
-                    box.pair.farEndpoint.messages().receive(box.far, 0, 8, 9);
+                    box.pair.farEndpoint.messages().receive(box.far.slice(0, 8), 9);
                     messages(box).cancel(9);
                 }), on("cancel after the close of the endpoint", STATE, "closed", box -> {
                     Tagged tagged = tagged(box);

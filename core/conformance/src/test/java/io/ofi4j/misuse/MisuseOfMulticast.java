@@ -130,7 +130,7 @@ final class MisuseOfMulticast {
                 }), on("a send to the group of a closed endpoint", STATE, "is closed", one -> {
                     MulticastGroup group = one.group();
                     one.scope.close();
-                    group.send(one.region, 0, 8, 1);
+                    group.send(one.region.slice(0, 8), 1);
                 }), on("a send by another thread", owned, WrongThreadException.class, "DOMAIN", one -> {
                     MulticastGroup group = one.group();
                     MisuseStage.elsewhere(() -> group.trySend(one.region, 0, 8, 1));

@@ -44,12 +44,12 @@ final class MisuseOfThreads {
 
     private static Stream<Misuse> of(ThreadingModel model) {
         return Stream.of(
-                wrong(model, "write", o -> o.pair.rma().write(o.here, 0, 8, o.pair.far, o.there.remote(), 0, 1)),
+                wrong(model, "write", o -> o.pair.rma().write(o.here.slice(0, 8), o.pair.far, o.there.remote(), 1)),
                 wrong(model, "tryRead", o -> o.pair.rma().tryRead(o.here, 0, 8, o.pair.far, o.there.remote(), 0, 1)),
                 wrong(model, "injectWrite",
-                        o -> o.pair.rma().injectWrite(o.here, 0, 8, o.pair.far, o.there.remote(), 0)),
+                        o -> o.pair.rma().injectWrite(o.here.slice(0, 8), o.pair.far, o.there.remote())),
                 wrong(model, "writeData",
-                        o -> o.pair.rma().writeData(o.here, 0, 8, 1, o.pair.far, o.there.remote(), 0, 1)),
+                        o -> o.pair.rma().writeData(o.here.slice(0, 8), 1, o.pair.far, o.there.remote(), 1)),
                 wrong(model, "message write", o -> o.message().write(1)),
                 wrong(model, "message tryReadVector", o -> o.message().tryReadVector(1)),
                 wrong(model, "poll", o -> o.pair.queue.poll(IGNORING, 1)),

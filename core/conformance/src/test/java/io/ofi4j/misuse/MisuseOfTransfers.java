@@ -60,14 +60,14 @@ final class MisuseOfTransfers {
                     MemoryRegion large = s.opened(s.pair.domain.allocate(1 << 16, Access.WRITE, Access.REMOTE_WRITE));
                     s.rma().tryInjectWrite(large, 0, 1 << 16, s.pair.far, large.remote(), 0);
                 }), refused("read with inject's limit as length, past the end", RANGE, OUTSIDE,
-                        s -> s.rma().read(s.sink, 1, 4096, s.pair.far, s.target.remote(), 0, 1)));
+                        s -> s.rma().tryRead(s.sink, 1, 4096, s.pair.far, s.target.remote(), 0, 1)));
     }
 
     private static Stream<Misuse> owners() {
         return Stream.of(
                 refused("write from another domain's region", ARGUMENT, "another domain",
-                        s -> s.rma().tryWrite(
-                                s.region(s.other("shm"), Access.WRITE), 0, 8, s.pair.far, s.target.remote(), 0, 1)),
+                        s -> s.rma().tryWrite(s.region(s.other("shm"), Access.WRITE), 0, 8, s.pair.far,
+                                s.target.remote(), 0, 1)),
                 refused("write to another vector's peer", ARGUMENT, "address vector",
                         s -> s.rma().tryWrite(s.source, 0, 8, s.other("shm").far, s.target.remote(), 0, 1)),
                 refused("write to a connected endpoint's peer", ARGUMENT, "address vector",
@@ -76,8 +76,8 @@ final class MisuseOfTransfers {
                         s -> s.rma().tryWrite(MisuseStage.closed(s.source), 0, 8, s.pair.far, s.target.remote(), 0, 1)),
                 refused("read into a closed region", STATE, "closed",
                         s -> s.rma().tryRead(MisuseStage.closed(s.sink), 0, 8, s.pair.far, s.target.remote(), 0, 1)),
-                refused("inject from a closed region", STATE, "closed",
-                        s -> s.rma().injectWrite(MisuseStage.closed(s.source), 0, 8, s.pair.far, s.target.remote(), 0)),
+                refused("inject from a closed region", STATE, "closed", s -> s.rma()
+                        .injectWrite(MisuseStage.closed(s.source).slice(0, 8), s.pair.far, s.target.remote())),
                 refused("write to a removed peer", STATE, "removed", s -> {
                     s.pair.vector.remove(s.pair.far);
                     s.write(1);
@@ -91,7 +91,7 @@ final class MisuseOfTransfers {
                 }), refused("inject on a closed endpoint", STATE, "closed", s -> {
                     Rma rma = s.rma();
                     s.pair.endpoint.close();
-                    rma.injectWrite(s.source, 0, 8, s.pair.far, s.target.remote(), 0);
+                    rma.injectWrite(s.source.slice(0, 8), s.pair.far, s.target.remote());
                 }));
     }
 

@@ -63,7 +63,7 @@ final class MisuseOfUtilities {
         Mailbox box = s.opened(new Mailbox("shm", Capability.MSG, Capability.RMA));
         Pipeline<String> pipeline = new Pipeline<>(box.pair.endpoint, box.pair.queue, 1, IGNORING);
         box.pair.endpoint.postTimeout(SHORT);
-        pipeline.submit("never sent", token -> box.pair.endpoint.messages().receive(box.near, 0, 8, token));
+        pipeline.submit("never sent", token -> box.pair.endpoint.messages().receive(box.near.slice(0, 8), token));
         return pipeline;
     }
 

@@ -151,7 +151,7 @@ final class MisuseOfValues {
                 refused("close a region in use for a negative time", TIME, "still in flight", s -> {
                     Pair tcp = s.other("tcp;ofi_rxm");
                     MemoryRegion large = s.opened(tcp.domain.allocate(8 << 20, Access.WRITE, Access.REMOTE_WRITE));
-                    tcp.rma().write(large, 0, 8 << 20, tcp.far, large.remote(), 0, 1);
+                    tcp.rma().write(large.slice(0, 8 << 20), tcp.far, large.remote(), 1);
                     large.close(MIN_DURATION);
                 }),
                 refused("a progress thread that pauses for ever", ARGUMENT, "0 to 1 second",
@@ -163,7 +163,7 @@ final class MisuseOfValues {
                     s.write(1);
                     Rma rma = s.rma();
                     s.pair.endpoint.close();
-                    rma.write(s.source, 0, 8, s.pair.far, s.target.remote(), 0, 1);
+                    rma.write(s.source.slice(0, 8), s.pair.far, s.target.remote(), 1);
                 }));
     }
 

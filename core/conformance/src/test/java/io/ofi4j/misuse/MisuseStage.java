@@ -61,7 +61,7 @@ final class MisuseStage implements AutoCloseable {
 
     /** A write of 8 bytes with a token. */
     void write(long token) {
-        rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+        rma().write(source.slice(0, 8), pair.far, target.remote(), token);
     }
 
     /** Another fabric with everything in it. */

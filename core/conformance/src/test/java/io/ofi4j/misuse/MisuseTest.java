@@ -192,7 +192,7 @@ class MisuseTest {
         Peer absent = pair.vector.insert(nowhere);
         pair.endpoint.postTimeout(Duration.ofMillis(100));
         try {
-            assertThatThrownBy(() -> pair.rma().write(source, 0, 8, absent, target.remote(), 0, 1))
+            assertThatThrownBy(() -> pair.rma().write(source.slice(0, 8), absent, target.remote(), 1))
                     .isInstanceOf(FabricTimeoutException.class).hasMessageContaining("within 100 ms");
         } finally {
             pair.endpoint.postTimeout(Duration.ofSeconds(10));

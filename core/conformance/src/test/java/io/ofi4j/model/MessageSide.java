@@ -246,7 +246,7 @@ final class MessageSide {
     void takeClaimed() {
         for (Posted look : claimed) {
             long offset = places.removeFirst();
-            look.lane.receiver().tagged().receiveClaimed(memory, offset, LENGTH, look.tag, 0, look.token);
+            look.lane.receiver().tagged().receiveClaimed(memory.slice(offset, LENGTH), look.tag, 0, look.token);
             pending.put(look.token, new Posted(Kind.RECEIVE, look.lane, look.token, offset, look.tag, 0, true));
             seen.merge(look.token, -1, Integer::sum);
         }

@@ -41,11 +41,13 @@ final class ModelCalls {
             };
         }
         switch (op.kind()) {
-            case WRITE -> rma.write(local, at, length, peer, there, thereAt, op.token());
-            case READ -> rma.read(local, at, length, peer, there, thereAt, op.token());
-            case INJECT -> rma.injectWrite(local, at, length, peer, there, thereAt);
-            case WRITE_DATA -> rma.writeData(local, at, length, op.data(), peer, there, thereAt, op.token());
-            case INJECT_DATA -> rma.injectWriteData(local, at, length, op.data(), peer, there, thereAt);
+            case WRITE -> rma.write(local.slice(at, length), peer, there.slice(thereAt, length), op.token());
+            case READ -> rma.read(local.slice(at, length), peer, there.slice(thereAt, length), op.token());
+            case INJECT -> rma.injectWrite(local.slice(at, length), peer, there.slice(thereAt, length));
+            case WRITE_DATA ->
+                rma.writeData(local.slice(at, length), op.data(), peer, there.slice(thereAt, length), op.token());
+            case INJECT_DATA ->
+                rma.injectWriteData(local.slice(at, length), op.data(), peer, there.slice(thereAt, length));
         }
         return true;
     }

@@ -134,7 +134,7 @@ class FailingDiskTest {
 
         private static void write(Saving pair, MemoryRegion source, MemoryRegion target, byte value) {
             source.segment().fill(value);
-            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1_000);
+            pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1_000);
             pair.saver.save(pair.far, target.remote(), Durability.PROCESS_SAFE, ++lastToken);
             pair.await(lastToken);
             require(target.segment().get(JAVA_BYTE, LENGTH - 1) == value, "not there");

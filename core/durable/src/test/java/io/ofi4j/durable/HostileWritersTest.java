@@ -89,7 +89,7 @@ class HostileWritersTest {
             int length = message.put(Field.ID, 77).address(address);
             Peer service = pair.pair.vector.insert(pair.service.ticket().address());
             long before = pair.completed.stream().filter(token -> token == -5).count();
-            pair.endpoint.messages().send(body, 0, length, service, -5);
+            pair.endpoint.messages().send(body.slice(0, length), service, -5);
             Waiting.YIELD.until(() -> {
                 pair.poll();
                 return pair.completed.stream().filter(token -> token == -5).count() > before;

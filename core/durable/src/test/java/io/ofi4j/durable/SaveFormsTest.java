@@ -67,11 +67,11 @@ class SaveFormsTest {
             operand.segment().set(JAVA_LONG, 0, 1);
             for (int round = 1; round <= 5; round++) {
                 for (int one = 0; one < 20; one++) {
-                    atomics.execute(AtomicOperation.SUM, Datatype.INT64, operand, 0, 1, pair.far, target.remote(), 0,
+                    atomics.execute(AtomicOperation.SUM, Datatype.INT64, operand.slice(0, 8), pair.far, target.remote(),
                             1);
                 }
-                atomics.fetch(AtomicOperation.SUM, Datatype.INT64, operand, 0, 1, operand, 8, pair.far, target.remote(),
-                        8, 2);
+                atomics.fetch(AtomicOperation.SUM, Datatype.INT64, operand.slice(0, 8), operand.slice(8, 8), pair.far,
+                        target.remote().slice(8, 8), 2);
                 pair.saver.save(pair.far, target.remote().slice(0, 64), Durability.POWER_SAFE, 100 + round);
                 pair.await(100 + round);
                 assertThat(target.segment().get(JAVA_LONG, 0)).isEqualTo(20 * round);
@@ -102,7 +102,7 @@ class SaveFormsTest {
             RemoteRegion saved = target.remote().slice(BLOCK, BLOCK);
             for (int round = 1; round <= 5; round++) {
                 source.segment().fill((byte) round);
-                pair.rma().write(source, 0, BLOCK, pair.far, target.remote(), BLOCK, 1);
+                pair.rma().write(source.slice(0, BLOCK), pair.far, target.remote().slice(BLOCK, BLOCK), 1);
                 pair.saver.save(pair.far, saved, Durability.POWER_SAFE, OptionalLong.of(40 + round), 100 + round);
                 int wanted = round;
                 Waiting.YIELD.until(() -> {

@@ -80,15 +80,15 @@ class SaveMessagesTest {
             pair.saver.saveThrough(pair.far, pair.service.ticket());
             for (int round = 1; round <= 10; round++) {
                 for (int slot = 0; slot < SLOTS; slot++) {
-                    pair.farEndpoint.messages().receive(inbox, (long) slot * SLOT, SLOT, 1);
+                    pair.farEndpoint.messages().receive(inbox.slice((long) slot * SLOT, SLOT), 1);
                 }
                 outbox.segment().fill((byte) round);
                 for (int slot = 0; slot < SLOTS; slot++) {
                     int length = LENGTHS[(round + slot / 8) % LENGTHS.length];
                     if (length <= messages.injectSize() && slot % 2 == 0) {
-                        messages.inject(outbox, 0, length, pair.far);
+                        messages.inject(outbox.slice(0, length), pair.far);
                     } else {
-                        messages.send(outbox, 0, length, pair.far, 1);
+                        messages.send(outbox.slice(0, length), pair.far, 1);
                     }
                 }
                 pair.saver.saveMessages(pair.far, Durability.POWER_SAFE, 100 + round);
@@ -119,11 +119,11 @@ class SaveMessagesTest {
             for (int round = 0; round <= 20; round++) { // the first has no messages: the service is greeted
                 int count = round * CROWD / 20;
                 for (int slot = 0; slot < count; slot++) {
-                    owner.farEndpoint.messages().receive(inbox, slot * 64L, 64, 1);
+                    owner.farEndpoint.messages().receive(inbox.slice(slot * 64L, 64), 1);
                 }
                 outbox.segment().set(JAVA_LONG, 0, round);
                 for (int slot = 0; slot < count; slot++) {
-                    messages.send(outbox, 0, 8, peer, 1);
+                    messages.send(outbox.slice(0, 8), peer, 1);
                 }
                 writer.saver.saveMessages(peer, Durability.PROCESS_SAFE, 100 + round);
                 for (int poll = 0; poll < 200; poll++) {
@@ -161,7 +161,7 @@ class SaveMessagesTest {
             operand.segment().set(JAVA_LONG, 0, 1);
             for (int round = 1; round <= 20; round++) {
                 for (int one = 0; one < 100; one++) {
-                    atomics.execute(AtomicOperation.SUM, Datatype.INT64, operand, 0, 1, pair.far, target.remote(), 0,
+                    atomics.execute(AtomicOperation.SUM, Datatype.INT64, operand.slice(0, 8), pair.far, target.remote(),
                             1);
                 }
                 pair.saver.save(pair.far, target.remote().slice(0, 64), Durability.PROCESS_SAFE, 100 + round);
@@ -185,7 +185,7 @@ class SaveMessagesTest {
             Messages messages = pair.endpoint.messages();
             pair.saver.saveThrough(pair.far, pair.service.ticket());
             outbox.segment().fill((byte) 1);
-            messages.inject(outbox, 0, 64, pair.far);
+            messages.inject(outbox.slice(0, 64), pair.far);
             pair.saver.saveMessages(pair.far, Durability.POWER_SAFE, 2);
             boolean holdsUp = provider.equals("net") || provider.equals("tcp");
             if (holdsUp) {
@@ -196,7 +196,7 @@ class SaveMessagesTest {
                 pair.await(2);
             }
             assertThat(inbox.segment().get(JAVA_BYTE, 0)).isZero();
-            pair.farEndpoint.messages().receive(inbox, 0, SLOT, 3);
+            pair.farEndpoint.messages().receive(inbox.slice(0, SLOT), 3);
             if (holdsUp) { pair.await(2); }
             pair.saver.saveMessages(pair.far, Durability.POWER_SAFE, 4);
             pair.await(4);
@@ -253,9 +253,9 @@ class SaveMessagesTest {
                         MemoryRegion outbox = pair.domain.allocate(64, Access.SEND)) {
                     pair.service.coverReceives(inbox);
                     pair.saver.saveThrough(pair.far, pair.service.ticket());
-                    pair.farEndpoint.messages().receive(inbox, 0, SLOT, 1);
+                    pair.farEndpoint.messages().receive(inbox.slice(0, SLOT), 1);
                     outbox.segment().fill((byte) 5);
-                    pair.endpoint.messages().send(outbox, 0, 64, pair.far, 1);
+                    pair.endpoint.messages().send(outbox.slice(0, 64), pair.far, 1);
                     pair.saver.saveMessages(pair.far, Durability.PROCESS_SAFE, 2);
                     pair.await(2);
                     assertThat(inbox.segment().get(JAVA_BYTE, 63)).as(provider).isEqualTo((byte) 5);

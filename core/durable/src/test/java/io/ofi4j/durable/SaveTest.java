@@ -67,9 +67,11 @@ class SaveTest {
                 for (long at = 0; at < LENGTH; at += Long.BYTES) {
                     source.segment().set(JAVA_LONG, at, round);
                 }
-                pair.rma().write(source, 0, LENGTH / 2, pair.far, target.remote(), 0, 1);
-                pair.rma().write(source, LENGTH / 2, LENGTH / 4, pair.far, target.remote(), LENGTH / 2, 2);
-                pair.rma().injectWrite(source, 3L * LENGTH / 4, Long.BYTES, pair.far, target.remote(), 3L * LENGTH / 4);
+                pair.rma().write(source.slice(0, LENGTH / 2), pair.far, target.remote(), 1);
+                pair.rma().write(source.slice(LENGTH / 2, LENGTH / 4), pair.far,
+                        target.remote().slice(LENGTH / 2, LENGTH / 4), 2);
+                pair.rma().injectWrite(source.slice(3L * LENGTH / 4, Long.BYTES), pair.far,
+                        target.remote().slice(3L * LENGTH / 4, Long.BYTES));
                 pair.saver.save(pair.far, target.remote(), Durability.POWER_SAFE, 100 + round);
                 pair.await(100 + round);
                 for (long at : new long[]{0, LENGTH / 2 - 8, LENGTH / 2, 3L * LENGTH / 4 - 8, 3L * LENGTH / 4}) {
@@ -107,7 +109,7 @@ class SaveTest {
             RemoteRegion remote = target.remote();
             List<Long> saves = new ArrayList<>();
             for (int block = 0; block < LENGTH / BLOCK; block++) {
-                pair.rma().write(source, 0, BLOCK, pair.far, remote, (long) block * BLOCK, 1);
+                pair.rma().write(source.slice(0, BLOCK), pair.far, remote.slice((long) block * BLOCK, BLOCK), 1);
                 if (block % 4 == 3) {
                     saves.add(1_000L + block);
                     pair.saver.save(pair.far, remote.slice((block - 3L) * BLOCK, 4L * BLOCK), Durability.PROCESS_SAFE,
@@ -132,7 +134,7 @@ class SaveTest {
                     MemoryRegion source = pair.domain.allocate(BLOCK, Access.WRITE)) {
                 pair.saver.saveThrough(pair.far, pair.service.ticket());
                 source.segment().fill((byte) 7);
-                pair.rma().write(source, 0, BLOCK, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source.slice(0, BLOCK), pair.far, target.remote(), 1);
                 pair.saver.save(pair.far, target.remote().slice(0, BLOCK), Durability.POWER_SAFE, 2);
                 pair.await(2);
                 assertThat(target.segment().get(JAVA_LONG, BLOCK - 8)).as(provider).isEqualTo(0x0707070707070707L);
@@ -265,7 +267,7 @@ class SaveTest {
             Peer peer = writer.pair.vector.insert(owner.farEndpoint.address());
             writer.saver.saveThrough(peer, owner.service.ticket());
             source.segment().fill((byte) 1);
-            writer.rma().write(source, 0, BLOCK, peer, target.remote(), BLOCK, 1);
+            writer.rma().write(source.slice(0, BLOCK), peer, target.remote().slice(BLOCK, BLOCK), 1);
             writer.saver.save(peer, target.remote(), Durability.POWER_SAFE, 2);
             List<Long> tokens = new ArrayList<>();
             while (!tokens.contains(2L)) {
@@ -328,7 +330,7 @@ class SaveTest {
                 ByteBuffer.wrap(bytes).putInt(0x4f464953).putInt(1 << 16 | random.nextInt(7)).putLong(random.nextInt(4))
                         .putLong(random.nextInt(4)).putLong(random.nextBoolean() ? bytes.length - 64 : 0);
                 body.segment().asByteBuffer().put(bytes);
-                pair.endpoint.messages().send(body, 0, bytes.length, stranger, 1);
+                pair.endpoint.messages().send(body.slice(0, bytes.length), stranger, 1);
                 pair.await(1);
             }
             pair.saver.save(pair.far, target.remote(), Durability.PROCESS_SAFE, 2);

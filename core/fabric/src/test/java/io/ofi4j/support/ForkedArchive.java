@@ -158,7 +158,7 @@ final class ForkedArchive {
                 try (Pair pair = new Pair(provider);
                         MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                         MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                    pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+                    pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
                     pair.awaitCompletions(1);
                 }
             });

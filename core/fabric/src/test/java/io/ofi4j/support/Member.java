@@ -139,18 +139,18 @@ public final class Member implements AutoCloseable {
 
     public MulticastGroup join(EndpointAddress group) { return endpoint.joinMulticast(group, Pair.DEADLINE); }
 
-    private void receive(long token) { endpoint.messages().receive(region, token, NUMBER, token); }
+    private void receive(long token) { endpoint.messages().receive(region.slice(token, NUMBER), token); }
 
     /** Sends a number to a group. */
     public void send(MulticastGroup group, long number) {
         region.segment().set(ValueLayout.JAVA_LONG, 0, number);
-        group.send(region, 0, NUMBER, SENT);
+        group.send(region.slice(0, NUMBER), SENT);
     }
 
     /** Sends a number to a peer. */
     public void send(Peer peer, long number) {
         region.segment().set(ValueLayout.JAVA_LONG, 0, number);
-        endpoint.messages().send(region, 0, NUMBER, peer, SENT);
+        endpoint.messages().send(region.slice(0, NUMBER), peer, SENT);
     }
 
     public void poll() { queue.poll(handler, RECEIVES); }

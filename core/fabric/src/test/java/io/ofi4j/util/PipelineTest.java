@@ -183,7 +183,7 @@ class PipelineTest {
         try (Pair pair = new Pair("shm");
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
             Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 2, notes);
-            pair.rma().write(near, 0, 8, pair.far, near.remote(), 0, 5);
+            pair.rma().write(near.slice(0, 8), pair.far, near.remote(), 5);
             long start = System.nanoTime();
             while (notes.others.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
                 pipeline.poll();

@@ -45,7 +45,7 @@ class PollGroupTest {
                 PollGroup group = new PollGroup()) {
             group.add(pair.queue, (token, f, l, d) -> near.add(token)).add(pair.farQueue,
                     (token, f, l, d) -> far.add(token));
-            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 7);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 7);
             assertThat(group.await(Pair.DEADLINE)).isEqualTo(1);
             assertThat(near).containsExactly(7L);
             assertThat(group.await(SHORT)).isZero();

@@ -127,7 +127,7 @@ class UtilitiesTutorialTest {
                 key.cancel();
             });
 
-            here.rma().write(memory, 0, 8, peer, memory.remote(), 8, 1);
+            here.rma().write(memory.slice(0, 8), peer, memory.remote().slice(8, 8), 1);
             commands.sink().write(ByteBuffer.wrap(new byte[]{1}));
             long end = System.nanoTime() + SOON.toNanos();
             while (seen.size() < 2 && System.nanoTime() < end) {

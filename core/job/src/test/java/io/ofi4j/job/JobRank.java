@@ -184,7 +184,8 @@ final class JobRank {
         /** Writes 1000 and the rank of this process. */
         void write(Ranks ranks, int to, long offset) {
             source.segment().set(ValueLayout.JAVA_LONG, 0, 1000 + ranks.rank());
-            endpoint.rma().write(source, 0, Long.BYTES, ranks.peer(to), ranks.region(to, 0), offset, 1);
+            endpoint.rma().write(source.slice(0, Long.BYTES), ranks.peer(to),
+                    ranks.region(to, 0).slice(offset, Long.BYTES), 1);
         }
 
         void writeToNext(Ranks ranks) { write(ranks, (ranks.rank() + 1) % ranks.size(), 0); }

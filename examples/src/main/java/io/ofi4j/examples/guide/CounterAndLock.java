@@ -42,16 +42,18 @@ public final class CounterAndLock {
             Atomics atomics = here.atomics();
 
             do { // the lock is 0 while it is free: whoever finds 0 has put the 7 there, and holds it
-                atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 0, cell, 0, peer, remote, LOCK, 1);
+                atomics.compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 0, cell.slice(0, 24), peer,
+                        remote.slice(LOCK, 8), 1);
                 Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
             } while (cell.segment().get(JAVA_LONG, 0) != 0);
 
-            atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 5, cell, 0, peer, remote, COUNTER, 2);
+            atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 5, cell.slice(0, 16), peer, remote.slice(COUNTER, 8), 2);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
             System.out.println("the counter was " + cell.segment().get(JAVA_LONG, 0));
 
             // A fetch completes when the target was changed: from here on another process can take the lock.
-            atomics.fetch(AtomicOperation.ATOMIC_WRITE, Datatype.INT64, 0, cell, 0, peer, remote, LOCK, 3);
+            atomics.fetch(AtomicOperation.ATOMIC_WRITE, Datatype.INT64, 0, cell.slice(0, 16), peer,
+                    remote.slice(LOCK, 8), 3);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
             System.out.println("the counter is " + shared.getLongAcquire(COUNTER) + ", the lock is "
                     + shared.getLongAcquire(LOCK));

@@ -67,11 +67,11 @@ public final class GpuMemory {
                 Endpoint there = domain.openEndpoint().bind(queue).bind(peers).enable()) {
             Peer peer = peers.insert(there.address());
             text.segment().setString(0, "Hello, GPU");
-            here.rma().write(text, 0, 64, peer, gpu.remote(), 0, 1);
+            here.rma().write(text.slice(0, 64), peer, gpu.remote(), 1);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
 
             text.segment().fill((byte) 0);
-            here.rma().read(text, 0, 64, peer, gpu.remote(), 0, 2);
+            here.rma().read(text.slice(0, 64), peer, gpu.remote(), 2);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
             System.out.println("read from the GPU: " + text.segment().getString(0));
         }

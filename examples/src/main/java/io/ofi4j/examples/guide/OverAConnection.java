@@ -64,7 +64,7 @@ public final class OverAConnection {
             Connection connection = endpoint.connection();
             RemoteRegion remote = RemoteRegion.decode(connection.connect(address, SOON));
             outbox.segment().setString(0, "Hello, server");
-            endpoint.rma().writeData(outbox, 0, 64, 7, connection.peer(), remote, 0, 1);
+            endpoint.rma().writeData(outbox.slice(0, 64), 7, connection.peer(), remote, 1);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
             System.out.println("the server has the bytes"); // what DELIVERY_COMPLETE says
         }

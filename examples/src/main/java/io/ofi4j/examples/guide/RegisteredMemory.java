@@ -47,9 +47,9 @@ public final class RegisteredMemory {
             Peer peer = peers.insert(there.address());
             RemoteRegion remote = RemoteRegion.decode(log.remote().encode()); // the bytes that a peer is sent
 
-            here.rma().write(source, 0, 64, peer, remote, 128, 1);
+            here.rma().write(source.slice(0, 64), peer, remote.slice(128, 64), 1);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
-            here.rma().read(copy, 0, 64, peer, remote, 128, 2);
+            here.rma().read(copy.slice(0, 64), peer, remote.slice(128, 64), 2);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
             System.out.println("read from the peer: " + copy.segment().getString(0));
         }

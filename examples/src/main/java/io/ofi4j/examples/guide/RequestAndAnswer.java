@@ -37,15 +37,15 @@ public final class RequestAndAnswer {
             Peer toServer = peers.insert(server.address());
             Peer toClient = peers.insert(client.address());
 
-            server.tagged().receive(inbox, 0, 64, KIND, NUMBER, 1); // a request of any number: these bits are ignored
-            client.tagged().receive(inbox, 64, 64, 0x200 | 7, 0, 2); // the answer to request 7, and no other message
+            server.tagged().receive(inbox.slice(0, 64), KIND, NUMBER, 1); // a request of any number: these bits are ignored
+            client.tagged().receive(inbox.slice(64, 64), 0x200 | 7, 0, 2); // the answer to request 7, and no other message
             outbox.segment().setString(0, "how late is it?");
-            client.tagged().send(outbox, 0, 64, toServer, KIND | 7, 3);
+            client.tagged().send(outbox.slice(0, 64), toServer, KIND | 7, 3);
             await(queue, 1L, 3L);
             System.out.println("the server was asked: " + inbox.segment().getString(0));
 
             outbox.segment().setString(64, "half past nine");
-            server.tagged().send(outbox, 64, 64, toClient, 0x200 | 7, 4);
+            server.tagged().send(outbox.slice(64, 64), toClient, 0x200 | 7, 4);
             await(queue, 2L, 4L);
             System.out.println("the client was told: " + inbox.segment().getString(64));
         }

@@ -46,7 +46,7 @@ public final class RingOfRanks {
             Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote()); // addresses and regions of all
             int next = (job.rank() + 1) % job.size();
             source.segment().set(JAVA_INT, 0, job.rank());
-            endpoint.rma().writeData(source, 0, 4, job.rank(), ranks.peer(next), ranks.region(next, 0), 0, 1);
+            endpoint.rma().writeData(source.slice(0, 4), job.rank(), ranks.peer(next), ranks.region(next, 0), 1);
             int[] left = {2}; // our write, and the write of the rank before us
             Waiting.YIELD.until(() -> {
                 left[0] -= queue.poll((token, flags, length, data) -> {

@@ -46,8 +46,8 @@ public final class SavedWrites {
             saver.saveThrough(peer, SaveService.Ticket.decode(service.ticket().encode())); // once for each peer
             source.segment().setString(0, "first record");
             source.segment().setString(64, "second record");
-            here.rma().write(source, 0, 64, peer, log.remote(), 0, 1);
-            here.rma().write(source, 64, 64, peer, log.remote(), 64, 2);
+            here.rma().write(source.slice(0, 64), peer, log.remote(), 1);
+            here.rma().write(source.slice(64, 64), peer, log.remote().slice(64, 64), 2);
             saver.save(peer, log.remote(), Durability.POWER_SAFE, 3);
             boolean[] saved = new boolean[1];
             Waiting.YIELD.until(() -> {

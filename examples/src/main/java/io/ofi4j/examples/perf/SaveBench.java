@@ -163,7 +163,7 @@ final class SaveBench implements AutoCloseable {
         RemoteRegion remote = target.remote();
         for (int write = 0; write < writes; write++) {
             watchdog.beat();
-            rma.write(source, 0, size, peer, remote, write * size, 1);
+            rma.write(source.slice(0, size), peer, remote.slice(write * size, size), 1);
         }
         return writes;
     }

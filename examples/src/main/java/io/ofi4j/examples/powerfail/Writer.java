@@ -92,7 +92,7 @@ final class Writer implements CompletionHandler {
             stream.written++;
             long at = SlotFile.offsetOf(stream.written);
             SlotFile.fill(stream.source.segment(), stream.written);
-            rma.write(stream.source, at, SlotFile.SLOT, peer, stream.region, at, 0);
+            rma.write(stream.source.slice(at, SlotFile.SLOT), peer, stream.region.slice(at, SlotFile.SLOT), 0);
         }
         saver.save(peer, stream.region, stream.level, stream.written << FILE_BITS | file);
     }

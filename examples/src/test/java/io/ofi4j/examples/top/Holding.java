@@ -43,7 +43,7 @@ public final class Holding {
 
     private static void receive(Endpoint endpoint, MemoryRegion inbox, int count) {
         for (int tag = 0; tag < count; tag++) {
-            endpoint.tagged().receive(inbox, 64L * tag, 64, tag, 0, tag);
+            endpoint.tagged().receive(inbox.slice(64L * tag, 64), tag, 0, tag);
         }
     }
 }

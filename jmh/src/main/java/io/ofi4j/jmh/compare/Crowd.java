@@ -40,7 +40,7 @@ final class Crowd {
         if (!waits) {
             return world.rma.tryRead(world.local, 0, Long.BYTES, world.other, world.otherMailbox, 0, world.posted);
         }
-        world.rma.read(world.local, 0, Long.BYTES, world.other, world.otherMailbox, 0, world.posted);
+        world.rma.read(world.local.slice(0, Long.BYTES), world.other, world.otherMailbox, world.posted);
         return true;
     }
 }

@@ -122,10 +122,10 @@ final class Work {
     /** An inject and a write of the same slice. */
     private void sliceEach(long count) {
         for (long done = 0; done < count; done++) {
-            while (!rma.tryInjectWrite(slice, peer, remote)) {
+            while (!rma.tryInjectWrite(slice.region(), slice.offset(), slice.length(), peer, remote, 0)) {
                 world.makeProgress();
             }
-            while (!rma.tryWrite(slice, peer, remote, world.posted)) {
+            while (!rma.tryWrite(slice.region(), slice.offset(), slice.length(), peer, remote, 0, world.posted)) {
                 world.makeProgress();
             }
             world.posted++;

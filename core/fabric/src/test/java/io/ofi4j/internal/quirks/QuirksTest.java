@@ -306,14 +306,14 @@ class QuirksTest {
             MemoryRegion here = pair.domain.allocate(LENGTH, Access.WRITE, Access.READ);
             MemoryRegion there = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE, Access.REMOTE_READ);
             here.segment().fill((byte) 7);
-            pair.rma().write(here, 0, LENGTH, pair.far, there.remote(), 0, 1);
+            pair.rma().write(here.slice(0, LENGTH), pair.far, there.remote(), 1);
             pair.awaitToken(1);
             Waiting.YIELD.until(() -> {
                 pair.poll();
                 return there.segment().mismatch(here.segment()) < 0;
             }, Pair.DEADLINE);
             here.segment().fill((byte) 0);
-            pair.rma().read(here, 0, LENGTH, pair.far, there.remote(), 0, 2);
+            pair.rma().read(here.slice(0, LENGTH), pair.far, there.remote(), 2);
             pair.awaitToken(2);
             boolean isRead = there.segment().mismatch(here.segment()) < 0;
             // closing both ends in one process is what some of the quirks are for

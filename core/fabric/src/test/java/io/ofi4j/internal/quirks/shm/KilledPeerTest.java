@@ -57,7 +57,7 @@ class KilledPeerTest {
     private static boolean arrives(Pair pair, Peer peer, MemoryRegion source, MemoryRegion target, long value,
             Duration deadline) {
         source.segment().set(JAVA_LONG, 0, value);
-        pair.rma().injectWrite(source, 0, Long.BYTES, peer, target.remote(), 0);
+        pair.rma().injectWrite(source.slice(0, Long.BYTES), peer, target.remote());
         return Waiting.YIELD.tryUntil(() -> {
             pair.poll();
             pair.farQueue.progress();

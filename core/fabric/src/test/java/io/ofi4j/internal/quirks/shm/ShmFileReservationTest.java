@@ -316,7 +316,7 @@ class ShmFileReservationTest {
         static void useAll(Pair pair, Peer peer, RemoteRegion remote, Forked.Running sparse) throws IOException {
             try (MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE)) {
                 source.segment().fill((byte) 7);
-                pair.rma().write(source, 0, 1, peer, remote, 0, 0);
+                pair.rma().write(source.slice(0, 1), peer, remote, 0);
                 sparse.awaitLine("stopped");
                 int taken = 1;
                 while (taken < MAX_POSTS && pair.rma().tryWriteData(source, 0, LENGTH, 1, peer, remote, 0, taken)) {

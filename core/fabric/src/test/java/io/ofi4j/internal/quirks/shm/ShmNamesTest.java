@@ -100,7 +100,7 @@ class ShmNamesTest {
 
     private static boolean write(Endpoint near, Peer peer, CompletionQueue queue, MemoryRegion source,
             MemoryRegion target) {
-        near.rma().write(source, 0, LENGTH, peer, target.remote(), 0, 1);
+        near.rma().write(source.slice(0, LENGTH), peer, target.remote(), 1);
         int[] completed = new int[1];
         return Waiting.YIELD.tryUntil(() -> {
             queue.poll((token, flags, length, data) -> completed[0]++, 1);
@@ -234,9 +234,9 @@ class ShmNamesTest {
                     MemoryRegion target = pair.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
                 Peer back = pair.vector.insert(pair.endpoint.address());
                 for (int time = 0; time < TIMES; time++) {
-                    pair.endpoint.rma().writeData(source, 0, SIZE, 1, pair.far, target.remote(), 0, 1);
+                    pair.endpoint.rma().writeData(source.slice(0, SIZE), 1, pair.far, target.remote(), 1);
                     awaitBoth(pair);
-                    pair.farEndpoint.rma().writeData(source, 0, SIZE, 1, back, target.remote(), 0, 1);
+                    pair.farEndpoint.rma().writeData(source.slice(0, SIZE), 1, back, target.remote(), 1);
                     awaitBoth(pair);
                 }
             }
