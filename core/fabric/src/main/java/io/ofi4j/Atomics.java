@@ -419,8 +419,8 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long, long)},
-     * with values of type {@code double}.
+     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long,
+     * long)}, with values of type {@code double}.
      */
     public boolean tryCompare(AtomicOperation operation, Datatype datatype, double operand, double comparand,
             MemoryRegion cell, long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
@@ -431,8 +431,8 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long, long)},
-     * but takes a slice for the cell and the start of the remote region, and waits for room.
+     * As {@link #tryCompare(AtomicOperation, Datatype, long, long, MemoryRegion, long, Peer, RemoteRegion, long,
+     * long)}, but takes a slice for the cell and the start of the remote region, and waits for room.
      *
      * @param cell three elements
      * @throws IndexOutOfBoundsException if the slice has no room for three elements
@@ -491,11 +491,8 @@ public final class Atomics extends OneSided {
         }
     }
 
-    /**
-     * {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts;
-     * fi_atomicmsg}
-     */
-    public PreparedAtomic message(Datatype datatype) {
+    /** {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts} */
+    public PreparedAtomic prepare(Datatype datatype) {
         TransmitAttributes limits = endpoint.info().transmit();
         return new PreparedAtomic(this, datatype,
                 new AtomicMessageStruct((int) Math.min(limits.iovLimit(), PreparedAtomic.MAX_LOCAL),

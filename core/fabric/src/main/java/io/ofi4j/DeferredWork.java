@@ -139,12 +139,12 @@ public final class DeferredWork {
 
         DeferredWork list() { return DeferredWork.this; }
 
-        /** Queues a send, with a tag if the message was made by {@link Tagged#message}; FI_OP_SEND, FI_OP_TSEND. */
+        /** Queues a send, with a tag if the message was made by {@link Tagged#prepare}; FI_OP_SEND, FI_OP_TSEND. */
         public DeferredOperation send(PreparedMessage message, Counter completion, long token) {
             return message(PreparedMessage.Call.SEND, message, completion, token);
         }
 
-        /** Queues a receive, with a tag if the message was made by {@link Tagged#message}; FI_OP_RECV, FI_OP_TRECV. */
+        /** Queues a receive, with a tag if the message was made by {@link Tagged#prepare}; FI_OP_RECV, FI_OP_TRECV. */
         public DeferredOperation receive(PreparedMessage message, Counter completion, long token) {
             return message(PreparedMessage.Call.RECEIVE, message, completion, token);
         }
@@ -160,20 +160,24 @@ public final class DeferredWork {
 
         /** Queues a write; FI_OP_WRITE. */
         public DeferredOperation write(PreparedRma message, Counter completion, long token) {
-            return rma(PreparedRma.Call.WRITE, message, completion, token);
+            return rma(PreparedRma.Transfer.WRITE, message, completion, token);
         }
 
         /** Queues a read; FI_OP_READ. */
         public DeferredOperation read(PreparedRma message, Counter completion, long token) {
-            return rma(PreparedRma.Call.READ, message, completion, token);
+            return rma(PreparedRma.Transfer.READ, message, completion, token);
         }
 
-        private DeferredOperation rma(PreparedRma.Call call, PreparedRma message, Counter completion, long token) {
+        private DeferredOperation rma(PreparedRma.Transfer transfer, PreparedRma message, Counter completion,
+                long token) {
             Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
-            message.requireSuits(call);
-            return queue(new DeferredOperation(this, call.operation, false, endpoint, completion, token,
-                    DeferredWorkStruct.of(call.isRead, endpoint.handle, message.struct, message.flags),
-                    message.regionsInUse(), message.peer), message::requireOpen);
+            message.requireSuits(transfer);
+            return queue(
+                    new DeferredOperation(this, transfer.call, false, endpoint, completion, token,
+                            DeferredWorkStruct.of(transfer == PreparedRma.Transfer.READ, endpoint.handle,
+                                    message.struct, message.flags),
+                            message.regionsInUse(), message.peer),
+                    message::requireOpen);
         }
 
         /** Queues an atomic operation; FI_OP_ATOMIC. */

@@ -313,10 +313,10 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;
-     * fi_sendmsg and fi_recvmsg}
+     * {@return a prepared message without segments, for messages and receives of several segments, flags, and repeated
+     * posts}
      */
-    public PreparedMessage message() { return prepare(false); }
+    public PreparedMessage prepare() { return prepared(false); }
 
     @Override
     long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {

@@ -48,8 +48,10 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
     }
 
     /**
-     * Sets the flags, in place of all that were set before. If it throws, nothing has changed.
+     * Sets the flags, in place of all that were set before, and of the endpoint's default flags. Without flags, as a
+     * new operation is, the default flags hold. If it throws, nothing has changed.
      *
+     * @param how the flags; none for the default flags
      * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, the provider does
      *         not carry data, or does not do what a flag says
      */
@@ -81,22 +83,19 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
     final boolean has(OperationFlag flag) { return (flags & flag.bit()) != 0; }
 
     final void requirePeer() {
-        if (peer == null) { throw new IllegalStateException("the message has no peer: set one with peer(...)"); }
+        if (peer == null) { throw new IllegalStateException("the operation has no peer: set one with peer(...)"); }
     }
 
-    /** Checks for the calls that take vectors instead of a struct. */
-    final void requirePlain(Segments remote) {
-        if (flags != 0 || remote.count != 1) {
-            throw new IllegalArgumentException("the vectored calls take no flags and one remote segment, not "
-                    + remote.count + ": use the calls without Vector in their name");
-        }
+    /** {@return the flags of this operation: its own, or the endpoint's if it has none} */
+    final long effectiveFlags() {
+        return flags == 0 ? path.defaultFlags : flags;
     }
 
     final void requireOwner() {
         if (owner != Thread.currentThread()) {
-            throw new WrongThreadException("this message was made by thread '" + owner.getName()
+            throw new WrongThreadException("this operation was prepared by thread '" + owner.getName()
                     + "', which alone may change and post it: let thread '" + Thread.currentThread().getName()
-                    + "' make one of its own with " + path.getClass().getSimpleName() + ".message()");
+                    + "' make one of its own with " + path.getClass().getSimpleName() + ".prepare()");
         }
     }
 }

@@ -14,17 +14,19 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * A prepared atomic operation on elements of one type: segments of operands, comparands, results and the target, peer,
- * flags and completion data, which can be changed and posted again; {@code struct fi_msg_atomic}, fi_atomic(3). Made by
- * {@link Atomics#message}, for one endpoint. Offsets are in bytes, counts in elements. Changes allocate nothing. Only
- * the thread that made it may change and post it; others get WrongThreadException. Setters return this operation.
+ * A prepared atomic operation on elements of one type: local segments of operands, comparands and results, remote
+ * segments, peer, flags and completion data, which can be changed one by one and posted again; fi_atomic(3). Made by
+ * {@link Atomics#prepare}, for one endpoint. One without flags and with one remote segment makes the call fi_atomicv,
+ * any other fi_atomicmsg; the same holds for fetches and compares. Offsets are in bytes, counts in elements. Changes
+ * allocate nothing. Only the thread that made it may change and post it; others get WrongThreadException. Setters
+ * return this operation.
  *
  * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if
  * it has no element, there are too many segments, a region belongs to another domain, a peer to another vector, a
  * target is not aligned, or the data is too long. Posting methods throw what those of {@link Atomics} throw. In
- * addition, they throw IllegalArgumentException if there are too many bytes for {@link OperationFlag#INJECT}, or the
- * call does not take the flags, and IllegalStateException if the peer or segments are missing, or the numbers of
- * elements differ.
+ * addition, they throw IllegalArgumentException if there are too many bytes for {@link OperationFlag#INJECT}, or a
+ * fetch or compare does not take the flags, and IllegalStateException if the peer or segments are missing, or the
+ * numbers of elements differ.
  */
 public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     private static final int LISTS = 3;
@@ -72,19 +74,69 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         return this;
     }
 
-    /** Adds a segment of operands, which needs {@link Access#WRITE}. */
-    public PreparedAtomic operand(MemoryRegion region, long offset, long count) {
+    /**
+     * Adds a local segment of operands, which needs {@link Access#WRITE}. There may be {@link #localLimit} of them.
+     *
+     * @param region a region of the endpoint's domain
+     * @param offset the start of the segment in the region, in bytes
+     * @param count the number of elements
+     */
+    public PreparedAtomic local(MemoryRegion region, long offset, long count) {
         return add(operands, region, offset, count);
     }
 
-    /** Adds a segment for previous values, which needs {@link Access#READ}. */
+    /** As {@link #local}, but adds a segment of comparands, which needs {@link Access#WRITE}. */
+    public PreparedAtomic comparand(MemoryRegion region, long offset, long count) {
+        return add(comparands, region, offset, count);
+    }
+
+    /** As {@link #local}, but adds a segment for previous values, which needs {@link Access#READ}. */
     public PreparedAtomic result(MemoryRegion region, long offset, long count) {
         return add(results, region, offset, count);
     }
 
-    /** Adds a segment of comparands, which needs {@link Access#WRITE}. */
-    public PreparedAtomic comparand(MemoryRegion region, long offset, long count) {
-        return add(comparands, region, offset, count);
+    /**
+     * Adds a remote segment: elements of the target. There may be {@link #remoteLimit} of them.
+     *
+     * @param region the peer's region
+     * @param offset the start of the segment in the region, in bytes
+     * @param count the number of elements
+     */
+    public PreparedAtomic remote(RemoteRegion region, long offset, long count) {
+        requireOwner();
+        requireTarget(region, offset, count);
+        remote.add(region, offset, count);
+        return this;
+    }
+
+    /**
+     * Replaces one local segment of operands. The other segments stay.
+     *
+     * @param index its position, from 0, in the order of addition
+     * @param region a region of the endpoint's domain
+     * @param offset the start of the segment in the region, in bytes
+     * @param count the number of elements
+     */
+    public PreparedAtomic replaceLocal(int index, MemoryRegion region, long offset, long count) {
+        return replace(operands, index, region, offset, count);
+    }
+
+    /** Replaces one segment of comparands, as {@link #replaceLocal} does one of operands. */
+    public PreparedAtomic replaceComparand(int index, MemoryRegion region, long offset, long count) {
+        return replace(comparands, index, region, offset, count);
+    }
+
+    /** Replaces one segment of results, as {@link #replaceLocal} does one of operands. */
+    public PreparedAtomic replaceResult(int index, MemoryRegion region, long offset, long count) {
+        return replace(results, index, region, offset, count);
+    }
+
+    /** Replaces one remote segment, as {@link #replaceLocal} does one of operands. */
+    public PreparedAtomic replaceRemote(int index, RemoteRegion region, long offset, long count) {
+        requireOwner();
+        requireTarget(region, offset, count);
+        remote.replace(index, region, offset, count);
+        return this;
     }
 
     private PreparedAtomic add(Segments list, MemoryRegion region, long offset, long count) {
@@ -94,13 +146,16 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         return this;
     }
 
-    /** Adds a segment of the target. */
-    public PreparedAtomic remote(RemoteRegion region, long offset, long count) {
+    private PreparedAtomic replace(Segments list, int index, MemoryRegion region, long offset, long count) {
         requireOwner();
+        requireInside("", offset, count, region.length);
+        list.replace(index, region, offset, count);
+        return this;
+    }
+
+    private void requireTarget(RemoteRegion region, long offset, long count) {
         requireInside("remote ", offset, count, region.length());
         Atomics.requireAligned(region, offset, datatype);
-        remote.add(region, offset, count);
-        return this;
     }
 
     private void requireInside(String where, long offset, long count, long length) {
@@ -112,106 +167,75 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     }
 
     /**
-     * Starts changing the remote segments if there is room; fi_atomicmsg, fi_atomic(3).
+     * Starts changing the remote segments if there is room; fi_atomicv or fi_atomicmsg, fi_atomic(3).
      *
      * @param operation what happens to each element
      * @param token comes back with the completion
      * @return whether it was accepted
      */
-    public boolean tryExecute(AtomicOperation operation, long token) {
-        return tryPost(Form.BASE, true, operation, token);
-    }
+    public boolean tryExecute(AtomicOperation operation, long token) { return tryPost(Form.BASE, operation, token); }
 
     /** As {@link #tryExecute}, but waits for room. */
     public void execute(AtomicOperation operation, long token) {
-        post(Form.BASE, true, operation, token);
+        post(Form.BASE, operation, token);
     }
 
-    /** As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomicmsg. */
-    public boolean tryFetch(AtomicOperation operation, long token) {
-        return tryPost(Form.FETCH, true, operation, token);
-    }
+    /**
+     * As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomicv or fi_fetch_atomicmsg.
+     */
+    public boolean tryFetch(AtomicOperation operation, long token) { return tryPost(Form.FETCH, operation, token); }
 
     /** As {@link #tryFetch}, but waits for room. */
     public void fetch(AtomicOperation operation, long token) {
-        post(Form.FETCH, true, operation, token);
+        post(Form.FETCH, operation, token);
     }
 
-    /** As {@link #tryFetch}, with comparands; fi_compare_atomicmsg. */
+    /** As {@link #tryFetch}, with comparands; fi_compare_atomicv or fi_compare_atomicmsg. */
     public boolean tryCompare(AtomicOperation operation, long token) {
-        return tryPost(Form.COMPARE, true, operation, token);
+        return tryPost(Form.COMPARE, operation, token);
     }
 
     /** As {@link #tryCompare}, but waits for room. */
     public void compare(AtomicOperation operation, long token) {
-        post(Form.COMPARE, true, operation, token);
+        post(Form.COMPARE, operation, token);
     }
 
-    /** As {@link #tryExecute}, but with one remote segment and without flags; fi_atomicv. */
-    public boolean tryExecuteVector(AtomicOperation operation, long token) {
-        return tryPost(Form.BASE, false, operation, token);
-    }
+    private boolean isVector() { return flags == 0 && remote.count == 1; }
 
-    /** As {@link #tryExecuteVector}, but waits for room. */
-    public void executeVector(AtomicOperation operation, long token) {
-        post(Form.BASE, false, operation, token);
-    }
-
-    /** As {@link #tryFetch}, but with one remote segment and without flags; fi_fetch_atomicv. */
-    public boolean tryFetchVector(AtomicOperation operation, long token) {
-        return tryPost(Form.FETCH, false, operation, token);
-    }
-
-    /** As {@link #tryFetchVector}, but waits for room. */
-    public void fetchVector(AtomicOperation operation, long token) {
-        post(Form.FETCH, false, operation, token);
-    }
-
-    /** As {@link #tryCompare}, but with one remote segment and without flags; fi_compare_atomicv. */
-    public boolean tryCompareVector(AtomicOperation operation, long token) {
-        return tryPost(Form.COMPARE, false, operation, token);
-    }
-
-    /** As {@link #tryCompareVector}, but waits for room. */
-    public void compareVector(AtomicOperation operation, long token) {
-        post(Form.COMPARE, false, operation, token);
-    }
-
-    private void post(Form form, boolean hasFlags, AtomicOperation operation, long token) {
-        if (!tryPost(form, hasFlags, operation, token)) {
-            atomics.awaitRoom(form.call(hasFlags), peer, () -> tryPost(form, hasFlags, operation, token));
+    private void post(Form form, AtomicOperation operation, long token) {
+        if (!tryPost(form, operation, token)) {
+            atomics.awaitRoom(form.call(!isVector()), peer, () -> tryPost(form, operation, token));
         }
     }
 
-    private boolean tryPost(Form form, boolean hasFlags, AtomicOperation operation, long token) {
-        requireSuits(form, hasFlags, operation);
+    private boolean tryPost(Form form, AtomicOperation operation, long token) {
+        requireSuits(form, operation);
         boolean entered = ThreadGuard.enter(atomics.guard, atomics.unlockedThread);
         try {
             requireOpen(form);
-            long number = hasFlags ? atomics.numberFor(flags) : atomics.number;
-            long context = atomics.contexts.acquire(token, number, operands.firstRegion);
+            long context = atomics.contexts.acquire(token, atomics.numberFor(effectiveFlags()), operands.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             addExtraRegions(form, context);
             struct.prepare(operation.value(), context);
-            return atomics.accepted(context, submit(form, hasFlags, operation.value(), context), form.call(hasFlags),
-                    peer);
+            return atomics.accepted(context, submit(form, operation.value(), context), form.call(!isVector()), peer);
         } finally {
             ThreadGuard.exit(atomics.guard, entered);
         }
     }
 
-    private long submit(Form form, boolean hasFlags, int operation, long context) {
-        long effectiveFlags = flags | FabricConstants.FI_COMPLETION;
+    private long submit(Form form, int operation, long context) {
+        if (isVector()) {
+            return switch (form) {
+                case BASE -> atomics.ops.fi_atomicv(struct, operation, context);
+                case FETCH -> atomics.ops.fi_fetch_atomicv(struct, operation, context);
+                case COMPARE -> atomics.ops.fi_compare_atomicv(struct, operation, context);
+            };
+        }
+        long requested = effectiveFlags() | FabricConstants.FI_COMPLETION;
         return switch (form) {
-            case BASE -> hasFlags
-                    ? atomics.ops.fi_atomicmsg(struct, effectiveFlags)
-                    : atomics.ops.fi_atomicv(struct, operation, context);
-            case FETCH -> hasFlags
-                    ? atomics.ops.fi_fetch_atomicmsg(struct, effectiveFlags)
-                    : atomics.ops.fi_fetch_atomicv(struct, operation, context);
-            case COMPARE -> hasFlags
-                    ? atomics.ops.fi_compare_atomicmsg(struct, effectiveFlags)
-                    : atomics.ops.fi_compare_atomicv(struct, operation, context);
+            case BASE -> atomics.ops.fi_atomicmsg(struct, requested);
+            case FETCH -> atomics.ops.fi_fetch_atomicmsg(struct, requested);
+            case COMPARE -> atomics.ops.fi_compare_atomicmsg(struct, requested);
         };
     }
 
@@ -238,7 +262,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
 
     /** {@return the struct that queues this operation} Makes the checks of a post that do not need the guard. */
     DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
-        requireSuits(form, true, operation);
+        requireSuits(form, operation);
         if (remote.count > operands.count) { endpoint().quirks.require(Fact.DEFERRED_ATOMICS_LOSE_TARGETS); }
         struct.prepare(operation.value(), 0);
         return switch (form) {
@@ -255,14 +279,13 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         if (form == Form.COMPARE) { atomics.requireOpen(comparands); }
     }
 
-    private void requireSuits(Form form, boolean hasFlags, AtomicOperation operation) {
+    private void requireSuits(Form form, AtomicOperation operation) {
         requireOwner();
         requirePeer();
         for (int list = 0; list <= form.ordinal(); list++) {
             requireSameNumber(list(list));
         }
         long bytes = atomics.limits.bytes(form, operation, datatype, remote.amount);
-        if (!hasFlags) { requirePlain(remote); }
         if (form != Form.BASE && (flags & EXECUTE_ONLY_FLAGS) != 0) {
             throw new IllegalArgumentException("a fetch or compare takes neither REMOTE_CQ_DATA nor INJECT");
         }
@@ -273,7 +296,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     private void requireSameNumber(Segments list) {
         if (list.amount != remote.amount || list.amount == 0) {
             throw new IllegalStateException(
-                    "the message has " + list.amount + " elements in " + list.kind + "segments and " + remote.amount
+                    "the operation has " + list.amount + " elements in " + list.kind + "segments and " + remote.amount
                             + " in remote ones: it needs the same number in both, at least 1");
         }
     }

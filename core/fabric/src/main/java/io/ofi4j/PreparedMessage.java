@@ -9,10 +9,11 @@ import java.util.Arrays;
 
 /**
  * A prepared message or receive: segments, peer, tag, flags and completion data, which can be changed one by one and
- * posted again; {@code struct fi_msg} and {@code fi_msg_tagged}. Made by {@link Messages#message} or
- * {@link Tagged#message}, for one endpoint. Offsets and lengths are in bytes. Changes allocate nothing. Only the thread
- * that made it may change and post it; others get WrongThreadException. Setters return this message. A receive without
- * a peer takes messages of any peer.
+ * posted again; fi_msg(3) and fi_tagged(3). Made by {@link Messages#prepare} or {@link Tagged#prepare}, for one
+ * endpoint. One without flags makes the call fi_sendv or fi_recvv, one with flags fi_sendmsg or fi_recvmsg, or those
+ * with tags. A receive takes no flag but {@link OperationFlag#COMPLETION}. Offsets and lengths are in bytes. Changes
+ * allocate nothing. Only the thread that made it may change and post it; others get WrongThreadException. Setters
+ * return this message. A receive without a peer takes messages of any peer.
  *
  * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if
  * a region belongs to another domain, a peer to another vector, there are too many segments, or the data is too long.
@@ -29,19 +30,17 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
 
     /** The libfabric call that posts it. */
     enum Call {
-        SEND("fi_sendmsg", false, true),
-        RECEIVE("fi_recvmsg", true, true),
-        SEND_VECTOR("fi_sendv", false, false),
-        RECEIVE_VECTOR("fi_recvv", true, false);
+        SEND("fi_sendmsg", false),
+        RECEIVE("fi_recvmsg", true),
+        SEND_VECTOR("fi_sendv", false),
+        RECEIVE_VECTOR("fi_recvv", true);
 
         final String operation;
         final boolean isReceive;
-        final boolean hasFlags;
 
-        Call(String operation, boolean isReceive, boolean hasFlags) {
+        Call(String operation, boolean isReceive) {
             this.operation = operation;
             this.isReceive = isReceive;
-            this.hasFlags = hasFlags;
         }
     }
 
@@ -76,7 +75,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      * @param offset the start of the segment in the region, in bytes
      * @param bytes the number of bytes
      */
-    public PreparedMessage segment(MemoryRegion region, long offset, long bytes) {
+    public PreparedMessage local(MemoryRegion region, long offset, long bytes) {
         requireOwner();
         family.requireInside(region, offset, bytes);
         local.add(region, offset, bytes);
@@ -91,7 +90,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      * @param offset the start of the segment in the region, in bytes
      * @param bytes the number of bytes
      */
-    public PreparedMessage replace(int index, MemoryRegion region, long offset, long bytes) {
+    public PreparedMessage replaceLocal(int index, MemoryRegion region, long offset, long bytes) {
         requireOwner();
         family.requireInside(region, offset, bytes);
         local.replace(index, region, offset, bytes);
@@ -121,14 +120,14 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      *
      * @param newTag the tag
      * @param newIgnore the bits that are ignored
-     * @throws IllegalStateException if this message was made by {@link Messages#message}
+     * @throws IllegalStateException if this message was made by {@link Messages#prepare}
      * @throws IllegalArgumentException if the provider does not match all bits of the tag
      * @throws UnsupportedOperationException as {@link Tagged#tryReceive(MemoryRegion, long, long, long, long, long)}
      */
     public PreparedMessage tag(long newTag, long newIgnore) {
         requireOwner();
         if (!(family instanceof Tagged tags)) {
-            throw new IllegalStateException("this message has no tag: make it with Tagged.message()");
+            throw new IllegalStateException("this message has no tag: make it with Tagged.prepare()");
         }
         tags.requireTag(newTag);
         tags.requireMask(newIgnore);
@@ -137,72 +136,21 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     }
 
     /**
-     * Starts sending the segments as one message if there is room; fi_sendmsg, fi_msg(3), or fi_tsendmsg, fi_tagged(3).
+     * Starts sending the segments as one message if there is room; fi_sendv or fi_sendmsg, fi_msg(3), or fi_tsendv or
+     * fi_tsendmsg, fi_tagged(3).
      *
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if the provider would never complete the message: one with
      *         {@link OperationFlag#INJECT}, or one of no bytes with {@link OperationFlag#DELIVERY_COMPLETE}
      */
-    public boolean trySend(long token) { return tryPost(Call.SEND, token); }
-
-    /** As {@link #trySend}, but waits for room. */
-    public void send(long token) { post(Call.SEND, token); }
-
-    /**
-     * Posts a receive if there is room; fi_recvmsg, fi_msg(3), or fi_trecvmsg, fi_tagged(3). The message fills the
-     * segments in the order of addition.
-     *
-     * @param token comes back with the completion
-     * @return whether it was accepted
-     * @throws UnsupportedOperationException if it has a peer, as
-     *         {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
-     */
-    public boolean tryReceive(long token) { return tryPost(Call.RECEIVE, token); }
-
-    /** As {@link #tryReceive}, but waits for room. */
-    public void receive(long token) { post(Call.RECEIVE, token); }
-
-    /** As {@link #trySend}, but without flags; fi_sendv, fi_tsendv. */
-    public boolean trySendVector(long token) {
-        return tryPost(Call.SEND_VECTOR, token);
-    }
-
-    /** As {@link #trySendVector}, but waits for room. */
-    public void sendVector(long token) {
-        post(Call.SEND_VECTOR, token);
-    }
-
-    /** As {@link #tryReceive}, but with the calls that take a vector; fi_recvv, fi_trecvv. */
-    public boolean tryReceiveVector(long token) {
-        return tryPost(Call.RECEIVE_VECTOR, token);
-    }
-
-    /** As {@link #tryReceiveVector}, but waits for room. */
-    public void receiveVector(long token) {
-        post(Call.RECEIVE_VECTOR, token);
-    }
-
-    private void post(Call call, long token) {
-        if (tryPost(call, token)) { return; }
-        if (call.isReceive) {
-            family.awaitReceiveRoom(call.operation, () -> tryPost(call, token));
-        } else {
-            family.awaitRoom(call.operation, peer, () -> tryPost(call, token));
-        }
-    }
-
-    private boolean tryPost(Call call, long token) {
+    public boolean trySend(long token) {
+        Call call = sendCall();
         requireSuits(call);
-        return call.isReceive ? tryReceive(call, token) : trySend(call, token);
-    }
-
-    private boolean trySend(Call call, long token) {
         boolean entered = ThreadGuard.enter(family.guard, family.unlockedThread);
         try {
-            long effectiveFlags = call.hasFlags ? flags : family.defaultFlags;
-            requireSendable(effectiveFlags);
-            long context = family.contexts.acquire(token, family.numberFor(effectiveFlags), local.firstRegion);
+            requireSendable(effectiveFlags());
+            long context = family.contexts.acquire(token, family.numberFor(effectiveFlags()), local.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(family.contexts, context);
             struct.context(context);
@@ -213,7 +161,23 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         }
     }
 
-    private boolean tryReceive(Call call, long token) {
+    /** As {@link #trySend}, but waits for room. */
+    public void send(long token) {
+        if (!trySend(token)) { family.awaitRoom(sendCall().operation, peer, () -> trySend(token)); }
+    }
+
+    /**
+     * Posts a receive if there is room; fi_recvv or fi_recvmsg, fi_msg(3), or fi_trecvv or fi_trecvmsg, fi_tagged(3).
+     * The message fills the segments in the order of addition.
+     *
+     * @param token comes back with the completion
+     * @return whether it was accepted
+     * @throws UnsupportedOperationException if it has a peer, as
+     *         {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
+     */
+    public boolean tryReceive(long token) {
+        Call call = receiveCall();
+        requireSuits(call);
         boolean entered = ThreadGuard.enter(family.receiveGuard, family.receiveUnlockedThread);
         try {
             requireReceivable();
@@ -227,6 +191,15 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
             ThreadGuard.exit(family.receiveGuard, entered);
         }
     }
+
+    /** As {@link #tryReceive}, but waits for room. */
+    public void receive(long token) {
+        if (!tryReceive(token)) { family.awaitReceiveRoom(receiveCall().operation, () -> tryReceive(token)); }
+    }
+
+    private Call sendCall() { return flags == 0 ? Call.SEND_VECTOR : Call.SEND; }
+
+    private Call receiveCall() { return flags == 0 ? Call.RECEIVE_VECTOR : Call.RECEIVE; }
 
     private void requireSendable(long effectiveFlags) {
         family.requireOpen(local, peer);
@@ -261,13 +234,12 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
             throw new IllegalArgumentException("provider " + family.provider + " takes at most " + limit
                     + " segments of this operation, not " + local.count);
         }
-        if (flags != 0 && (call.isReceive || !call.hasFlags)) {
-            throw new IllegalArgumentException("receives and vectored calls take no flags: remove them, or use send");
+        if (call.isReceive && (flags & ~OperationFlag.COMPLETION.bit()) != 0) {
+            throw new IllegalArgumentException("a receive takes no flag but COMPLETION: remove the others");
         }
         if (!call.isReceive) {
             if (has(OperationFlag.INJECT)) { family.requireInjectable(local.amount); }
-            family.requireLength(local.amount, call.hasFlags ? family.maximumWithFlags : family.maximumMessageSize,
-                    peer);
+            family.requireLength(local.amount, flags == 0 ? family.maximumMessageSize : family.maximumWithFlags, peer);
         }
         local.requireRights(call.isReceive ? TwoSided.RECEIVE : TwoSided.SEND);
     }

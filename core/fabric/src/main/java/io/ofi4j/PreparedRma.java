@@ -9,15 +9,16 @@ import java.util.Arrays;
 
 /**
  * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be
- * changed one by one and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one
- * endpoint. Offsets and lengths are in bytes. Changes allocate nothing. Only the thread that made it may change and
- * post it; others get WrongThreadException. Setters return this operation.
+ * changed one by one and posted again; fi_rma(3). Made by {@link Rma#prepare}, for one endpoint. One without flags and
+ * with one remote segment makes the call fi_writev or fi_readv, any other fi_writemsg or fi_readmsg. Offsets and
+ * lengths are in bytes. Changes allocate nothing. Only the thread that made it may change and post it; others get
+ * WrongThreadException. Setters return this operation.
  *
  * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if
  * a region belongs to another domain, a peer to another vector, there are too many segments, or the data is too long.
  * Posting methods throw what those of {@link Rma} throw. In addition, they throw IllegalArgumentException if there are
- * too many bytes for {@link OperationFlag#INJECT}, or the call does not take the flags, and IllegalStateException if
- * the peer or segments are missing, or the numbers of local and remote bytes differ.
+ * too many bytes for {@link OperationFlag#INJECT}, or a read does not take the flags, and IllegalStateException if the
+ * peer or segments are missing, or the numbers of local and remote bytes differ.
  */
 public final class PreparedRma extends Prepared<PreparedRma> {
     private static final long WRITE_ONLY_FLAGS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
@@ -26,24 +27,22 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     private final Rma rma;
     private final Segments local;
     private final Segments remote;
-    /** Of operations of the call that suits, as {@link PostPath#number}. */
+    /** Of operations of the transfer that suits, as {@link PostPath#number}. */
     private long number;
+    /** Whether the transfer that suits needs no flags and has one remote segment. */
+    private boolean isVector;
 
-    /** The libfabric call that posts it. */
-    enum Call {
-        WRITE("fi_writemsg", false, true),
-        READ("fi_readmsg", true, true),
-        WRITE_VECTOR("fi_writev", false, false),
-        READ_VECTOR("fi_readv", true, false);
+    /** Which way the bytes go. */
+    enum Transfer {
+        WRITE("fi_writemsg", "fi_writev"), READ("fi_readmsg", "fi_readv");
 
-        final String operation;
-        final boolean isRead;
-        final boolean hasFlags;
+        /** The call with a struct and flags, and that with vectors. */
+        final String call;
+        final String vectorCall;
 
-        Call(String operation, boolean isRead, boolean hasFlags) {
-            this.operation = operation;
-            this.hasFlags = hasFlags;
-            this.isRead = isRead;
+        Transfer(String call, String vectorCall) {
+            this.call = call;
+            this.vectorCall = vectorCall;
         }
     }
 
@@ -124,93 +123,79 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     }
 
     /**
-     * Starts writing the local segments to the remote segments if there is room; fi_writemsg, fi_rma(3).
+     * Starts writing the local segments to the remote segments if there is room; fi_writev or fi_writemsg, fi_rma(3).
      *
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if the segments have no bytes, {@link OperationFlag#DELIVERY_COMPLETE} is
-     *         among the {@link Prepared#flags(OperationFlag...) flags}, and the provider would never complete the write
+     *         among the flags, and the provider would never complete the write
      */
-    public boolean tryWrite(long token) { return tryPost(Call.WRITE, token); }
+    public boolean tryWrite(long token) { return tryPost(Transfer.WRITE, token); }
 
     /** As {@link #tryWrite}, but waits for room. */
-    public void write(long token) { post(Call.WRITE, token); }
+    public void write(long token) { post(Transfer.WRITE, token); }
 
     /**
-     * Starts reading the remote segments into the local segments if there is room; fi_readmsg, fi_rma(3).
+     * Starts reading the remote segments into the local segments if there is room; fi_readv or fi_readmsg, fi_rma(3).
      *
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if the device would fill only the first of several local segments
      */
-    public boolean tryRead(long token) { return tryPost(Call.READ, token); }
+    public boolean tryRead(long token) { return tryPost(Transfer.READ, token); }
 
     /** As {@link #tryRead}, but waits for room. */
-    public void read(long token) { post(Call.READ, token); }
-
-    /** As {@link #tryWrite}, but to one remote segment and without flags; fi_writev. */
-    public boolean tryWriteVector(long token) {
-        return tryPost(Call.WRITE_VECTOR, token);
-    }
-
-    /** As {@link #tryWriteVector}, but waits for room. */
-    public void writeVector(long token) {
-        post(Call.WRITE_VECTOR, token);
-    }
-
-    /** As {@link #tryRead}, but from one remote segment and without flags; fi_readv. */
-    public boolean tryReadVector(long token) {
-        return tryPost(Call.READ_VECTOR, token);
-    }
-
-    /** As {@link #tryReadVector}, but waits for room. */
-    public void readVector(long token) {
-        post(Call.READ_VECTOR, token);
-    }
+    public void read(long token) { post(Transfer.READ, token); }
 
     private void change() {
         requireOwner();
         suits = null;
     }
 
-    private void post(Call call, long token) {
-        if (!tryPost(call, token)) { rma.awaitRoom(call.operation, peer, () -> tryPost(call, token)); }
+    private void post(Transfer transfer, long token) {
+        if (!tryPost(transfer, token)) { rma.awaitRoom(call(transfer), peer, () -> tryPost(transfer, token)); }
     }
 
-    private boolean tryPost(Call call, long token) {
+    private boolean tryPost(Transfer transfer, long token) {
         requireOwner();
-        if (suits != call) { prepare(call); }
+        if (suits != transfer) { prepare(transfer); }
         boolean entered = ThreadGuard.enter(rma.guard, rma.unlockedThread);
         try {
             requireOpen();
-            if (local.amount == 0 && call.isRead && rma.emptyReadsHang) { return rma.completeEmptyRead(number, token); }
+            if (local.amount == 0 && transfer == Transfer.READ && rma.emptyReadsHang) {
+                return rma.completeEmptyRead(number, token);
+            }
             long context = rma.contexts.acquire(token, number, local.firstRegion);
             if (context == ContextSlab.NONE) { return false; }
             local.addExtraRegions(rma.contexts, context);
             struct.context(context);
-            return rma.accepted(context, submit(call, context), call.operation, peer);
+            return rma.accepted(context, submit(transfer, context), call(transfer), peer);
         } finally {
             ThreadGuard.exit(rma.guard, entered);
         }
     }
 
     /** Makes the checks whose result only a setter changes. */
-    private void prepare(Call call) {
-        requireSuits(call);
-        long effectiveFlags = call.hasFlags ? flags : rma.defaultFlags;
-        if (local.amount == 0 && !call.isRead) { rma.requireEmptyCompletes(effectiveFlags); }
-        number = rma.numberFor(effectiveFlags) | (call.isRead ? ContextSlab.READ : 0);
-        suits = call;
+    private void prepare(Transfer transfer) {
+        requireSuits(transfer);
+        boolean isRead = transfer == Transfer.READ;
+        if (local.amount == 0 && !isRead) { rma.requireEmptyCompletes(effectiveFlags()); }
+        number = rma.numberFor(effectiveFlags()) | (isRead ? ContextSlab.READ : 0);
+        isVector = flags == 0 && remote.count == 1;
+        suits = transfer;
     }
 
-    private long submit(Call call, long context) {
-        return switch (call) {
-            case WRITE -> rma.ops.fi_writemsg(struct, flags | FabricConstants.FI_COMPLETION);
-            case READ -> rma.ops.fi_readmsg(struct, flags | FabricConstants.FI_COMPLETION);
-            case WRITE_VECTOR -> rma.ops.fi_writev(struct, context);
-            case READ_VECTOR -> rma.ops.fi_readv(struct, context);
-        };
+    private long submit(Transfer transfer, long context) {
+        if (isVector) {
+            return transfer == Transfer.WRITE ? rma.ops.fi_writev(struct, context) : rma.ops.fi_readv(struct, context);
+        }
+        long requested = effectiveFlags() | FabricConstants.FI_COMPLETION;
+        return transfer == Transfer.WRITE
+                ? rma.ops.fi_writemsg(struct, requested)
+                : rma.ops.fi_readmsg(struct, requested);
     }
+
+    private String call(Transfer transfer) { return isVector ? transfer.vectorCall : transfer.call; }
 
     MemoryRegion[] regionsInUse() { return Arrays.copyOf(local.regions, local.count); }
 
@@ -218,21 +203,21 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     void requireOpen() { rma.requireOpen(local, peer); }
 
     /** Makes the checks of a post that do not need the guard. */
-    void requireSuits(Call call) {
+    void requireSuits(Transfer transfer) {
         requireOwner();
         requireComplete();
         if (has(OperationFlag.INJECT)) { rma.requireInjectable(local.amount); }
         rma.requireLength("an operation", local.amount);
-        local.requireRights(call.isRead ? Rma.READ : Rma.WRITE);
-        remote.requireRights(call.isRead ? Rma.REMOTE_READ : Rma.REMOTE_WRITE);
-        if (call.isRead) { requireReadable(); }
-        if (!call.hasFlags) { requirePlain(remote); }
+        boolean isRead = transfer == Transfer.READ;
+        local.requireRights(isRead ? Rma.READ : Rma.WRITE);
+        remote.requireRights(isRead ? Rma.REMOTE_READ : Rma.REMOTE_WRITE);
+        if (isRead) { requireReadable(); }
     }
 
     private void requireComplete() {
         requirePeer();
         if (local.count == 0 || remote.count == 0 || local.amount != remote.amount) {
-            throw new IllegalStateException("the message has " + local.count + " local segments of " + local.amount
+            throw new IllegalStateException("the operation has " + local.count + " local segments of " + local.amount
                     + " bytes in total and " + remote.count + " remote segments of " + remote.amount
                     + ": it needs both, with the same number of bytes");
         }

@@ -303,11 +303,8 @@ public final class Rma extends OneSided {
         if (flush != null) { flush.close(); }
     }
 
-    /**
-     * {@return a prepared operation without segments, for transfers of several segments, flags, and repeated posts;
-     * fi_writemsg and similar calls}
-     */
-    public PreparedRma message() {
+    /** {@return a prepared operation without segments, for transfers of several segments, flags, and repeated posts} */
+    public PreparedRma prepare() {
         TransmitAttributes limits = endpoint.info().transmit();
         return new PreparedRma(this, new RmaMessageStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
                 (int) Math.min(limits.rmaIovLimit(), MAX_REMOTE_SEGMENTS)));

@@ -4,6 +4,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -195,7 +196,10 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but receives into a slice, and waits for room. */
+    /**
+     * As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but receives into a slice, and waits for
+     * room.
+     */
     public void receive(MemoryRegion.Slice local, long tag, long ignore, long token) {
         if (!tryReceive(local.region(), local.offset(), local.length(), tag, ignore, token)) {
             awaitReceiveRoom("fi_trecv",
@@ -228,7 +232,10 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but receives into a slice, and waits for room. */
+    /**
+     * As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but receives into a slice, and waits
+     * for room.
+     */
     public void receive(MemoryRegion.Slice local, Peer peer, long tag, long ignore, long token) {
         if (!tryReceive(local.region(), local.offset(), local.length(), peer, tag, ignore, token)) {
             awaitReceiveRoom("fi_trecv",
@@ -237,116 +244,83 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Looks for a message that has come and that no receive has taken yet; fi_trecvmsg with FI_PEEK, fi_tagged(3). The
-     * completion has the length and the tag of the message, which stays. If there is none, the operation completes with
-     * the error {@code ENOMSG} (42).
+     * Looks for a message of any peer that has come and that no receive has taken yet, and keeps, drops or claims it,
+     * if there is room for the operation; fi_trecvmsg with FI_PEEK, fi_tagged(3). The completion has the length and the
+     * tag of the message. If there is none, the operation completes with the error {@code ENOMSG} (42).
      *
+     * @param action what happens to the message
      * @param tag the tag to look for
      * @param ignore the bits of the tag that need not match
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException if the provider would receive the message, or end the process
+     * @throws UnsupportedOperationException if the provider would receive the message, end the process, cut a long
+     *         message that is claimed short, or have the sender of a long message that is dropped wait for ever
      */
-    public boolean tryPeek(long tag, long ignore, long token) {
-        return tryLook(null, tag, ignore, token, FabricConstants.FI_PEEK);
+    public boolean tryPeek(PeekAction action, long tag, long ignore, long token) {
+        return tryPeekFrom(null, action, tag, ignore, token);
     }
 
-    /**
-     * As {@link #tryPeek(long, long, long)}, for a message of one peer.
-     *
-     * @param peer the sender
-     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or as a receive of messages of one
-     *         peer
-     */
-    public boolean tryPeek(Peer peer, long tag, long ignore, long token) {
-        return tryLook(requirePeer(peer), tag, ignore, token, FabricConstants.FI_PEEK);
-    }
-
-    /** As {@link #tryPeek(Peer, long, long, long)}, but waits for room. */
-    public void peek(Peer peer, long tag, long ignore, long token) {
-        if (!tryPeek(peer, tag, ignore, token)) {
-            awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(peer, tag, ignore, token));
+    /** As {@link #tryPeek(PeekAction, long, long, long)}, but waits for room. */
+    public void peek(PeekAction action, long tag, long ignore, long token) {
+        if (!tryPeek(action, tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(action, tag, ignore, token));
         }
     }
 
-    /** As {@link #tryPeek(long, long, long)}, but waits for room. */
-    public void peek(long tag, long ignore, long token) {
-        if (!tryPeek(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(tag, ignore, token)); }
-    }
-
     /**
-     * As {@link #tryPeek(long, long, long)}, but drops the message; FI_PEEK with FI_DISCARD.
-     *
-     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the sender of a long message
-     *         would wait for ever
-     */
-    public boolean tryDiscard(long tag, long ignore, long token) {
-        Quirks.require(discardRefusal);
-        return tryLook(null, tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
-    }
-
-    /**
-     * As {@link #tryDiscard(long, long, long)}, for a message of one peer.
+     * As {@link #tryPeek(PeekAction, long, long, long)}, for a message of one peer.
      *
      * @param peer the sender
-     * @throws UnsupportedOperationException as {@link #tryDiscard(long, long, long)}, or as a receive of messages of
-     *         one peer
+     * @throws UnsupportedOperationException as {@link #tryPeek(PeekAction, long, long, long)}, or as a receive of
+     *         messages of one peer
      */
-    public boolean tryDiscard(Peer peer, long tag, long ignore, long token) {
-        Quirks.require(discardRefusal);
-        return tryLook(requirePeer(peer), tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
+    public boolean tryPeek(PeekAction action, Peer peer, long tag, long ignore, long token) {
+        return tryPeekFrom(Objects.requireNonNull(peer, "peer"), action, tag, ignore, token);
     }
 
-    /** As {@link #tryDiscard(Peer, long, long, long)}, but waits for room. */
-    public void discard(Peer peer, long tag, long ignore, long token) {
-        if (!tryDiscard(peer, tag, ignore, token)) {
-            awaitReceiveRoom("fi_trecvmsg", () -> tryDiscard(peer, tag, ignore, token));
+    /** As {@link #tryPeek(PeekAction, Peer, long, long, long)}, but waits for room. */
+    public void peek(PeekAction action, Peer peer, long tag, long ignore, long token) {
+        if (!tryPeek(action, peer, tag, ignore, token)) {
+            awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(action, peer, tag, ignore, token));
         }
     }
 
-    /** As {@link #tryDiscard(long, long, long)}, but waits for room. */
-    public void discard(long tag, long ignore, long token) {
-        if (!tryDiscard(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryDiscard(tag, ignore, token)); }
-    }
-
-    /**
-     * As {@link #tryPeek(long, long, long)}, but keeps the message for {@link #tryReceiveClaimed} with this token;
-     * FI_PEEK with FI_CLAIM. No other receive takes it. It occupies a slot of the queue until it is received.
-     *
-     * @throws UnsupportedOperationException as {@link #tryPeek(long, long, long)}, or if the provider would cut long
-     *         messages short
-     */
-    public boolean tryClaim(long tag, long ignore, long token) {
-        Quirks.require(claimRefusal);
-        return tryLook(null, tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
-    }
-
-    /**
-     * As {@link #tryClaim(long, long, long)}, for a message of one peer.
-     *
-     * @param peer the sender
-     * @throws UnsupportedOperationException as {@link #tryClaim(long, long, long)}, or as a receive of messages of one
-     *         peer
-     */
-    public boolean tryClaim(Peer peer, long tag, long ignore, long token) {
-        Quirks.require(claimRefusal);
-        return tryLook(requirePeer(peer), tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
-    }
-
-    /** As {@link #tryClaim(Peer, long, long, long)}, but waits for room. */
-    public void claim(Peer peer, long tag, long ignore, long token) {
-        if (!tryClaim(peer, tag, ignore, token)) {
-            awaitReceiveRoom("fi_trecvmsg", () -> tryClaim(peer, tag, ignore, token));
+    /** The peer is null for any. */
+    private boolean tryPeekFrom(Peer peer, PeekAction action, long tag, long ignore, long token) {
+        long flags = FabricConstants.FI_PEEK | switch (action) {
+            case KEEP -> 0;
+            case DISCARD -> {
+                Quirks.require(discardRefusal);
+                yield FabricConstants.FI_DISCARD;
+            }
+            case CLAIM -> {
+                Quirks.require(claimRefusal);
+                yield FabricConstants.FI_CLAIM;
+            }
+        };
+        Quirks.require(peekRefusal);
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
+        try {
+            requireTag(tag);
+            requireMask(ignore);
+            requireReceiving();
+            long source = peer == null ? ANY : source(peer);
+            long claimMark = action == PeekAction.CLAIM ? ContextSlab.PEEK_TO_CLAIM : 0;
+            long context = receiveContexts.acquire(token, receiveNumber | claimMark, 0);
+            if (context == ContextSlab.NONE) { return false; }
+            peekStruct.count(0, 0);
+            peekStruct.peer(source);
+            peekStruct.tag(tag, ignore);
+            peekStruct.context(context);
+            return acceptedReceive(context, ops.fi_trecvmsg(peekStruct, flags | FabricConstants.FI_COMPLETION),
+                    "fi_trecvmsg");
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
         }
     }
 
-    /** As {@link #tryClaim(long, long, long)}, but waits for room. */
-    public void claim(long tag, long ignore, long token) {
-        if (!tryClaim(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryClaim(tag, ignore, token)); }
-    }
-
     /**
-     * Receives the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM. As {@link
+     * Receives the message that a {@link PeekAction#CLAIM} has kept; fi_trecvmsg with FI_CLAIM. As {@link
      * #tryReceive}, but the tag, its ignored bits and the token are those of the claim. Poll the completion of the
      * claim first.
      *
@@ -393,11 +367,11 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * Drops the message that {@link #tryClaim(long, long, long)} has kept; fi_trecvmsg with FI_CLAIM and FI_DISCARD. It
+     * Drops the message that a {@link PeekAction#CLAIM} has kept; fi_trecvmsg with FI_CLAIM and FI_DISCARD. It
      * completes with the token of the claim. As {@link #tryReceiveClaimed}, but without a region.
      *
      * @throws IllegalArgumentException if no message is kept with this token
-     * @throws UnsupportedOperationException as {@link #tryDiscard(long, long, long)}
+     * @throws UnsupportedOperationException if the sender of a long message would wait for ever
      */
     public boolean tryDiscardClaimed(long tag, long ignore, long token) {
         Quirks.require(discardRefusal);
@@ -419,31 +393,6 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    private static Peer requirePeer(Peer peer) { return Objects.requireNonNull(peer, "peer"); }
-
-    /** The peer is null for any. */
-    private boolean tryLook(Peer peer, long tag, long ignore, long token, long flags) {
-        Quirks.require(peekRefusal);
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlockedThread);
-        try {
-            requireTag(tag);
-            requireMask(ignore);
-            requireReceiving();
-            long source = peer == null ? ANY : source(peer);
-            long claimMark = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.PEEK_TO_CLAIM;
-            long context = receiveContexts.acquire(token, receiveNumber | claimMark, 0);
-            if (context == ContextSlab.NONE) { return false; }
-            peekStruct.count(0, 0);
-            peekStruct.peer(source);
-            peekStruct.tag(tag, ignore);
-            peekStruct.context(context);
-            return acceptedReceive(context, ops.fi_trecvmsg(peekStruct, flags | FabricConstants.FI_COMPLETION),
-                    "fi_trecvmsg");
-        } finally {
-            ThreadGuard.exit(receiveGuard, entered);
-        }
-    }
-
     void requireTag(long tag) {
         if ((tag & ~tagBits) != 0) {
             throw new IllegalArgumentException("provider " + provider + " matches only the tag bits 0x"
@@ -454,10 +403,10 @@ public final class Tagged extends TwoSided {
     void requireMask(long ignore) { if (ignore != 0) { Quirks.require(maskRefusal); } }
 
     /**
-     * {@return a prepared message without segments, for messages of several segments, flags, and repeated posts;
-     * fi_tsendmsg and fi_trecvmsg}
+     * {@return a prepared message without segments, for messages and receives of several segments, flags, and repeated
+     * posts}
      */
-    public PreparedMessage message() { return prepare(true); }
+    public PreparedMessage prepare() { return prepared(true); }
 
     @Override
     long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {

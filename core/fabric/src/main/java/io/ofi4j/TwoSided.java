@@ -108,7 +108,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     }
 
     /** {@return a message that these operations post} */
-    final PreparedMessage prepare(boolean tagged) {
+    final PreparedMessage prepared(boolean tagged) {
         FabricInfo info = endpoint.info();
         int sendLimit = (int) Math.min(info.transmit().iovLimit(), Prepared.MAX_SEGMENTS);
         int receiveLimit = (int) Math.min(info.receive().iovLimit(), Prepared.MAX_SEGMENTS);

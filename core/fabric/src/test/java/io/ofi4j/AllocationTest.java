@@ -60,7 +60,7 @@ class AllocationTest {
             Messages receives = pair.farEndpoint.messages();
             Tagged taggedSends = pair.endpoint.tagged();
             Tagged taggedReceives = pair.farEndpoint.tagged();
-            PreparedRma prepared = rma.message().peer(pair.far).local(near, 0, LENGTH).remote(remote, 0, LENGTH);
+            PreparedRma prepared = rma.prepare().peer(pair.far).local(near, 0, LENGTH).remote(remote, 0, LENGTH);
             measure("write", 1, () -> rma.tryWrite(near, 0, LENGTH, pair.far, remote, 0, 1));
             measure("read", 1, () -> rma.tryRead(near, 0, LENGTH, pair.far, remote, 0, 1));
             measure("inject", 0, () -> rma.tryInjectWrite(near, 0, Long.BYTES, pair.far, remote, 0));

@@ -190,7 +190,7 @@ class CompletionQueueTest {
         CompletionQueueAttributes small = CompletionQueueAttributes.defaults().size(64);
         try (Pair pair = new Pair(TestProviders.hints(provider), small);
                 MemoryRegion region = pair.domain.allocate(16, Access.values())) {
-            pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), -1); // connects, which may take longer
+            pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), -1); // connects
             pair.awaitToken(-1);
             for (int token = 0; token < pair.queue.size(); token++) {
                 pair.rma().write(region.slice(0, 8), pair.far, region.remote().slice(8, 8), token);

@@ -414,7 +414,7 @@ class ConnectionTest {
                     .withMessageContaining("is not the peer");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> one.rma().tryInjectWrite(source, 0, 8, other, target.remote(), 0));
-            assertThatIllegalArgumentException().isThrownBy(() -> one.rma().message().peer(other))
+            assertThatIllegalArgumentException().isThrownBy(() -> one.rma().prepare().peer(other))
                     .withMessageContaining("is not the peer");
         }
     }

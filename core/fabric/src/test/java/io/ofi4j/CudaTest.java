@@ -77,7 +77,7 @@ class CudaTest {
     }
 
     private void write(Pair pair, MemoryRegion source, MemoryRegion target) {
-        pair.rma().message().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0, LENGTH)
+        pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0, LENGTH)
                 .flags(OperationFlag.DELIVERY_COMPLETE).write(1);
         pair.awaitToken(1);
     }

@@ -54,9 +54,8 @@ class DatagramTest {
         try (Mailbox box = open(provider)) {
             Messages messages = box.pair.endpoint.messages();
             box.write(48, 2);
-            box.pair.farEndpoint.messages().message().segment(box.far, 16, 32).segment(box.far, 0, 16)
-                    .receiveVector(RECEIVED);
-            messages.message().peer(box.pair.far).segment(box.near, 16, 32).segment(box.near, 0, 16).sendVector(SENT);
+            box.pair.farEndpoint.messages().prepare().local(box.far, 16, 32).local(box.far, 0, 16).receive(RECEIVED);
+            messages.prepare().peer(box.pair.far).local(box.near, 16, 32).local(box.near, 0, 16).send(SENT);
             box.await(1, 1);
             assertThat(box.hasArrived(48)).isTrue();
 
@@ -74,8 +73,8 @@ class DatagramTest {
     void preparedMessagesArrive(String provider) {
         try (Mailbox box = open(provider)) {
             box.write(48, 4);
-            box.pair.farEndpoint.messages().message().segment(box.far, 0, 48).receive(RECEIVED);
-            box.pair.endpoint.messages().message().peer(box.pair.far).segment(box.near, 0, 48).send(SENT);
+            box.pair.farEndpoint.messages().prepare().local(box.far, 0, 48).receive(RECEIVED);
+            box.pair.endpoint.messages().prepare().peer(box.pair.far).local(box.near, 0, 48).send(SENT);
             box.await(1, 1);
 
             assertThat(box.farDone.tokens()).containsExactly((long) RECEIVED);

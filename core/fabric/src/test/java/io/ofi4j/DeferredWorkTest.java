@@ -93,10 +93,10 @@ class DeferredWorkTest {
         }
 
         PreparedRma rma() {
-            return pair.rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
+            return pair.rma().prepare().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
         }
 
-        PreparedMessage message() { return pair.endpoint.messages().message().peer(pair.far).segment(here, 0, LENGTH); }
+        PreparedMessage message() { return pair.endpoint.messages().prepare().peer(pair.far).local(here, 0, LENGTH); }
 
         int inFlight() { return here.operationsInFlight() + there.operationsInFlight(); }
 
@@ -133,8 +133,7 @@ class DeferredWorkTest {
             @Override
             DeferredOperation queue(Stage s, When when) {
                 s.pair.farEndpoint.tagged().receive(s.there.slice(0, LENGTH), 0x11, 0, TOKEN);
-                return when.send(
-                        s.pair.endpoint.tagged().message().peer(s.pair.far).segment(s.here, 0, LENGTH).tag(0x11),
+                return when.send(s.pair.endpoint.tagged().prepare().peer(s.pair.far).local(s.here, 0, LENGTH).tag(0x11),
                         s.done, TOKEN);
             }
 
@@ -144,8 +143,8 @@ class DeferredWorkTest {
         RECEIVE {
             @Override
             DeferredOperation queue(Stage s, When when) {
-                DeferredOperation work = when.receive(s.pair.farEndpoint.messages().message()
-                        .segment(s.there, 0, LENGTH / 2).segment(s.there, LENGTH / 2, LENGTH / 2), s.done, TOKEN);
+                DeferredOperation work = when.receive(s.pair.farEndpoint.messages().prepare()
+                        .local(s.there, 0, LENGTH / 2).local(s.there, LENGTH / 2, LENGTH / 2), s.done, TOKEN);
                 s.pair.endpoint.messages().send(s.here.slice(0, LENGTH), s.pair.far, 1);
                 return work;
             }
@@ -157,7 +156,7 @@ class DeferredWorkTest {
             @Override
             DeferredOperation queue(Stage s, When when) {
                 DeferredOperation work = when.receive(
-                        s.pair.farEndpoint.tagged().message().segment(s.there, 0, LENGTH).tag(0x22), s.done, TOKEN);
+                        s.pair.farEndpoint.tagged().prepare().local(s.there, 0, LENGTH).tag(0x22), s.done, TOKEN);
                 s.pair.endpoint.tagged().send(s.here.slice(0, LENGTH), s.pair.far, 0x22, 1);
                 return work;
             }
@@ -245,7 +244,7 @@ class DeferredWorkTest {
         boolean isOfCounters() { return this == COUNTER_ADD || this == COUNTER_SET; }
 
         static PreparedAtomic atomic(Stage s) {
-            return s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far).operand(s.here, 0, 1)
+            return s.pair.endpoint.atomics().prepare(Datatype.INT64).peer(s.pair.far).local(s.here, 0, 1)
                     .remote(s.there.remote(), 0, 1);
         }
 
@@ -293,7 +292,7 @@ class DeferredWorkTest {
             MemoryRegion back = s.pair.domain.allocate(LENGTH, ALL);
             // writes to the far end, then reads it back from there, then counts
             DeferredOperation last = s.deferred.when(middle, 1).read(
-                    s.pair.rma().message().peer(s.pair.far).local(back, 0, LENGTH).remote(s.there.remote(), 0, LENGTH),
+                    s.pair.rma().prepare().peer(s.pair.far).local(back, 0, LENGTH).remote(s.there.remote(), 0, LENGTH),
                     s.done, 2);
             s.deferred.when(s.trigger, 1).write(s.rma(), middle, 1);
             s.pause();
@@ -331,9 +330,9 @@ class DeferredWorkTest {
                     When when = deferred.when(passed.get(i).get(round), round == 0 ? 1 : 2);
                     Counter next = passed.get(i).get(round + 1);
                     Peer to = peers.get((i + (1 << round)) % members);
-                    when.send(tagged.message().tag(round).peer(to).segment(region, 0, 0), sent, i);
+                    when.send(tagged.prepare().tag(round).peer(to).local(region, 0, 0), sent, i);
                     when.add(next, 1);
-                    deferred.when(sent, 0).receive(tagged.message().tag(round).segment(region, 0, 8), next, i);
+                    deferred.when(sent, 0).receive(tagged.prepare().tag(round).local(region, 0, 8), next, i);
                 }
             }
             for (int last = 0; last < members; last++) {
@@ -393,7 +392,7 @@ class DeferredWorkTest {
             RemoteRegion theirs = s.there.remote();
             RemoteRegion forged = new RemoteRegion(theirs.base(), LENGTH, theirs.key() + 1, Access.REMOTE_WRITE.bit());
             DeferredOperation work = s.deferred.when(s.trigger, 1).write(
-                    s.pair.rma().message().peer(s.pair.far).local(s.here, 0, LENGTH).remote(forged, 0, LENGTH), s.done,
+                    s.pair.rma().prepare().peer(s.pair.far).local(s.here, 0, LENGTH).remote(forged, 0, LENGTH), s.done,
                     TOKEN);
             s.trigger.add(1);
             s.await(() -> !s.pair.errors.isEmpty());
@@ -432,7 +431,7 @@ class DeferredWorkTest {
     @Test
     void aReceiveThatIsUnderWayIsCanceledAsOthersAre() {
         try (Stage s = new Stage(PROVIDER)) {
-            PreparedMessage message = s.pair.endpoint.messages().message().segment(s.here, 0, LENGTH);
+            PreparedMessage message = s.pair.endpoint.messages().prepare().local(s.here, 0, LENGTH);
             DeferredOperation receive = s.deferred.when(s.trigger, 0).receive(message, s.done, TOKEN);
             assertThat(receive.cancel()).isFalse();
             s.await(() -> !s.pair.errors.isEmpty());
@@ -485,9 +484,9 @@ class DeferredWorkTest {
             assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).send(s.message(), sent, 2))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("the same endpoint");
             DeferredOperation receive = s.deferred.when(s.trigger, 1)
-                    .receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), sent, 3);
+                    .receive(s.pair.endpoint.messages().prepare().local(s.here, 0, 8), sent, 3);
             assertThatThrownBy(() -> s.deferred.when(sent, 1)
-                    .receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), s.trigger, 4))
+                    .receive(s.pair.endpoint.messages().prepare().local(s.here, 0, 8), s.trigger, 4))
                     .isInstanceOf(UnsupportedOperationException.class);
             s.trigger.add(1);
             receive.cancel();
@@ -501,8 +500,8 @@ class DeferredWorkTest {
         try (Stage s = new Stage(PROVIDER)) {
             assertThatIllegalArgumentException().isThrownBy(() -> s.deferred.when(s.trigger, 1L << 31))
                     .withMessageContaining("0 to 2147483647");
-            PreparedAtomic two = s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far)
-                    .operand(s.here, 0, 2).remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
+            PreparedAtomic two = s.pair.endpoint.atomics().prepare(Datatype.INT64).peer(s.pair.far).local(s.here, 0, 2)
+                    .remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
             assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).execute(AtomicOperation.SUM, two, s.done, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("remote segments");
             assertThatIllegalArgumentException()
@@ -556,7 +555,7 @@ class DeferredWorkTest {
                         works.add(s.deferred.when(s.trigger, i + 2).write(s.rma(), s.done, i));
                         works.add(s.deferred.when(s.trigger, i + 2).send(s.message(), s.done, i));
                         works.add(s.deferred.when(s.trigger, i + 2)
-                                .receive(s.pair.endpoint.messages().message().segment(s.here, 0, LENGTH), s.done, i));
+                                .receive(s.pair.endpoint.messages().prepare().local(s.here, 0, LENGTH), s.done, i));
                     }
                     Counter hand = s.pair.openCounter(WaitObject.NONE);
                     // what the provider does, whatever is closed here

@@ -203,7 +203,7 @@ class EndpointOptionsTest {
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             alias.rma().write(source.slice(0, 64), pair.far, target.remote(), 1);
-            alias.rma().message().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
+            alias.rma().prepare().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
                     .flags(OperationFlag.COMPLETION).write(2);
             List<Long> tokens = new ArrayList<>();
             Waiting.YIELD.until(() -> {
@@ -239,7 +239,7 @@ class EndpointOptionsTest {
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             alias.rma().write(source.slice(0, 64), pair.far, target.remote(), 1);
-            alias.rma().message().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
+            alias.rma().prepare().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
                     .flags(OperationFlag.COMPLETION).write(2);
             List<Long> completed = new ArrayList<>();
             Waiting.YIELD.until(() -> {

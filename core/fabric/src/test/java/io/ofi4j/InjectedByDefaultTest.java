@@ -83,13 +83,13 @@ class InjectedByDefaultTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> tagged.trySend(box.near, 0, tagged.injectSize() + 1, box.pair.far, TAG, 1))
                     .withMessageContaining("at most " + tagged.injectSize());
-            PreparedMessage message = tagged.message().peer(box.pair.far).tag(TAG).segment(box.near, 0,
+            PreparedMessage message = tagged.prepare().peer(box.pair.far).tag(TAG).local(box.near, 0,
                     tagged.injectSize() + 1);
-            assertThatIllegalArgumentException().isThrownBy(() -> message.sendVector(1))
+            assertThatIllegalArgumentException().isThrownBy(() -> message.send(1))
                     .withMessageContaining("at most " + tagged.injectSize());
             box.write(tagged.injectSize() + 1, 1);
             box.pair.farEndpoint.tagged().receive(box.far.slice(0, tagged.injectSize() + 1), TAG, 0, 2);
-            message.send(3); // it has flags of its own: none
+            message.flags(OperationFlag.TRANSMIT_COMPLETE).send(3); // in place of INJECT
             box.await(1, 1);
             assertThat(box.hasArrived(tagged.injectSize() + 1)).isTrue();
         }

@@ -256,7 +256,7 @@ class ManyMessagesTest {
             assertThatIllegalArgumentException().isThrownBy(() -> messages.send(near.slice(0, 101), pair.far, 1))
                     .withMessageContaining("at most 100 bytes");
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> messages.message().segment(near, 0, 101).peer(pair.far).send(1));
+                    .isThrownBy(() -> messages.prepare().local(near, 0, 101).peer(pair.far).send(1));
             assertThatIllegalArgumentException().isThrownBy(() -> messages.maximumMessageSize(pair.far, -1));
             messages.maximumMessageSize(pair.far, Long.MAX_VALUE);
             messages.send(near.slice(0, 101), pair.far, 1);

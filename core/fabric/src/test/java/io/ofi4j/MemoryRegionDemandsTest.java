@@ -102,7 +102,7 @@ class MemoryRegionDemandsTest {
                 MemoryRegion source = domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion target = domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
             source.segment().fill((byte) 7);
-            endpoint.rma().message().peer(vector.insert(endpoint.address())).local(source, 0, LENGTH)
+            endpoint.rma().prepare().peer(vector.insert(endpoint.address())).local(source, 0, LENGTH)
                     .remote(target.remote(), 0, LENGTH / 2).remote(target.remote(), LENGTH / 2, LENGTH / 2).write(1);
             int[] completed = {0};
             Waiting.YIELD.until(() -> {

@@ -166,7 +166,7 @@ class MemoryRegionTest {
                     .withMessageContaining("more bytes than a long can count");
             try (MemoryRegion whole = pair.domain.register(arena.allocate(8).reinterpret(Long.MAX_VALUE), Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                PreparedRma message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
+                PreparedRma message = pair.rma().prepare().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
                         .local(whole, 0, Long.MAX_VALUE).local(whole, 0, 10).remote(target.remote(), 0, 8);
                 assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
                         .withMessageContaining("the same number of bytes");
@@ -210,11 +210,11 @@ class MemoryRegionTest {
                 assertThatIllegalStateException()
                         .isThrownBy(() -> pair.rma().tryWrite(region, 0, length, pair.far, there.remote(), 0, 1))
                         .withMessageContaining("2 segments").withMessageContaining("parts()");
-                assertThatIllegalStateException().isThrownBy(() -> pair.rma().message().local(region, 0, length))
+                assertThatIllegalStateException().isThrownBy(() -> pair.rma().prepare().local(region, 0, length))
                         .withMessageContaining("parts()");
             }
             assertThatIllegalStateException().isThrownBy(region::segment).withMessageContaining("parts()");
-            pair.rma().message().peer(pair.far).local(parts.getFirst(), 0, LENGTH).local(parts.getLast(), 0, LENGTH)
+            pair.rma().prepare().peer(pair.far).local(parts.getFirst(), 0, LENGTH).local(parts.getLast(), 0, LENGTH)
                     .remote(there.remote(), 0, 2 * LENGTH).write(4);
             assertThat(region.operationsInFlight()).isEqualTo(1).isEqualTo(parts.getLast().operationsInFlight());
             pair.awaitToken(4);

@@ -168,18 +168,18 @@ class MessagesTest {
     void aMessageIsGatheredFromSegmentsAndScatteredOverOthers(String provider) {
         try (Mailbox box = open(provider)) {
             box.write(96, 3);
-            PreparedMessage receive = box.pair.farEndpoint.messages().message().segment(box.far, 32, 64)
-                    .segment(box.far, 0, 32);
-            PreparedMessage send = box.pair.endpoint.messages().message().peer(box.pair.far).segment(box.near, 32, 64)
-                    .segment(box.near, 0, 32);
-            receive.receiveVector(RECEIVED);
-            send.sendVector(SENT);
+            PreparedMessage receive = box.pair.farEndpoint.messages().prepare().local(box.far, 32, 64).local(box.far, 0,
+                    32);
+            PreparedMessage send = box.pair.endpoint.messages().prepare().peer(box.pair.far).local(box.near, 32, 64)
+                    .local(box.near, 0, 32);
+            receive.receive(RECEIVED);
+            send.send(SENT);
             box.await(1, 1);
             assertThat(box.hasArrived(96)).isTrue();
 
             box.far.segment().fill((byte) 0);
-            receive.receive(RECEIVED);
-            send.send(SENT);
+            receive.flags(OperationFlag.COMPLETION).receive(RECEIVED);
+            send.flags(OperationFlag.COMPLETION).send(SENT);
             box.await(2, 2);
             assertThat(box.hasArrived(96)).isTrue();
             assertThat(box.farDone.done).extracting(Mailbox.Done::length).containsExactly(96L, 96L);
@@ -353,9 +353,9 @@ class MessagesTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> messages.tryInject(box.near, 0, messages.injectSize() + 1, far))
                     .withMessageContaining("an inject");
-            assertThatIllegalStateException().isThrownBy(() -> messages.message().segment(box.near, 0, 8).send(1))
+            assertThatIllegalStateException().isThrownBy(() -> messages.prepare().local(box.near, 0, 8).send(1))
                     .withMessageContaining("no peer");
-            assertThatIllegalStateException().isThrownBy(() -> messages.message().tag(1))
+            assertThatIllegalStateException().isThrownBy(() -> messages.prepare().tag(1))
                     .withMessageContaining("Tagged.message()");
             assertThatThrownBy(() -> box.pair.endpoint.tagged()).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("Capability.TAGGED");

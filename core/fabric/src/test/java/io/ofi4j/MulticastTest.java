@@ -116,7 +116,7 @@ class MulticastTest {
             for (int i = 0; i < 10; i++) {
                 sender.send(group, i);
                 sender.send(single, i);
-                sender.endpoint.messages().message().peer(single).segment(sender.region, 0, Member.NUMBER).send(-1);
+                sender.endpoint.messages().prepare().peer(single).local(sender.region, 0, Member.NUMBER).send(-1);
             }
             sender.await(0, 30);
             member.await(10, 0);

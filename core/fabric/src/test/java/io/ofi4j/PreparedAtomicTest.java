@@ -44,7 +44,7 @@ class PreparedAtomicTest {
             comparands = pair.domain.allocate(LENGTH, Access.WRITE);
             results = pair.domain.allocate(LENGTH, Access.READ);
             target = pair.domain.allocate(LENGTH, Access.REMOTE_READ, Access.REMOTE_WRITE);
-            message = pair.endpoint.atomics().message(Datatype.INT64).peer(pair.far);
+            message = pair.endpoint.atomics().prepare(Datatype.INT64).peer(pair.far);
             for (int i = 0; i < LENGTH / Long.BYTES; i++) {
                 operands.segment().setAtIndex(JAVA_LONG, i, i);
                 comparands.segment().setAtIndex(JAVA_LONG, i, 1000);
@@ -56,7 +56,7 @@ class PreparedAtomicTest {
         PreparedAtomic whole() {
             message.clear();
             for (int at : new int[]{64, 0, 128}) {
-                message.operand(operands, at, 4).comparand(comparands, at, 4).result(results, at, 4);
+                message.local(operands, at, 4).comparand(comparands, at, 4).result(results, at, 4);
             }
             return message.remote(target.remote(), 256, 12);
         }
@@ -93,35 +93,23 @@ class PreparedAtomicTest {
     @MethodSource(PROVIDERS)
     void severalSegmentsInEveryForm(String provider) {
         try (Prepared p = new Prepared(provider)) {
-            for (boolean vector : new boolean[]{false, true}) {
+            for (OperationFlag[] flags : List.of(new OperationFlag[0], new OperationFlag[]{OperationFlag.COMPLETION})) {
                 p.target.segment().fill((byte) 0);
-                PreparedAtomic m = p.whole();
-                if (vector) {
-                    m.executeVector(AtomicOperation.SUM, 1);
-                } else {
-                    m.execute(AtomicOperation.SUM, 1);
-                }
+                PreparedAtomic m = p.whole().flags(flags);
+                m.execute(AtomicOperation.SUM, 1);
                 p.await(1);
                 for (int i = 0; i < 12; i++) {
                     int element = i;
                     p.awaitThat(() -> p.targeted(element) == p.operand(element));
                 }
-                if (vector) {
-                    m.fetchVector(AtomicOperation.SUM, 2);
-                } else {
-                    m.fetch(AtomicOperation.SUM, 2);
-                }
+                m.fetch(AtomicOperation.SUM, 2);
                 p.await(2);
                 for (int i = 0; i < 12; i++) {
                     assertThat(p.result(i)).isEqualTo(p.operand(i));
                     assertThat(p.targeted(i)).isEqualTo(2 * p.operand(i));
                 }
                 p.target.segment().setAtIndex(JAVA_LONG, 32 + 5, 1000);
-                if (vector) {
-                    m.compareVector(AtomicOperation.CSWAP, 3);
-                } else {
-                    m.compare(AtomicOperation.CSWAP, 3);
-                }
+                m.compare(AtomicOperation.CSWAP, 3);
                 p.await(3);
                 for (int i = 0; i < 12; i++) {
                     assertThat(p.result(i)).isEqualTo(i == 5 ? 1000 : 2 * p.operand(i));
@@ -138,7 +126,7 @@ class PreparedAtomicTest {
         try (Prepared p = new Prepared(provider)) {
             PreparedAtomic m = p.message;
             int segments = Math.min(3, m.remoteLimit());
-            m.operand(p.operands, 8, segments).result(p.results, 0, segments);
+            m.local(p.operands, 8, segments).result(p.results, 0, segments);
             for (int i = 0; i < segments; i++) {
                 m.remote(p.target.remote(), i * 512L, 1);
             }
@@ -148,9 +136,6 @@ class PreparedAtomicTest {
                 assertThat(Prepared.at(p.results, i)).isEqualTo(1000);
                 assertThat(Prepared.at(p.target, i * 64)).isEqualTo(1000 + 1 + i);
             }
-            if (segments > 1) {
-                assertThatIllegalArgumentException().isThrownBy(() -> m.fetchVector(AtomicOperation.SUM, 6));
-            }
         }
     }
 
@@ -159,7 +144,7 @@ class PreparedAtomicTest {
     void theSameMessageManyTimes(String provider) {
         try (Prepared p = new Prepared(provider)) {
             p.target.segment().fill((byte) 0);
-            PreparedAtomic m = p.message.operand(p.operands, 8, 1).result(p.results, 0, 1).remote(p.target.remote(), 0,
+            PreparedAtomic m = p.message.local(p.operands, 8, 1).result(p.results, 0, 1).remote(p.target.remote(), 0,
                     1);
             for (int i = 0; i < 1000; i++) {
                 m.fetch(AtomicOperation.SUM, i);
@@ -174,7 +159,7 @@ class PreparedAtomicTest {
     @MethodSource(PROVIDERS)
     void flagsDoWhatTheySayOrAreRefusedByName(String provider) {
         try (Prepared p = new Prepared(provider)) {
-            PreparedAtomic m = p.message.operand(p.operands, 8, 1).remote(p.target.remote(), 0, 1);
+            PreparedAtomic m = p.message.local(p.operands, 8, 1).remote(p.target.remote(), 0, 1);
             long token = 10;
             for (OperationFlag flag : List.of(OperationFlag.COMPLETION, OperationFlag.MORE,
                     OperationFlag.DELIVERY_COMPLETE, OperationFlag.TRANSMIT_COMPLETE)) {

@@ -38,7 +38,7 @@ class PreparedMessageTest {
             this.pair = pair;
             this.source = pair.domain.allocate(LENGTH, Access.READ, Access.WRITE);
             this.target = pair.domain.allocate(2L * LENGTH, Access.REMOTE_READ, Access.REMOTE_WRITE);
-            this.message = pair.rma().message().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0,
+            this.message = pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0,
                     LENGTH);
             source.segment().fill((byte) 1);
         }
@@ -177,7 +177,7 @@ class PreparedMessageTest {
             prepared.write(2);
             prepared.awaitBytes(prepared.target, HALF, HALF, 2);
             assertThat(prepared.target.segment().get(JAVA_BYTE, HALF - 1)).isEqualTo((byte) 1);
-            prepared.message.replaceLocal(0, other, 0, HALF).writeVector(3);
+            prepared.message.replaceLocal(0, other, 0, HALF).write(3);
             pair.awaitToken(3);
             prepared.awaitBytes(prepared.target, 0, LENGTH, 2);
         }

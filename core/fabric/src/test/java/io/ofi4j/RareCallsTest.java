@@ -59,7 +59,7 @@ class RareCallsTest {
                 () -> Libfabric.load().info(TestProviders.hints(provider).operationFlags(OperationFlag.MATCH_COMPLETE)))
                 .isInstanceOf(NoProviderException.class).hasMessageContaining("MATCH_COMPLETE");
         try (Pair pair = new Pair(provider)) {
-            assertThatThrownBy(() -> pair.rma().message().flags(OperationFlag.MATCH_COMPLETE))
+            assertThatThrownBy(() -> pair.rma().prepare().flags(OperationFlag.MATCH_COMPLETE))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("not a default flag");
         }
     }

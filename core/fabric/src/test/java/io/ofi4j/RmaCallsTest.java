@@ -109,19 +109,19 @@ class RmaCallsTest {
                 MemoryRegion there = pair.domain.allocate(60, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             byte[] first = fill(one);
             byte[] second = fill(two);
-            PreparedRma message = pair.rma().message().peer(pair.far);
+            PreparedRma message = pair.rma().prepare().peer(pair.far);
             assertThat(message.localLimit()).as("segments that %s takes", provider).isGreaterThanOrEqualTo(2);
             message.local(one, 10, 20).local(two, 50, 40).remote(there.remote(), 0, 60);
             byte[] expected = new byte[60];
             System.arraycopy(first, 10, expected, 0, 20);
             System.arraycopy(second, 50, expected, 20, 40);
 
-            message.writeVector(1);
+            message.write(1);
             pair.awaitToken(1);
             awaitBytes(pair, there, expected);
             one.segment().fill((byte) 0);
             two.segment().fill((byte) 0);
-            message.readVector(2);
+            message.read(2);
             pair.awaitToken(2);
             assertThat(one.segment().asSlice(10, 20).toArray(JAVA_BYTE))
                     .isEqualTo(java.util.Arrays.copyOf(expected, 20));
@@ -139,7 +139,7 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
                 MemoryRegion there = pair.domain.allocate(256, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             byte[] sent = fill(source);
-            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 64);
+            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 64);
             int parts = Math.min(4, message.remoteLimit());
             int size = 64 / parts;
             byte[] expected = new byte[256];
@@ -166,7 +166,7 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(80, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(80, Access.REMOTE_WRITE)) {
             byte[] sent = fill(source);
-            PreparedRma message = pair.rma().message().peer(pair.far);
+            PreparedRma message = pair.rma().prepare().peer(pair.far);
             for (int i = 0; i < 10; i++) {
                 message.clear().local(source, i * 8L, 8).remote(target.remote(), 72 - i * 8L, 8).write(i);
                 pair.awaitToken(i);
@@ -185,7 +185,7 @@ class RmaCallsTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, LENGTH)
+            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH)
                     .remote(target.remote(), 0, LENGTH).flags(OperationFlag.DELIVERY_COMPLETE);
             for (int i = 0; i < 20; i++) {
                 byte[] sent = fill(source);
@@ -205,7 +205,7 @@ class RmaCallsTest {
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
                 byte[] sent = fill(source);
-                PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0,
+                PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0,
                         8);
                 message.flags(flag).write(1);
                 message.flags().write(2); // what MORE has announced
@@ -224,7 +224,7 @@ class RmaCallsTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            pair.rma().message().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0, 8)
+            pair.rma().prepare().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0, 8)
                     .flags(OperationFlag.REMOTE_CQ_DATA).data(99).write(3);
 
             assertThat(pollForData(pair, 1)).containsExactly(99L);
@@ -240,7 +240,7 @@ class RmaCallsTest {
                 MemoryRegion back = pair.domain.allocate(LENGTH, Access.READ)) {
             byte[] sent = fill(source);
             pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
-            pair.rma().message().peer(pair.far).local(back, 0, LENGTH).remote(target.remote(), 0, LENGTH)
+            pair.rma().prepare().peer(pair.far).local(back, 0, LENGTH).remote(target.remote(), 0, LENGTH)
                     .flags(OperationFlag.FENCE).read(2);
             pair.awaitCompletions(2);
 
@@ -256,7 +256,7 @@ class RmaCallsTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
+            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
                     .flags(OperationFlag.DELIVERY_COMPLETE);
             if (hangs) {
                 assertThatThrownBy(() -> message.write(1)).isInstanceOf(UnsupportedOperationException.class)
@@ -275,10 +275,10 @@ class RmaCallsTest {
         try (Pair pair = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
+            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
             List<Runnable> writes = List.of(() -> pair.rma().write(source.slice(0, 0), pair.far, target.remote(), 1),
                     () -> pair.rma().writeData(source.slice(0, 0), 2, pair.far, target.remote(), 1),
-                    () -> message.writeVector(1));
+                    () -> message.write(1));
             for (Runnable write : writes) {
                 if (hangs) {
                     assertThatThrownBy(write::run).isInstanceOf(UnsupportedOperationException.class);
@@ -294,7 +294,7 @@ class RmaCallsTest {
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
         try (Pair pair = new Pair(provider)) {
-            PreparedRma message = pair.rma().message();
+            PreparedRma message = pair.rma().prepare();
             refuses(message, OperationFlag.FENCE, Capability.FENCE, pair);
             refuses(message, OperationFlag.COMMIT_COMPLETE, Capability.RMA_PMEM, pair);
         }
@@ -318,7 +318,7 @@ class RmaCallsTest {
                 MemoryRegion one = pair.domain.allocate(large, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(2L * large, Access.REMOTE_WRITE)) {
             MemoryRegion two = pair.domain.allocate(large, Access.WRITE);
-            pair.rma().message().peer(pair.far).local(one, 0, large).local(two, 0, large)
+            pair.rma().prepare().peer(pair.far).local(one, 0, large).local(two, 0, large)
                     .remote(target.remote(), 0, 2L * large).write(1);
             assertThat(two.operationsInFlight()).isEqualTo(1);
 
@@ -336,7 +336,7 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion large = pair.domain.allocate(1 << 20, Access.WRITE, Access.REMOTE_WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().message();
+            PreparedRma message = pair.rma().prepare();
             assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("peer");
             message.peer(pair.far);
             assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("segments");
@@ -345,8 +345,6 @@ class RmaCallsTest {
                     .withMessageContaining("the same number of bytes");
             message.remote(target.remote(), 7, 1);
             assertThatIllegalArgumentException().isThrownBy(() -> message.tryRead(1)).withMessageContaining("lacks");
-            assertThatIllegalArgumentException().isThrownBy(() -> message.tryWriteVector(1))
-                    .withMessageContaining("one remote segment, not 2");
             assertThatThrownBy(() -> message.local(source, LENGTH, 1)).isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> message.remote(target.remote(), -1, 1))
                     .isInstanceOf(IndexOutOfBoundsException.class).hasMessageContaining("remote");

@@ -173,7 +173,7 @@ class ScalableEndpointTest {
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("receives nothing");
             assertThatThrownBy(() -> receive.messages().send(world.region.slice(0, 8), world.peer, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("only receives");
-            assertThatThrownBy(() -> receive.messages().message().peer(world.peer).segment(world.region, 0, 8).send(1))
+            assertThatThrownBy(() -> receive.messages().prepare().peer(world.peer).local(world.region, 0, 8).send(1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("only receives");
             assertThatThrownBy(receive::rma).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("only receives");

@@ -329,7 +329,7 @@ class ScopeTest {
         Counter done = domain.openCounter();
         MemoryRegion region = domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE);
         Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
-        PreparedRma write = endpoint.rma().message().peer(vector.insert(endpoint.address())).local(region, 0, 8)
+        PreparedRma write = endpoint.rma().prepare().peer(vector.insert(endpoint.address())).local(region, 0, 8)
                 .remote(region.remote(), 8, 8);
         domain.deferredWork().when(trigger, 1).write(write, done, 1);
 

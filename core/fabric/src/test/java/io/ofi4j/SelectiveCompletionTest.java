@@ -57,7 +57,7 @@ class SelectiveCompletionTest {
         }
 
         PreparedRma message() {
-            return endpoint.rma().message().peer(pair.far).local(source, 0, source.length()).remote(target.remote(), 0,
+            return endpoint.rma().prepare().peer(pair.far).local(source, 0, source.length()).remote(target.remote(), 0,
                     target.length());
         }
 
@@ -104,7 +104,7 @@ class SelectiveCompletionTest {
                     selective.write(1000 + i);
                 }
                 message.flags().write(2000);
-                message.writeVector(2001);
+                message.flags(OperationFlag.TRANSMIT_COMPLETE).write(2001);
                 message.flags(OperationFlag.COMPLETION).write(round);
                 long last = round;
                 selective.await(() -> selective.completed.contains(last) && selective.queue.operationsInFlight() == 0);
@@ -273,7 +273,7 @@ class SelectiveCompletionTest {
                 if (i % 2 == 0) {
                     pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), i);
                 } else {
-                    pair.rma().message().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0, LENGTH)
+                    pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0, LENGTH)
                             .flags(OperationFlag.COMMIT_COMPLETE).write(i);
                 }
                 pair.awaitToken(i);

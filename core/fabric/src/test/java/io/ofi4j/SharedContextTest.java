@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Direction;
@@ -64,7 +65,7 @@ class SharedContextTest {
                 Domain domain = fabric.openDomain();
                 CompletionQueue queue = domain.openCompletionQueue();
                 Endpoint context = domain.openSharedReceiveContext().bind(queue).enable()) {
-            assertThatThrownBy(() -> context.tagged().tryPeek(1, 0, 1))
+            assertThatThrownBy(() -> context.tagged().tryPeek(PeekAction.KEEP, 1, 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("shared context")
                     .hasMessageContaining("ends the process");
         }
@@ -287,7 +288,7 @@ class SharedContextTest {
                     () -> world.context.messages().send(world.outbox.slice(0, LENGTH), world.peers.getFirst(), 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("only receives");
             assertThatThrownBy(
-                    () -> world.context.messages().message().segment(world.outbox, 0, 8).peer(world.peers.getFirst()))
+                    () -> world.context.messages().prepare().local(world.outbox, 0, 8).peer(world.peers.getFirst()))
                     .isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(world.context::rma).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("only receives");

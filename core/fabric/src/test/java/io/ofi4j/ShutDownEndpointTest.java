@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
@@ -24,11 +25,12 @@ class ShutDownEndpointTest {
         try (Pair pair = new Pair(HINTS); MemoryRegion region = pair.domain.allocate(64, Access.RECEIVE)) {
             Messages messages = pair.endpoint.messages();
             Tagged tagged = pair.endpoint.tagged();
-            PreparedMessage prepared = messages.message().segment(region, 0, 8);
+            PreparedMessage prepared = messages.prepare().local(region, 0, 8);
             pair.endpoint.connection().shutdown();
 
             for (ThrowingCallable call : List.<ThrowingCallable>of(() -> messages.tryReceive(region, 0, 8, 1),
-                    () -> prepared.tryReceive(1), () -> tagged.tryPeek(1, 0, 1), () -> tagged.tryClaim(1, 0, 1))) {
+                    () -> prepared.tryReceive(1), () -> tagged.tryPeek(PeekAction.KEEP, 1, 0, 1),
+                    () -> tagged.tryPeek(PeekAction.CLAIM, 1, 0, 1))) {
                 assertThatIllegalStateException().isThrownBy(call).withMessageContaining("lost its connection");
             }
         }

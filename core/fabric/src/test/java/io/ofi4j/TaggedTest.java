@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
@@ -126,12 +127,12 @@ class TaggedTest {
             box.write(32, 4);
             receiver.receive(box.far.slice(0, 8), 1, 0, 1);
             sender.inject(box.near.slice(0, 8), box.pair.far, 1);
-            receiver.message().segment(box.far, 16, 8).segment(box.far, 8, 8).tag(2).receive(2);
-            PreparedMessage message = sender.message().peer(box.pair.far).segment(box.near, 16, 8)
-                    .segment(box.near, 8, 8).tag(2);
+            receiver.prepare().local(box.far, 16, 8).local(box.far, 8, 8).tag(2).receive(2);
+            PreparedMessage message = sender.prepare().peer(box.pair.far).local(box.near, 16, 8).local(box.near, 8, 8)
+                    .tag(2);
             message.send(2);
-            receiver.message().segment(box.far, 24, 8).tag(3).receiveVector(3);
-            message.clear().segment(box.near, 24, 8).tag(3).sendVector(3);
+            receiver.prepare().local(box.far, 24, 8).tag(3).receive(3);
+            message.clear().local(box.near, 24, 8).tag(3).send(3);
             box.await(2, 3);
 
             assertThat(box.hasArrived(32)).isTrue();
@@ -159,11 +160,11 @@ class TaggedTest {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             if (ProviderFault.PEEK_RECEIVES.isOf(provider)) {
-                assertThatThrownBy(() -> receiver.peek(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
-                        .hasMessageContaining("receives it");
+                assertThatThrownBy(() -> receiver.peek(PeekAction.KEEP, TAG, 0, 1))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("receives it");
                 return;
             }
-            receiver.peek(TAG, 0, 1);
+            receiver.peek(PeekAction.KEEP, TAG, 0, 1);
             box.await(0, 1);
             assertThat(box.farDone.errors).singleElement()
                     .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG))
@@ -175,7 +176,7 @@ class TaggedTest {
             long token = 2;
             while (box.farDone.done.isEmpty()) {
                 box.farDone.errors.clear();
-                receiver.peek(TAG, 0, token);
+                receiver.peek(PeekAction.KEEP, TAG, 0, token);
                 box.await(0, 1);
             }
             assertThat(box.farDone.done.getFirst().token()).isEqualTo(token);
@@ -193,17 +194,18 @@ class TaggedTest {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             if (refusesDiscards(provider)) {
-                assertThatThrownBy(() -> receiver.discard(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
+                assertThatThrownBy(() -> receiver.peek(PeekAction.DISCARD, TAG, 0, 1))
+                        .isInstanceOf(UnsupportedOperationException.class);
                 return;
             }
             box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
             while (box.farDone.done.isEmpty()) {
                 box.farDone.errors.clear();
-                receiver.discard(TAG, 0, 1);
+                receiver.peek(PeekAction.DISCARD, TAG, 0, 1);
                 box.await(0, 1);
             }
             box.await(1, 1);
-            receiver.peek(TAG, 0, 2);
+            receiver.peek(PeekAction.KEEP, TAG, 0, 2);
             box.await(1, 2);
             assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
         }
@@ -217,26 +219,26 @@ class TaggedTest {
             Tagged receiver = box.pair.farEndpoint.tagged();
             Peer self = box.pair.far; // of the receiver itself
             if (ProviderFault.PEEK_RECEIVES.isOf(provider) || self.entry.isRespelled) {
-                assertThatThrownBy(() -> receiver.peek(self, TAG, 0, 1))
+                assertThatThrownBy(() -> receiver.peek(PeekAction.KEEP, self, TAG, 0, 1))
                         .isInstanceOf(UnsupportedOperationException.class);
                 return;
             }
             box.pair.endpoint.tagged().send(box.near.slice(0, 100), box.pair.far, TAG, SENT);
-            awaitLook(box, () -> receiver.peek(box.back, TAG, 0, 2));
+            awaitLook(box, () -> receiver.peek(PeekAction.KEEP, box.back, TAG, 0, 2));
             assertThat(box.farDone.done.getLast().length()).isEqualTo(100);
             box.farDone.errors.clear();
-            receiver.peek(self, TAG, 0, 3);
+            receiver.peek(PeekAction.KEEP, self, TAG, 0, 3);
             box.await(0, box.farDone.done.size() + 1);
             assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
             box.farDone.errors.clear();
             if (!cannotClaim(provider)) {
-                receiver.claim(self, TAG, 0, 4);
+                receiver.peek(PeekAction.CLAIM, self, TAG, 0, 4);
                 box.await(0, box.farDone.done.size() + 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
                 box.farDone.errors.clear();
             }
             if (!refusesDiscards(provider)) {
-                receiver.discard(self, TAG, 0, 5);
+                receiver.peek(PeekAction.DISCARD, self, TAG, 0, 5);
                 box.await(0, box.farDone.done.size() + 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
                 box.farDone.errors.clear();
@@ -304,7 +306,7 @@ class TaggedTest {
         int before = box.farDone.done.size();
         while (box.farDone.done.size() == before) {
             box.farDone.errors.clear();
-            receiver.claim(TAG, 0, token);
+            receiver.peek(PeekAction.CLAIM, TAG, 0, token);
             box.await(0, before + 1);
         }
         box.farDone.errors.clear();
@@ -316,8 +318,9 @@ class TaggedTest {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             if (cannotClaim(provider)) {
-                assertThatThrownBy(() -> receiver.claim(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
-                        .message().matches(".*(receives it|may be cut short|may overwrite memory): .*");
+                assertThatThrownBy(() -> receiver.peek(PeekAction.CLAIM, TAG, 0, 1))
+                        .isInstanceOf(UnsupportedOperationException.class).message()
+                        .matches(".*(receives it|may be cut short|may overwrite memory): .*");
                 return;
             }
             int size = 1 << 20;
@@ -350,7 +353,7 @@ class TaggedTest {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
             if (!cannotClaim(provider)) {
-                receiver.claim(TAG, 0, 1);
+                receiver.peek(PeekAction.CLAIM, TAG, 0, 1);
                 box.await(0, 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
             }
@@ -414,7 +417,7 @@ class TaggedTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> tagged.trySend(box.near, 0, 8, box.pair.far, highest << 1, SENT))
                     .withMessageContaining("bits 0x" + Long.toHexString(tagged.tagBits()));
-            assertThatIllegalArgumentException().isThrownBy(() -> tagged.message().tag(highest << 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> tagged.prepare().tag(highest << 1));
         }
     }
 

@@ -11,8 +11,8 @@ public class PreparedLayer extends PublicLayer {
     @Override
     void open() {
         super.open();
-        transfer = rma.message().local(local, 0, size).remote(remote, 0, size).peer(peer);
-        inject = rma.message().local(local, 0, size).remote(remote, 0, size).peer(peer).flags(OperationFlag.INJECT);
+        transfer = rma.prepare().local(local, 0, size).remote(remote, 0, size).peer(peer);
+        inject = rma.prepare().local(local, 0, size).remote(remote, 0, size).peer(peer).flags(OperationFlag.INJECT);
     }
 
     @Override

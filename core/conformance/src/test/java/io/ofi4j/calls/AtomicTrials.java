@@ -31,11 +31,11 @@ final class AtomicTrials {
             awaitChanged(t);
         }));
         all.put("fi_atomicv", of(t -> {
-            message(t).executeVector(change(t), TOKEN);
+            message(t).execute(change(t), TOKEN);
             awaitChanged(t);
         }));
         all.put("fi_atomicmsg", of(t -> {
-            message(t).execute(change(t), TOKEN);
+            message(t).flags(OperationFlag.COMPLETION).execute(change(t), TOKEN);
             awaitChanged(t);
         }));
         all.put("fi_inject_atomic", of(t -> {
@@ -49,11 +49,11 @@ final class AtomicTrials {
             awaitFetched(t);
         }));
         all.put("fi_fetch_atomicv", of(t -> {
-            message(t).fetchVector(fetch(t), TOKEN);
+            message(t).fetch(fetch(t), TOKEN);
             awaitFetched(t);
         }));
         all.put("fi_fetch_atomicmsg", of(t -> {
-            message(t).fetch(fetch(t), TOKEN);
+            message(t).flags(OperationFlag.COMPLETION).fetch(fetch(t), TOKEN);
             awaitFetched(t);
         }));
         all.put("fi_compare_atomic", of(t -> {
@@ -63,11 +63,12 @@ final class AtomicTrials {
             awaitSwapped(t);
         }));
         all.put("fi_compare_atomicv", of(t -> {
-            message(t).comparand(comparing(t), 16, 1).compareVector(AtomicOperation.CSWAP, TOKEN);
+            message(t).comparand(comparing(t), 16, 1).compare(AtomicOperation.CSWAP, TOKEN);
             awaitSwapped(t);
         }));
         all.put("fi_compare_atomicmsg", of(t -> {
-            message(t).comparand(comparing(t), 16, 1).compare(AtomicOperation.CSWAP, TOKEN);
+            message(t).comparand(comparing(t), 16, 1).flags(OperationFlag.COMPLETION).compare(AtomicOperation.CSWAP,
+                    TOKEN);
             awaitSwapped(t);
         }));
         all.put("fi_atomicmsg, INJECT", of(t -> {
@@ -98,7 +99,7 @@ final class AtomicTrials {
     private static Atomics atomics(Trial t) { return t.pair.endpoint.atomics(); }
 
     private static PreparedAtomic message(Trial t) {
-        return atomics(t).message(INT64).peer(t.pair.far).operand(t.here, 0, 1).result(t.here, 8, 1)
+        return atomics(t).prepare(INT64).peer(t.pair.far).local(t.here, 0, 1).result(t.here, 8, 1)
                 .remote(t.there.remote(), 0, 1);
     }
 

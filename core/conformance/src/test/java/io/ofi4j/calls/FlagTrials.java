@@ -53,7 +53,7 @@ final class FlagTrials {
 
     private static void announceMore(Trial t) {
         int half = LENGTH / 2;
-        PreparedRma message = t.rma().message().peer(t.pair.far);
+        PreparedRma message = t.rma().prepare().peer(t.pair.far);
         message.local(t.here, 0, half).remote(t.there.remote(), 0, half).flags(OperationFlag.MORE).write(TOKEN);
         message.clear().local(t.here, half, half).remote(t.there.remote(), half, half).flags().write(TOKEN + 1);
         t.pair.awaitCompletions(2, t.deadline);
@@ -77,7 +77,7 @@ final class FlagTrials {
                 MemoryRegion target = t.pair.domain.allocate(LONG_READ, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             target.segment().fill((byte) 3);
             t.rma().read(back.slice(0, LONG_READ), t.pair.far, target.remote(), TOKEN);
-            t.rma().message().peer(t.pair.far).local(t.here, 0, LENGTH)
+            t.rma().prepare().peer(t.pair.far).local(t.here, 0, LENGTH)
                     .remote(target.remote(), LONG_READ - LENGTH, LENGTH).flags(OperationFlag.FENCE).write(TOKEN + 1);
             t.pair.awaitCompletions(2, t.deadline);
             assertThat(t.pair.errors).isEmpty();
@@ -125,7 +125,7 @@ final class FlagTrials {
     private static void writeLarge(Trial t, OperationFlag flag, Promise promise) {
         try (MemoryRegion source = t.pair.domain.allocate(LARGE, Access.WRITE);
                 MemoryRegion target = t.pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
-            PreparedRma message = t.rma().message().peer(t.pair.far).local(source, 0, LARGE)
+            PreparedRma message = t.rma().prepare().peer(t.pair.far).local(source, 0, LARGE)
                     .remote(target.remote(), 0, LARGE).flags(flag);
             for (byte round = 10; round < 10 + ROUNDS; round++) {
                 source.segment().fill(round);

@@ -1,8 +1,10 @@
 package io.ofi4j.calls;
 
+import io.ofi4j.info.OperationFlag;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.Messages;
 import io.ofi4j.MulticastGroup;
 import io.ofi4j.PreparedMessage;
@@ -58,13 +60,13 @@ final class MessageTrials {
             require(box, 1);
         }));
         all.put("fi_sendv, fi_recvv", messages(box -> {
-            receiver(box).message().segment(box.far, 0, LENGTH).receiveVector(TOKEN);
-            segments(sender(box).message(), box).sendVector(TOKEN);
+            receiver(box).prepare().local(box.far, 0, LENGTH).receive(TOKEN);
+            segments(sender(box).prepare(), box).send(TOKEN);
             require(box, 1);
         }));
         all.put("fi_sendmsg, fi_recvmsg", messages(box -> {
-            receiver(box).message().segment(box.far, 0, LENGTH).receive(TOKEN);
-            segments(sender(box).message(), box).send(TOKEN);
+            receiver(box).prepare().local(box.far, 0, LENGTH).flags(OperationFlag.COMPLETION).receive(TOKEN);
+            segments(sender(box).prepare(), box).flags(OperationFlag.COMPLETION).send(TOKEN);
             require(box, 1);
         }));
         all.put("fi_inject", messages(box -> {
@@ -123,13 +125,13 @@ final class MessageTrials {
             require(box, 1);
         }));
         all.put("fi_tsendv, fi_trecvv", tagged(box -> {
-            tags(box).message().segment(box.far, 0, LENGTH).tag(TAG).receiveVector(TOKEN);
-            segments(taggedSender(box).message(), box).tag(TAG).sendVector(TOKEN);
+            tags(box).prepare().local(box.far, 0, LENGTH).tag(TAG).receive(TOKEN);
+            segments(taggedSender(box).prepare(), box).tag(TAG).send(TOKEN);
             require(box, 1);
         }));
         all.put("fi_tsendmsg, fi_trecvmsg", tagged(box -> {
-            tags(box).message().segment(box.far, 0, LENGTH).tag(TAG).receive(TOKEN);
-            segments(taggedSender(box).message(), box).tag(TAG).send(TOKEN);
+            tags(box).prepare().local(box.far, 0, LENGTH).tag(TAG).flags(OperationFlag.COMPLETION).receive(TOKEN);
+            segments(taggedSender(box).prepare(), box).tag(TAG).flags(OperationFlag.COMPLETION).send(TOKEN);
             require(box, 1);
         }));
         all.put("fi_tinject", tagged(box -> {
@@ -161,7 +163,7 @@ final class MessageTrials {
 
     private static void addLooksTo(Map<String, CallTrial> all) {
         all.put("fi_trecvmsg, PEEK", tagged(box -> {
-            tags(box).peek(TAG, 0, TOKEN);
+            tags(box).peek(PeekAction.KEEP, TAG, 0, TOKEN);
             box.await(0, 1);
             assertThat(box.farDone.errors).singleElement()
                     .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG));
@@ -170,7 +172,7 @@ final class MessageTrials {
             taggedSender(box).send(box.near.slice(0, LENGTH), box.pair.far, TAG, TOKEN);
             while (box.farDone.done.isEmpty()) { // until it has come
                 box.farDone.errors.clear();
-                tags(box).claim(TAG, 0, TOKEN);
+                tags(box).peek(PeekAction.CLAIM, TAG, 0, TOKEN);
                 box.await(0, 1);
             }
             box.farDone.done.clear();
@@ -178,7 +180,7 @@ final class MessageTrials {
             require(box, 1);
         }));
         all.put("fi_trecvmsg, DISCARD", tagged(box -> {
-            tags(box).discard(TAG, 0, TOKEN);
+            tags(box).peek(PeekAction.DISCARD, TAG, 0, TOKEN);
             box.await(0, 1);
             assertThat(box.farDone.errors).singleElement()
                     .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG));
@@ -210,7 +212,7 @@ final class MessageTrials {
     private static Tagged tags(Mailbox box) { return box.pair.farEndpoint.tagged(); }
 
     private static PreparedMessage segments(PreparedMessage message, Mailbox box) {
-        return message.peer(box.pair.far).segment(box.near, 0, LENGTH / 2).segment(box.near, LENGTH / 2, LENGTH / 2);
+        return message.peer(box.pair.far).local(box.near, 0, LENGTH / 2).local(box.near, LENGTH / 2, LENGTH / 2);
     }
 
     private static void require(Mailbox box, int sent) {

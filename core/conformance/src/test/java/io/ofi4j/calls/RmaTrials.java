@@ -1,5 +1,6 @@
 package io.ofi4j.calls;
 
+import io.ofi4j.info.OperationFlag;
 import static io.ofi4j.calls.Trial.LENGTH;
 import static io.ofi4j.calls.Trial.TOKEN;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,12 +20,12 @@ final class RmaTrials {
             t.awaitWritten();
         }));
         all.put("fi_writev", CallTrial.of(t -> {
-            t.message().writeVector(TOKEN);
+            t.message().write(TOKEN);
             t.awaitToken(TOKEN);
             t.awaitWritten();
         }));
         all.put("fi_writemsg", CallTrial.of(t -> {
-            t.message().write(TOKEN);
+            t.message().flags(OperationFlag.COMPLETION).write(TOKEN);
             t.awaitToken(TOKEN);
             t.awaitWritten();
         }));
@@ -49,12 +50,12 @@ final class RmaTrials {
             t.awaitRead();
         }));
         all.put("fi_readv", CallTrial.of(t -> {
-            t.message().readVector(TOKEN);
+            t.message().read(TOKEN);
             t.awaitToken(TOKEN);
             t.awaitRead();
         }));
         all.put("fi_readmsg", CallTrial.of(t -> {
-            t.message().read(TOKEN);
+            t.message().flags(OperationFlag.COMPLETION).read(TOKEN);
             t.awaitToken(TOKEN);
             t.awaitRead();
         }));

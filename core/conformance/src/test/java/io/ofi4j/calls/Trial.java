@@ -100,7 +100,7 @@ public final class Trial implements AutoCloseable {
     }
 
     public PreparedRma message() {
-        return rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
+        return rma().prepare().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
     }
 
     /** Waits until what is here has come there. */

@@ -57,7 +57,7 @@ final class Bench implements AutoCloseable {
         copied = Arena.ofAuto().allocate(longest);
         copiedOnDevice = opened.allocate(longest);
         other = new OtherProcess(node, "shm", device, longest, true, Transfers.capabilities("shm"));
-        message = node.endpoint.rma().message();
+        message = node.endpoint.rma().prepare();
         this.program = new ProcessBuilder(program, "bench", libfabric, device, Long.toString(longest))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         commands = new PrintStream(this.program.getOutputStream(), true);

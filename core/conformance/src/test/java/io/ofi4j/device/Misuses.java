@@ -159,7 +159,7 @@ final class Misuses {
     }
 
     private static Result write(Memory memory, MemoryRegion local, OtherProcess other, Place there, long length) {
-        memory.node.endpoint.rma().message().peer(other.peer).local(local, 0, length)
+        memory.node.endpoint.rma().prepare().peer(other.peer).local(local, 0, length)
                 .remote(other.remote(there), 0, length).flags(OperationFlag.DELIVERY_COMPLETE).write(1);
         memory.node.await(1);
         return Result.good("completed without an error");
@@ -432,7 +432,7 @@ final class Misuses {
                     });
                     progress.start();
                     try {
-                        node.endpoint.rma().message().peer(peer)
+                        node.endpoint.rma().prepare().peer(peer)
                                 .local(how.equals("direct") ? memory.direct : memory.staged, 0, LENGTH)
                                 .remote(target.remote(), 0, LENGTH).flags(OperationFlag.DELIVERY_COMPLETE).write(1);
                         node.await(1);
@@ -453,7 +453,7 @@ final class Misuses {
                             Files.write(file, new byte[(int) LENGTH]);
                             RemoteRegion mapped = other.map(file.toString());
                             memory.fill(Place.gpu, LENGTH, 13);
-                            node.endpoint.rma().message().peer(other.peer)
+                            node.endpoint.rma().prepare().peer(other.peer)
                                     .local(how.equals("direct") ? memory.direct : memory.staged, 0, LENGTH)
                                     .remote(mapped, 0, LENGTH).flags(OperationFlag.DELIVERY_COMPLETE).write(1);
                             node.await(1);

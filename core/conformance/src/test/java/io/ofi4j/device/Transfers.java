@@ -64,7 +64,7 @@ final class Transfers implements AutoCloseable {
         memory = new Memory(node, opened, longest, knowsDevice);
         if (!knowsDevice) { opened.pin(memory.host.segment()); }
         other = new OtherProcess(node, provider, device, longest, knowsDevice, capabilities);
-        message = node.endpoint.rma().message().peer(other.peer);
+        message = node.endpoint.rma().prepare().peer(other.peer);
     }
 
     /** {@return those of the transfers, with atomic operations where the provider has them beside the others} */

@@ -25,7 +25,7 @@ public final class DirectedReceives {
             receiver.receive(box.far.slice(8, 8), 2);
             box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, 3);
             box.await(1, 1);
-            receiver.message().segment(box.far, 16, 8).peer(box.back).receive(4);
+            receiver.prepare().local(box.far, 16, 8).peer(box.back).receive(4);
             receiver.receive(box.far.slice(24, 8), box.back, 5);
             receiver.cancel(4);
             box.await(1, 2);

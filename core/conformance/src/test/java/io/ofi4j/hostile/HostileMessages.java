@@ -19,7 +19,7 @@ final class HostileMessages {
                 MemoryRegion local = pair.domain.allocate(LENGTH, Access.values());
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.values())) {
             RemoteRegion remote = target.remote();
-            PreparedRma message = pair.rma().message().local(local, 0, 8).remote(remote, 0, 8).peer(pair.far);
+            PreparedRma message = pair.rma().prepare().local(local, 0, 8).remote(remote, 0, 8).peer(pair.far);
             int[] posted = new int[1];
             Thread changing = run.start("changing", () -> {
                 Random random = run.random();

@@ -186,7 +186,7 @@ final class HostilePairs {
             case 3 -> run.attempt("inject",
                     () -> side.pair.rma().tryInjectWrite(local.near, 0, MESSAGE, peer.pair.far, remote.remote, 0));
             case 4 -> post(side, "flush", token -> side.pair.rma().tryFlush(peer.pair.far, remote.remote, token));
-            case 5 -> post(side, "prepared write", token -> side.pair.rma().message().peer(peer.pair.far)
+            case 5 -> post(side, "prepared write", token -> side.pair.rma().prepare().peer(peer.pair.far)
                     .local(local.near, 0, MESSAGE).remote(remote.remote, 0, MESSAGE).tryWrite(token));
             case 6, 7 -> messages(side, local, peer);
             case 8, 9 -> tagged(side, local, peer);
@@ -234,8 +234,8 @@ final class HostilePairs {
                     token -> side.pair.farEndpoint.messages().tryReceive(local.far, 0, LENGTH, token));
             case 2 -> post(side, "receive from a peer",
                     token -> side.pair.farEndpoint.messages().tryReceive(local.far, 0, LENGTH, peer.pair.far, token));
-            default -> post(side, "prepared send", token -> side.pair.endpoint.messages().message()
-                    .segment(local.near, 0, MESSAGE).peer(peer.pair.far).trySend(token));
+            default -> post(side, "prepared send", token -> side.pair.endpoint.messages().prepare()
+                    .local(local.near, 0, MESSAGE).peer(peer.pair.far).trySend(token));
         }
     }
 
@@ -248,8 +248,8 @@ final class HostilePairs {
                     token -> side.pair.farEndpoint.tagged().tryReceive(local.far, 0, LENGTH, tag, 0, token));
             case 2 -> post(side, "tagged receive from a peer", token -> side.pair.farEndpoint.tagged()
                     .tryReceive(local.far, 0, LENGTH, peer.pair.far, tag, 0, token));
-            default -> post(side, "prepared tagged send", token -> side.pair.endpoint.tagged().message()
-                    .segment(local.near, 0, MESSAGE).peer(peer.pair.far).tag(tag).trySend(token));
+            default -> post(side, "prepared tagged send", token -> side.pair.endpoint.tagged().prepare()
+                    .local(local.near, 0, MESSAGE).peer(peer.pair.far).tag(tag).trySend(token));
         }
     }
 
@@ -259,8 +259,8 @@ final class HostilePairs {
                     Datatype.INT64, 1, local.near, 0, peer.pair.far, remote.remote, 0, token));
         } else {
             post(side, "prepared atomic operation",
-                    token -> side.pair.endpoint.atomics().message(Datatype.INT64).peer(peer.pair.far)
-                            .operand(local.near, 0, 1).result(peer.near, 8, 1).remote(remote.remote, 0, 1)
+                    token -> side.pair.endpoint.atomics().prepare(Datatype.INT64).peer(peer.pair.far)
+                            .local(local.near, 0, 1).result(peer.near, 8, 1).remote(remote.remote, 0, 1)
                             .tryFetch(AtomicOperation.SUM, token));
         }
     }
@@ -419,11 +419,11 @@ final class HostilePairs {
         if (side == counter && side == completion) { return; } // it waits for ever: no software provider cancels it
         var when = side.pair.domain.deferredWork().when(counter.counter, 1L << 20);
         switch (random.nextInt(3)) {
-            case 0 -> when.write(message.pair.rma().message().peer(side.pair.far).local(side.near, 0, MESSAGE)
+            case 0 -> when.write(message.pair.rma().prepare().peer(side.pair.far).local(side.near, 0, MESSAGE)
                     .remote(side.remote, 0, MESSAGE), completion.counter, 0);
             case 1 -> when.add(completion.counter, 1);
             default ->
-                when.send(message.pair.endpoint.messages().message().peer(side.pair.far).segment(side.near, 0, MESSAGE),
+                when.send(message.pair.endpoint.messages().prepare().peer(side.pair.far).local(side.near, 0, MESSAGE),
                         completion.counter, 0);
         }
     }

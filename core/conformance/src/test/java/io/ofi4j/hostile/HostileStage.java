@@ -85,11 +85,11 @@ final class HostileStage {
         for (Endpoint endpoint : List.of(pair.endpoint, pair.farEndpoint)) {
             endpoint.postTimeout(SHORT);
             switch (family) {
-                case ATOMIC -> add(endpoint.atomics(), endpoint.atomics().message(Datatype.INT64));
-                case MSG -> add(endpoint.messages(), endpoint.messages().message());
-                case TAGGED -> add(endpoint.tagged(), endpoint.tagged().message());
+                case ATOMIC -> add(endpoint.atomics(), endpoint.atomics().prepare(Datatype.INT64));
+                case MSG -> add(endpoint.messages(), endpoint.messages().prepare());
+                case TAGGED -> add(endpoint.tagged(), endpoint.tagged().prepare());
                 case COLLECTIVE -> add(endpoint.collectives());
-                default -> add(endpoint.rma(), endpoint.rma().message());
+                default -> add(endpoint.rma(), endpoint.rma().prepare());
             }
         }
         run.tried("rounds of " + family);
@@ -107,7 +107,7 @@ final class HostileStage {
         MemoryRegion region = pair.domain.allocate(4096, Access.values());
         add(pair.fabric, pair.domain, pair.queue, pair.farQueue, pair.vector, pair.events, pair.passive, pair.endpoint,
                 pair.farEndpoint, pair.far, region, region.slice(0, 64), region.remote(), pair.rma(),
-                pair.rma().message(), pair.fabric.info(), TestProviders.hints(run.provider), pair.domain.openCounter(),
+                pair.rma().prepare(), pair.fabric.info(), TestProviders.hints(run.provider), pair.domain.openCounter(),
                 CompletionQueueAttributes.defaults(), CounterAttributes.defaults(), EventQueueAttributes.defaults(),
                 AddressVectorAttributes.defaults(), Libfabric.load(), Libfabric.load().version());
     }

@@ -73,7 +73,7 @@ final class MisuseOfAtomics {
 
         RemoteRegion only(Access... access) { return s.region(pair, access).remote(); }
 
-        PreparedAtomic message() { return atomics.message(INT64).peer(pair.far); }
+        PreparedAtomic message() { return atomics.prepare(INT64).peer(pair.far); }
     }
 
     private static Misuse atomic(String name, Class<? extends Throwable> expected, String words, Consumer<Two> call) {
@@ -239,19 +239,19 @@ final class MisuseOfAtomics {
 
     private static Stream<Misuse> messages() {
         return Stream.of(atomic("a message without a peer", STATE, "no peer", t -> {
-            PreparedAtomic message = t.atomics.message(INT64);
-            message.operand(t.source, 0, 1).remote(t.target.remote(), 0, 1).tryExecute(SUM, 1);
+            PreparedAtomic message = t.atomics.prepare(INT64);
+            message.local(t.source, 0, 1).remote(t.target.remote(), 0, 1).tryExecute(SUM, 1);
         }), atomic("a message of nothing", STATE, "0 elements", t -> t.message().execute(SUM, 1)),
                 atomic("a message without a target", STATE, "0 in remote ones",
-                        t -> t.message().operand(t.source, 0, 1).execute(SUM, 1)),
+                        t -> t.message().local(t.source, 0, 1).execute(SUM, 1)),
                 atomic("a fetch without a result", STATE, "in result segments",
-                        t -> t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1).fetch(SUM, 1)),
+                        t -> t.message().local(t.source, 0, 1).remote(t.target.remote(), 0, 1).fetch(SUM, 1)),
                 atomic("an exchange without a comparand", STATE, "in comparand segments",
-                        t -> t.message().operand(t.source, 0, 1).result(t.sink, 0, 1).remote(t.target.remote(), 0, 1)
-                                .compareVector(CSWAP, 1)),
+                        t -> t.message().local(t.source, 0, 1).result(t.sink, 0, 1).remote(t.target.remote(), 0, 1)
+                                .compare(CSWAP, 1)),
                 atomic("unequal numbers of elements", STATE, "the same number in both",
-                        t -> t.message().operand(t.source, 0, 2).remote(t.target.remote(), 0, 1).execute(SUM, 1)),
-                atomic("a segment of no element", ARGUMENT, "at least one", t -> t.message().operand(t.source, 0, 0)),
+                        t -> t.message().local(t.source, 0, 2).remote(t.target.remote(), 0, 1).execute(SUM, 1)),
+                atomic("a segment of no element", ARGUMENT, "at least one", t -> t.message().local(t.source, 0, 0)),
                 atomic("a segment past the end", RANGE, OUTSIDE, t -> t.message().result(t.sink, LENGTH - 8, 2)),
                 atomic("a segment whose bytes overflow", RANGE, OUTSIDE,
                         t -> t.message().comparand(t.source, 0, 1L << 61)),
@@ -262,7 +262,7 @@ final class MisuseOfAtomics {
                 atomic("too many segments", ARGUMENT, "operand segments", t -> {
                     PreparedAtomic message = t.message();
                     for (int i = 0; i <= message.localLimit(); i++) {
-                        message.operand(t.source, 0, 1);
+                        message.local(t.source, 0, 1);
                     }
                 }), atomic("too many remote segments", ARGUMENT, "remote segments", t -> {
                     PreparedAtomic message = t.message();
@@ -271,28 +271,25 @@ final class MisuseOfAtomics {
                     }
                 }), atomic("numbers of elements that overflow together", STATE, "the same number in both", t -> {
                     RemoteRegion endless = new RemoteRegion(0, Long.MAX_VALUE, 1, PackagePrivate.ALL_RIGHTS);
-                    PreparedAtomic message = t.atomics.message(Datatype.INT8).peer(t.pair.far).operand(t.source, 0, 1);
+                    PreparedAtomic message = t.atomics.prepare(Datatype.INT8).peer(t.pair.far).local(t.source, 0, 1);
                     message.remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, 3)
                             .execute(SUM, 1);
                 }),
                 atomic("a message with data", NOT_OFFERED, "REMOTE_CQ_DATA",
                         t -> t.message().flags(OperationFlag.REMOTE_CQ_DATA)),
                 atomic("a message with a fence", NOT_OFFERED, "FENCE", t -> t.message().flags(OperationFlag.FENCE)),
-                atomic("a vector with flags", ARGUMENT, "take no flags",
-                        t -> t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1)
-                                .flags(OperationFlag.MORE).executeVector(SUM, 1)),
                 atomic("a message of another vector's peer", ARGUMENT, "address vector",
                         t -> t.message().peer(t.s.pair.far)),
                 atomic("a message of another domain's region", ARGUMENT, "another domain",
-                        t -> t.message().operand(t.s.source, 0, 1)),
+                        t -> t.message().local(t.s.source, 0, 1)),
                 atomic("a message from a region for results", ARGUMENT, "lacks [WRITE]",
-                        t -> t.message().operand(t.sink, 0, 1).remote(t.target.remote(), 0, 1).execute(SUM, 1)),
+                        t -> t.message().local(t.sink, 0, 1).remote(t.target.remote(), 0, 1).execute(SUM, 1)),
                 atomic("a region closed since", STATE, "closed", t -> {
-                    PreparedAtomic message = t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1);
+                    PreparedAtomic message = t.message().local(t.source, 0, 1).remote(t.target.remote(), 0, 1);
                     t.source.close();
                     message.execute(SUM, 1);
                 }), atomic("a peer removed since", STATE, "removed", t -> {
-                    PreparedAtomic message = t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1);
+                    PreparedAtomic message = t.message().local(t.source, 0, 1).remote(t.target.remote(), 0, 1);
                     t.pair.vector.remove(t.pair.far);
                     message.execute(SUM, 1);
                 }));

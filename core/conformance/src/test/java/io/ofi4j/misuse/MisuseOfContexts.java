@@ -2,6 +2,7 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
@@ -97,7 +98,7 @@ final class MisuseOfContexts {
                         }),
                 refused("look for a message in a shared receive context", NOT_OFFERED, "shared context", s -> {
                     Domain domain = s.domain(sharedHints(AttributeHints.none().sharedReceiveContext()));
-                    receiving(s, domain).tagged().tryPeek(1, 0, 1);
+                    receiving(s, domain).tagged().tryPeek(PeekAction.KEEP, 1, 0, 1);
                 }), refused("cancel a receive of a shared context", NOT_OFFERED, "close the context", s -> {
                     Domain domain = s.domain(sharedHints(AttributeHints.none().sharedReceiveContext()));
                     receiving(s, domain).messages().cancel(1);

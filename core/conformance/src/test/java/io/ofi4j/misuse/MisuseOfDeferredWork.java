@@ -64,10 +64,10 @@ final class MisuseOfDeferredWork {
         DeferredWork.When when() { return deferred().when(trigger, 1); }
 
         PreparedRma write() {
-            return pair.rma().message().peer(pair.far).local(region, 0, 8).remote(region.remote(), 8, 8);
+            return pair.rma().prepare().peer(pair.far).local(region, 0, 8).remote(region.remote(), 8, 8);
         }
 
-        PreparedMessage send() { return pair.endpoint.messages().message().peer(pair.far).segment(region, 0, 8); }
+        PreparedMessage send() { return pair.endpoint.messages().prepare().peer(pair.far).local(region, 0, 8); }
     }
 
     private static Misuse on(String name, Class<? extends Throwable> expected, String words, Consumer<Parts> call) {
@@ -117,7 +117,7 @@ final class MisuseOfDeferredWork {
     private static Stream<Misuse> messages() {
         return Stream.of(
                 on("another domain's message", ARGUMENT, "another domain",
-                        p -> p.when().write(Parts.open(p.stage).rma().message(), p.done, 1)),
+                        p -> p.when().write(Parts.open(p.stage).rma().prepare(), p.done, 1)),
                 on("a message without a peer", STATE, "peer", p -> p.when().send(p.send().anyPeer(), p.done, 1)),
                 on("an empty write", STATE, "segments", p -> p.when().write(p.write().clear(), p.done, 1)),
                 on("a region without the right", ARGUMENT, "lacks", p -> {
@@ -140,10 +140,11 @@ final class MisuseOfDeferredWork {
                         p -> p.when().write(p.write().flags(OperationFlag.INJECT), p.done, 1)),
                 on("a receive with flags", ARGUMENT, "flags",
                         p -> p.when().receive(p.send().flags(OperationFlag.COMPLETION), p.done, 1)),
-                on("a compare without comparands", STATE, "comparand", p -> p.when().compare(AtomicOperation.CSWAP,
-                        p.pair.endpoint.atomics().message(Datatype.INT64).peer(p.pair.far).operand(p.region, 0, 1)
-                                .result(p.region, 8, 1).remote(p.region.remote(), 16, 1),
-                        p.done, 1)),
+                on("a compare without comparands", STATE, "comparand",
+                        p -> p.when().compare(AtomicOperation.CSWAP,
+                                p.pair.endpoint.atomics().prepare(Datatype.INT64).peer(p.pair.far).local(p.region, 0, 1)
+                                        .result(p.region, 8, 1).remote(p.region.remote(), 16, 1),
+                                p.done, 1)),
                 refused("deferred work: on another thread", WrongThreadException.class, "DOMAIN", s -> {
                     Pair pair = owned(s);
                     Counter counter = s.opened(pair.domain.openCounter());

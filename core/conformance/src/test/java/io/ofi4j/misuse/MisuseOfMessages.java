@@ -53,7 +53,7 @@ final class MisuseOfMessages {
                     on("receive a tag" + range, RANGE, OUTSIDE,
                             box -> tagged(box).tryReceive(box.near, at[0], at[1], 5, 0, 1)),
                     on("prepare" + range, RANGE, OUTSIDE,
-                            box -> messages(box).message().segment(box.near, at[0], at[1])));
+                            box -> messages(box).prepare().local(box.near, at[0], at[1])));
         });
     }
 
@@ -71,7 +71,7 @@ final class MisuseOfMessages {
                         box -> with(box, Access.READ, region -> tagged(box).tryReceive(region, 0, 8, 5, 0, 1))),
                 on("send a prepared message of a region for receives", ARGUMENT, "lacks [SEND]",
                         box -> with(box, Access.RECEIVE,
-                                region -> messages(box).message().peer(box.pair.far).segment(region, 0, 8).send(1))),
+                                region -> messages(box).prepare().peer(box.pair.far).local(region, 0, 8).send(1))),
                 on("inject a message beyond the limit", ARGUMENT, "at most ",
                         box -> messages(box).tryInject(box.near, 0, messages(box).injectSize() + 1, box.pair.far)),
                 on("inject a message with a tag beyond the limit", ARGUMENT, "at most ",
@@ -134,40 +134,37 @@ final class MisuseOfMessages {
     private static Stream<Misuse> prepared() {
         return Stream.of(
                 on("send a prepared message without a peer", STATE, "no peer",
-                        box -> messages(box).message().segment(box.near, 0, 8).send(1)),
-                on("give a tag to a message without tags", STATE, "Tagged.message()",
-                        box -> messages(box).message().tag(1)),
+                        box -> messages(box).prepare().local(box.near, 0, 8).send(1)),
+                on("give a tag to a message without tags", STATE, "Tagged.prepare()",
+                        box -> messages(box).prepare().tag(1)),
                 on("add too many segments", ARGUMENT, "segments per operation", box -> {
-                    PreparedMessage message = messages(box).message();
+                    PreparedMessage message = messages(box).prepare();
                     for (int i = 0; i < 1000; i++) {
-                        message.segment(box.near, 0, 8);
+                        message.local(box.near, 0, 8);
                     }
                 }),
                 on("replace a segment that is not there", RANGE, "out of bounds",
-                        box -> messages(box).message().replace(0, box.near, 0, 8)),
-                on("receive with flags", ARGUMENT, "no flags",
-                        box -> messages(box).message().segment(box.near, 0, 8).flags(OperationFlag.MORE).receive(1)),
-                on("send a vector with flags", ARGUMENT, "no flags",
-                        box -> messages(box).message().peer(box.pair.far).segment(box.near, 0, 8)
-                                .flags(OperationFlag.MORE).sendVector(1)),
+                        box -> messages(box).prepare().replaceLocal(0, box.near, 0, 8)),
+                on("receive with flags", ARGUMENT, "no flag but COMPLETION",
+                        box -> messages(box).prepare().local(box.near, 0, 8).flags(OperationFlag.MORE).receive(1)),
                 on("send a fenced message without the capability", UNSUPPORTED, "Capability.FENCE",
-                        box -> messages(box).message().flags(OperationFlag.FENCE)),
+                        box -> messages(box).prepare().flags(OperationFlag.FENCE)),
                 on("inject a prepared message beyond the limit", ARGUMENT, "at most ",
-                        box -> tagged(box).message().peer(box.pair.far).segment(box.near, 0, Mailbox.LENGTH).tag(5)
+                        box -> tagged(box).prepare().peer(box.pair.far).local(box.near, 0, Mailbox.LENGTH).tag(5)
                                 .flags(OperationFlag.INJECT).send(1)),
-                on("send a prepared message of another thread", WrongThreadException.class, "was made by thread",
+                on("send a prepared message of another thread", WrongThreadException.class, "was prepared by thread",
                         box -> {
                             AtomicReference<PreparedMessage> made = new AtomicReference<>();
-                            MisuseStage.elsewhere(() -> made.set(messages(box).message()));
+                            MisuseStage.elsewhere(() -> made.set(messages(box).prepare()));
                             made.get().clear();
                         }),
                 refused("prepare a segment of another domain", ARGUMENT, "another domain", s -> {
                     Mailbox box = s.opened(new Mailbox("shm", Capability.MSG, Capability.RMA));
                     Pair other = s.other("shm");
-                    messages(box).message().segment(s.region(other, Access.SEND), 0, 8);
+                    messages(box).prepare().local(s.region(other, Access.SEND), 0, 8);
                 }), refused("a peer of another vector for a prepared message", ARGUMENT, "address vector", s -> {
                     Mailbox box = s.opened(new Mailbox("shm", Capability.MSG, Capability.RMA));
-                    messages(box).message().peer(s.pair.far);
+                    messages(box).prepare().peer(s.pair.far);
                 }));
     }
 }

@@ -2,6 +2,7 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.EfaOperations;
@@ -141,11 +142,11 @@ final class MisuseOfProviders {
     private static Stream<Misuse> looks() {
         return Stream.of(
                 over("tcp;ofi_rxm", "a look for one peer's messages without the capability", NOT_OFFERED,
-                        "DIRECTED_RECV", box -> tagged(box).tryPeek(box.back, 5, 0, 1)),
+                        "DIRECTED_RECV", box -> tagged(box).tryPeek(PeekAction.KEEP, box.back, 5, 0, 1)),
                 over("tcp;ofi_rxm", "a claim of one peer's message without the capability", NOT_OFFERED,
-                        "DIRECTED_RECV", box -> tagged(box).tryClaim(box.back, 5, 0, 1)),
+                        "DIRECTED_RECV", box -> tagged(box).tryPeek(PeekAction.CLAIM, box.back, 5, 0, 1)),
                 over("tcp;ofi_rxm", "a discard of one peer's message", NOT_OFFERED, "receive the message",
-                        box -> tagged(box).tryDiscard(box.back, 5, 0, 1)),
+                        box -> tagged(box).tryPeek(PeekAction.DISCARD, box.back, 5, 0, 1)),
                 over("tcp;ofi_rxm", "a discard of a claimed message", NOT_OFFERED, "receive the message",
                         box -> tagged(box).tryDiscardClaimed(5, 0, 1)),
                 over("sockets", "a discard of what was not claimed", ARGUMENT, "claim one",
@@ -188,7 +189,7 @@ final class MisuseOfProviders {
             Pair pair = s.other("DGRAM udp");
             pair.endpoint.messages().trySendData(s.region(pair, Access.SEND), 0, 8, 1, pair.far, 1);
         }), refused("udp: data of a prepared message", NOT_OFFERED, "completion data is not offered",
-                s -> s.other("DGRAM udp").endpoint.messages().message().data(1)),
+                s -> s.other("DGRAM udp").endpoint.messages().prepare().data(1)),
                 over("shm", "a receive of many messages", NOT_OFFERED, "overwrite",
                         box -> messages(box).tryReceiveMany(box.near, 0, 64, 1)),
                 over("shm", "a longest message of no bytes", ARGUMENT, "at least 1 byte",
@@ -206,7 +207,7 @@ final class MisuseOfProviders {
                             Pair pair = s
                                     .opened(new Pair(TestProviders.hints("sockets").capabilities(Capability.TAGGED)));
                             s.opened(pair.domain.openEndpoint()).bind(pair.vector).bind(pair.queue).longestMessage(100)
-                                    .enable().tagged().message().segment(s.region(pair, Access.RECEIVE), 0, 64).tag(1)
+                                    .enable().tagged().prepare().local(s.region(pair, Access.RECEIVE), 0, 64).tag(1)
                                     .tryReceive(1);
                         }),
                 refused("sockets: a receive of many messages shorter than one", ARGUMENT, "at least 100 bytes", s -> {
@@ -222,21 +223,21 @@ final class MisuseOfProviders {
                             pair.endpoint.messages().tryReceiveMany(s.region(pair, Access.RECEIVE), 0, 64, 1);
                         }),
                 over("shm", "a prepared receive from one peer", NOT_OFFERED, "DIRECTED_RECV",
-                        box -> messages(box).message().peer(box.pair.far).segment(box.near, 0, 8).tryReceive(1)),
+                        box -> messages(box).prepare().peer(box.pair.far).local(box.near, 0, 8).tryReceive(1)),
                 over("udp;ofi_rxd", "a prepared message with INJECT", NOT_OFFERED, "use inject", box -> messages(box)
-                        .message().peer(box.pair.far).segment(box.near, 0, 8).flags(OperationFlag.INJECT).trySend(1)));
+                        .prepare().peer(box.pair.far).local(box.near, 0, 8).flags(OperationFlag.INJECT).trySend(1)));
     }
 
     private static Stream<Misuse> tags() {
         return Stream.of(
-                over("udp;ofi_rxd", "a claim", NOT_OFFERED, "receive the message", box -> tagged(box).tryClaim(5, 0,
-                        1)),
+                over("udp;ofi_rxd", "a claim", NOT_OFFERED, "receive the message", box -> tagged(box)
+                        .tryPeek(PeekAction.CLAIM, 5, 0, 1)),
                 over("tcp;ofi_rxm", "a discard", NOT_OFFERED, "receive the message",
-                        box -> tagged(box).tryDiscard(5, 0, 1)),
+                        box -> tagged(box).tryPeek(PeekAction.DISCARD, 5, 0, 1)),
                 refused("tcp;ofi_rxm: a tag with bits beyond the format that was asked for", ARGUMENT,
                         "0x100 has others",
                         s -> s.opened(new Pair(TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.TAGGED)
-                                .attributes(AttributeHints.none().tagFormat(0xff)))).endpoint.tagged().message()
+                                .attributes(AttributeHints.none().tagFormat(0xff)))).endpoint.tagged().prepare()
                                 .tag(0x100)),
                 over("tcp;ofi_rxm", "a receive of what was not claimed", ARGUMENT, "claim one",
                         box -> tagged(box).tryReceiveClaimed(box.near, 0, 8, 5, 0, 1)));
@@ -282,7 +283,7 @@ final class MisuseOfProviders {
                 delivering("a write of no bytes with data",
                         t -> t.pair.rma().tryWriteData(t.region, 0, 0, 1, t.pair.far, t.region.remote(), 0, 1)),
                 delivering("a prepared write of no bytes",
-                        t -> t.pair.rma().message().peer(t.pair.far).local(t.region, 0, 0)
+                        t -> t.pair.rma().prepare().peer(t.pair.far).local(t.region, 0, 0)
                                 .remote(t.region.remote(), 0, 0).flags(OperationFlag.DELIVERY_COMPLETE).tryWrite(1)),
                 delivering("a message of no bytes",
                         t -> t.pair.endpoint.messages().trySend(t.region, 0, 0, t.pair.far, 1)),
@@ -296,7 +297,7 @@ final class MisuseOfProviders {
                 over("shm", "a receive that ignores bits", NOT_OFFERED, "receive the whole tag",
                         box -> tagged(box).tryReceive(box.near, 0, 8, 5, 1, 1)),
                 over("shm", "a prepared receive that ignores bits", NOT_OFFERED, "receive the whole tag",
-                        box -> tagged(box).message().tag(5, 1)));
+                        box -> tagged(box).prepare().tag(5, 1)));
     }
 
     private record Delivering(Pair pair, MemoryRegion region) {}

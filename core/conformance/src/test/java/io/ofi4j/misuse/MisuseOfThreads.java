@@ -28,7 +28,7 @@ final class MisuseOfThreads {
     private record Owned(Pair pair, MemoryRegion here, MemoryRegion there) {
         /** Made by the thread that calls this. */
         PreparedRma message() {
-            return pair.rma().message().peer(pair.far).local(here, 0, 8).remote(there.remote(), 0, 8);
+            return pair.rma().prepare().peer(pair.far).local(here, 0, 8).remote(there.remote(), 0, 8);
         }
     }
 
@@ -51,7 +51,6 @@ final class MisuseOfThreads {
                 wrong(model, "writeData",
                         o -> o.pair.rma().writeData(o.here.slice(0, 8), 1, o.pair.far, o.there.remote(), 1)),
                 wrong(model, "message write", o -> o.message().write(1)),
-                wrong(model, "message tryReadVector", o -> o.message().tryReadVector(1)),
                 wrong(model, "poll", o -> o.pair.queue.poll(IGNORING, 1)),
                 wrong(model, "await", o -> o.pair.queue.await(IGNORING, 1, Duration.ofSeconds(1))),
                 wrong(model, "progress", o -> o.pair.queue.progress()),

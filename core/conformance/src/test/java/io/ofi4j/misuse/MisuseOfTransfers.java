@@ -97,7 +97,7 @@ final class MisuseOfTransfers {
 
     private static Misuse message(String name, Class<? extends Throwable> expected, String words,
             Consumer<Prepared> call) {
-        return refused("message: " + name, expected, words, s -> call.accept(new Prepared(s, s.rma().message())));
+        return refused("message: " + name, expected, words, s -> call.accept(new Prepared(s, s.rma().prepare())));
     }
 
     /** A message of a stage. */
@@ -109,7 +109,7 @@ final class MisuseOfTransfers {
         return Stream.of(message("nothing set", STATE, "peer", p -> p.message.tryWrite(1)),
                 message("no segments", STATE, "local", p -> p.message.peer(p.s.pair.far).write(1)),
                 message("no remote", STATE, "remote",
-                        p -> p.message.peer(p.s.pair.far).local(p.s.source, 0, 8).tryWriteVector(1)),
+                        p -> p.message.peer(p.s.pair.far).local(p.s.source, 0, 8).tryWrite(1)),
                 message("unequal lengths", STATE, "bytes",
                         p -> p.message.peer(p.s.pair.far).local(p.s.source, 0, 8).remote(p.s.target.remote(), 0, 9)
                                 .tryWrite(1)),
@@ -139,7 +139,6 @@ final class MisuseOfTransfers {
                         p -> p.message.peer(p.s.pair.far).local(p.s.sink, 0, 8).remote(p.s.target.remote(), 0, 8)
                                 .tryWrite(1)),
                 message("read into a region for writes", ARGUMENT, "lacks", p -> p.whole().tryRead(1)),
-                message("read by vector into a region for writes", ARGUMENT, "lacks", p -> p.whole().readVector(1)),
                 message("region closed since", STATE, "closed", p -> {
                     PreparedRma whole = p.whole();
                     p.s.source.close();
@@ -151,7 +150,7 @@ final class MisuseOfTransfers {
                 }), message("endpoint closed since", STATE, "closed", p -> {
                     PreparedRma whole = p.whole();
                     p.s.pair.endpoint.close();
-                    whole.tryWriteVector(1);
+                    whole.tryWrite(1);
                 }));
     }
 }

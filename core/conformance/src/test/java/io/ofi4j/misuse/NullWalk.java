@@ -169,12 +169,12 @@ final class NullWalk {
             DeferredWork.When when = domain.deferredWork().when(first, 0);
             walk.add(domain.deferredWork(), when, when.add(second, 1));
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
-                    channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
-                    pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
+                    channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().prepare(),
+                    pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().prepare(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
                     region.slice(0, 8), service, service.ticket(), saver, pair.fabric.info(),
                     TestProviders.hints("shm"), Libfabric.load(), Libfabric.load().version());
-            walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
+            walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().prepare(Datatype.INT64));
             walk.add(collective.endpoint.collectives(), collective.endpoint.collectives()
                     .join(List.of(collective.vector.insert(collective.endpoint.address()))).awaitJoined(Pair.DEADLINE));
             if (all != null) { walk.add(all); }

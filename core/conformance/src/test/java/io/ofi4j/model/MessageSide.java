@@ -2,6 +2,7 @@ package io.ofi4j.model;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionQueue;
@@ -201,7 +202,7 @@ final class MessageSide {
 
     void look(long token, long tag) {
         Lane lane = lanes.getFirst();
-        if (lane.receiver().tagged().tryClaim(tag, 0, token)) {
+        if (lane.receiver().tagged().tryPeek(PeekAction.CLAIM, tag, 0, token)) {
             note(new Posted(Kind.LOOK, lane, token, -1, tag, 0, true));
         }
     }

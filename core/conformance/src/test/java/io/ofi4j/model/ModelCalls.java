@@ -52,21 +52,11 @@ final class ModelCalls {
         return true;
     }
 
-    /** As {@link #call}, of a message, with its flags or, as a vector, without. */
-    static boolean call(boolean blocking, PreparedRma message, boolean isRead, boolean isVector, long token) {
-        if (!blocking) {
-            return isRead
-                    ? isVector ? message.tryReadVector(token) : message.tryRead(token)
-                    : isVector ? message.tryWriteVector(token) : message.tryWrite(token);
-        }
+    /** As {@link #call}, of a prepared operation. */
+    static boolean call(boolean blocking, PreparedRma message, boolean isRead, long token) {
+        if (!blocking) { return isRead ? message.tryRead(token) : message.tryWrite(token); }
         if (isRead) {
-            if (isVector) {
-                message.readVector(token);
-            } else {
-                message.read(token);
-            }
-        } else if (isVector) {
-            message.writeVector(token);
+            message.read(token);
         } else {
             message.write(token);
         }

@@ -36,7 +36,7 @@ final class ModelMessage {
     ModelMessage(End from, Alias alias) {
         this.from = from;
         this.alias = alias;
-        this.message = (alias == null ? from.rma : alias.rma).message();
+        this.message = (alias == null ? from.rma : alias.rma).prepare();
     }
 
     boolean isOpen() { return from.open && (alias == null || alias.open); }

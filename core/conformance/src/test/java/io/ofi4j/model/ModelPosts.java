@@ -194,19 +194,18 @@ final class ModelPosts {
                 ? program.chance(50)
                 : message.remotes.stream().allMatch(one -> one.region().has(Access.REMOTE_READ))
                         && message.locals.stream().allMatch(one -> one.region().has(Access.READ)) && program.chance(60);
-        boolean isVector = program.chance(message.flags.isEmpty() && message.remotes.size() == 1 ? 50 : 3);
-        boolean told = !isVector && message.flags.contains(OperationFlag.REMOTE_CQ_DATA);
+        boolean told = message.flags.contains(OperationFlag.REMOTE_CQ_DATA);
         Kind kind = isRead ? Kind.READ : told ? Kind.WRITE_DATA : Kind.WRITE;
         boolean blocking = program.chance(40);
         long token = program.ledger.nextToken();
         if (told && program.chance(60)) { message.setData(token); }
-        program.note((blocking ? "" : "try ") + kind + (isVector ? " vector" : " message") + " token " + token
-                + name(message.from, message.alias) + " " + message);
-        boolean asked = !isVector && message.flags.contains(OperationFlag.COMPLETION);
+        program.note((blocking ? "" : "try ") + kind + " message token " + token + name(message.from, message.alias)
+                + " " + message);
+        boolean asked = message.flags.contains(OperationFlag.COMPLETION);
         Op op = new Op(token, kind, message.from, message.peer == null ? null : message.peer.end,
                 message.isComplete() ? message.pieces() : List.of(), false, message.from.isSilent(asked), message.data);
-        post(op, refusals(message, kind, isVector, expect(op, blocking, isOpen(message))),
-                () -> ModelCalls.call(blocking, message.message, isRead, isVector, token));
+        post(op, refusals(message, kind, expect(op, blocking, isOpen(message))),
+                () -> ModelCalls.call(blocking, message.message, isRead, token));
     }
 
     private static boolean isOpen(ModelMessage message) {
@@ -214,7 +213,7 @@ final class ModelPosts {
                 && message.locals.stream().allMatch(segment -> segment.region().open);
     }
 
-    private static Expect refusals(ModelMessage message, Kind kind, boolean isVector, Expect expect) {
+    private static Expect refusals(ModelMessage message, Kind kind, Expect expect) {
         boolean inject = message.flags.contains(OperationFlag.INJECT);
         return expect.refused(!message.isComplete(), IllegalStateException.class)
                 .refused(!message.hasRights(kind), IllegalArgumentException.class)
@@ -224,8 +223,6 @@ final class ModelPosts {
                         && message.from.endpoint.info().provider().equals("shm")
                         && Libfabric.load().version().major() < 2, UnsupportedOperationException.class)
                 .refused(kind.isRead() && (inject || message.flags.contains(OperationFlag.REMOTE_CQ_DATA)),
-                        IllegalArgumentException.class)
-                .refused(isVector && (!message.flags.isEmpty() || message.remotes.size() != 1),
                         IllegalArgumentException.class);
     }
 

@@ -298,7 +298,7 @@ final class ModelThread {
 
     private boolean postMessage(boolean blocking, Op op, Peer peer, boolean asks) {
         Piece piece = op.pieces().getFirst();
-        PreparedRma message = messages.computeIfAbsent(op.from().rma, Rma::message).clear().peer(peer)
+        PreparedRma message = messages.computeIfAbsent(op.from().rma, Rma::prepare).clear().peer(peer)
                 .remote(piece.remote().remote, piece.remoteOffset(), piece.length());
         MemoryRegion local = piece.local().region;
         long cut = message.localLimit() > 1 ? random.nextLong(1 + piece.length()) : 0;
@@ -311,8 +311,7 @@ final class ModelThread {
             message.data(op.data());
         }
         message.flags(flags.toArray(OperationFlag[]::new));
-        boolean isVector = flags.isEmpty() && random.nextBoolean();
-        return ModelCalls.call(blocking, message, op.kind().isRead(), isVector, op.token());
+        return ModelCalls.call(blocking, message, op.kind().isRead(), op.token());
     }
 
     private int poll(Queue queue, int depth) {

@@ -37,9 +37,9 @@ public final class WritesInARow {
             source.segment().setString(0, "twice");
             DeferredWork deferred = domain.deferredWork();
             deferred.when(start, 1).write(
-                    here.rma().message().peer(peer).local(source, 0, 64).remote(target.remote(), 0, 64), written, 1);
+                    here.rma().prepare().peer(peer).local(source, 0, 64).remote(target.remote(), 0, 64), written, 1);
             deferred.when(written, 1).write(
-                    here.rma().message().peer(peer).local(source, 0, 64).remote(target.remote(), 64, 64), written, 2);
+                    here.rma().prepare().peer(peer).local(source, 0, 64).remote(target.remote(), 64, 64), written, 2);
 
             start.add(1); // now the first one starts
             written.await(2, Duration.ofSeconds(10));

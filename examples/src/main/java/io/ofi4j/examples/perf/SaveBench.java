@@ -136,7 +136,7 @@ final class SaveBench implements AutoCloseable {
 
     private String flagged(int writes, long size, OperationFlag flag) {
         RemoteRegion remote = target.remote();
-        PreparedRma message = near.rma().message().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0,
+        PreparedRma message = near.rma().prepare().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0,
                 size);
         return perWrite(writes, size, () -> {
             for (int write = 0; write < writes; write++) {

@@ -34,7 +34,7 @@ final class Work {
         this.peer = world.peer;
         this.remote = world.remote;
         this.slice = local.slice(0, Long.BYTES);
-        this.prepared = rma.message().local(local, 0, Long.BYTES).remote(remote, 0, Long.BYTES).peer(peer);
+        this.prepared = rma.prepare().local(local, 0, Long.BYTES).remote(remote, 0, Long.BYTES).peer(peer);
     }
 
     /** Runs so many operations; how many nanoseconds that took. */

@@ -77,7 +77,7 @@ class ShmPeerSlotsTest {
 
     /** From two places, so that the other end must act. */
     private static boolean readOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
-        PreparedRma message = pair.rma().message().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
+        PreparedRma message = pair.rma().prepare().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
                 .remote(region.remote(), 12, 4);
         return once(pair, () -> message.tryRead(1), theirs, Pair.DEADLINE);
     }
