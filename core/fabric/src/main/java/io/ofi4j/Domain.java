@@ -194,15 +194,14 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * {@return a shared receive context: an endpoint that only receives, on behalf of the endpoints that it is bound
-     * to, and has no address; fi_srx_context, fi_endpoint(3)} Bind a completion queue to it and enable it. Then bind it
-     * to endpoints with {@link Endpoint#bind(Endpoint)}.
+     * {@return a receive context that endpoints share, for {@link Endpoint#bind(SharedReceiveContext)}; fi_srx_context,
+     * fi_endpoint(3)}
      *
      * @throws UnsupportedOperationException if the provider has no such contexts for this type of endpoint
      */
-    public synchronized Endpoint openSharedReceiveContext() {
+    public synchronized SharedReceiveContext openSharedReceiveContext() {
         beginOpen();
-        return adopt(Endpoints.openSharedReceive(this));
+        return new SharedReceiveContext(adopt(Endpoints.openSharedReceive(this)));
     }
 
     /**

@@ -143,11 +143,10 @@ public final class Endpoint implements AutoCloseable {
      * Has this endpoint receive through a shared context; fi_ep_bind. Receives are posted to the context. Close this
      * endpoint before the context.
      *
-     * @param context an enabled context from {@link Domain#openSharedReceiveContext}; bind its completion queue to this
-     *         endpoint too
+     * @param context an enabled context; bind its completion queue to this endpoint too
      * @throws IllegalStateException if this endpoint's info has no {@link AttributeHints#sharedReceiveContext}
      */
-    public synchronized Endpoint bind(Endpoint context) {
+    public synchronized Endpoint bind(SharedReceiveContext context) {
         bindings.bind(context);
         return this;
     }
@@ -234,7 +233,7 @@ public final class Endpoint implements AutoCloseable {
      * a {@code critical} one. They are critical if every endpoint of the queue has this limit.
      *
      * <p><b>It is a promise</b>: over these providers a peer that sends a longer message overwrites memory of this
-     * process, or stops this JVM. Have senders keep to it with {@link Messages#maximumMessageSize(Peer, long)}.
+     * process, or stops this JVM. Have senders keep to it with {@link Peer#longestMessage}.
      *
      * @param bytes the length of the longest message in bytes, 1 or more
      * @return this endpoint

@@ -155,12 +155,8 @@ final class EndpointBindings {
         if (wanted.contains(Direction.RECEIVE) || !role.canReceive()) { receiveQueue = queue; }
     }
 
-    /** Binds a shared receive context. */
-    void bind(Endpoint context) {
-        if (context.bindings.role != Role.SHARED_RECEIVE) {
-            throw new IllegalArgumentException(
-                    context + " is not a shared receive context: open one with Domain.openSharedReceiveContext()");
-        }
+    void bind(SharedReceiveContext shared) {
+        Endpoint context = shared.endpoint;
         requireShared(endpoint.info().endpoint().receiveContexts(), "receive");
         requireUnbound(context.domain, sharedReceive);
         synchronized (context) {

@@ -294,25 +294,6 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * Limits the length of messages to a peer, with tags or without. Sending a longer one throws
-     * IllegalArgumentException, because a message longer than its receive can harm more than itself. Both sides must
-     * agree on the length. By default there is no limit.
-     *
-     * @param peer a peer of this endpoint's vector
-     * @param bytes the length of the longest message, 0 or more; Long.MAX_VALUE for no limit
-     */
-    public void maximumMessageSize(Peer peer, long bytes) {
-        if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
-        boolean entered = ThreadGuard.enter(guard, unlockedThread);
-        try {
-            requireReachable(peer);
-            peer.maxMessageSize = bytes;
-        } finally {
-            ThreadGuard.exit(guard, entered);
-        }
-    }
-
-    /**
      * {@return a prepared message without segments, for messages and receives of several segments, flags, and repeated
      * posts}
      */

@@ -41,10 +41,7 @@ public final class Peer {
     Object reachableVector;
     /** Whether the program has removed it; guarded by the vector's monitor. */
     private boolean isRemoved;
-    /**
-     * The longest message that may be sent to it; see {@link Messages#maximumMessageSize(Peer, long)}. Read by posting
-     * threads.
-     */
+    /** The longest message that may be sent to it. Read by posting threads. */
     long maxMessageSize = Long.MAX_VALUE;
 
     /** Whether this is one of several receive contexts of a peer. */
@@ -71,6 +68,22 @@ public final class Peer {
     /** {@return libfabric's number for this peer, an {@code fi_addr_t}; a completion's source} */
     public long fabricAddress() {
         return fabricAddress;
+    }
+
+    /**
+     * Limits the length of messages to this peer, with tags or without: from then on, sending a longer one throws
+     * {@link IllegalArgumentException}, because a message longer than its receive can harm more than itself. Both sides
+     * must agree on the length. By default there is no limit. Another thread that sends sees the limit once the call
+     * happens before the send.
+     *
+     * @param bytes the length of the longest message, 0 or more; Long.MAX_VALUE for no limit
+     * @return this peer
+     * @throws IllegalArgumentException if it is negative
+     */
+    public Peer longestMessage(long bytes) {
+        if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
+        maxMessageSize = bytes;
+        return this;
     }
 
     /** Has threads that enter a queue's guard from now on refuse operations to this peer. */

@@ -22,8 +22,9 @@
  * <li>A {@link io.ofi4j.MemoryRegion} is the source or target of transfers: memory allocated here, the application's
  * own, or a mapped file. Peers access it with its {@link io.ofi4j.RemoteRegion}, which the application sends to them.
  * <li>An {@link io.ofi4j.Endpoint} posts transfers and is their target. {@link io.ofi4j.Endpoint#rma} posts them;
- * {@link io.ofi4j.Rma#message} prepares transfers with vectors, flags and data. {@link io.ofi4j.Endpoint#messages} and
- * {@link io.ofi4j.Endpoint#tagged} send and receive, {@link io.ofi4j.Endpoint#atomics} posts atomic operations.
+ * {@link io.ofi4j.Rma#prepare} prepares transfers of several segments, with flags and data.
+ * {@link io.ofi4j.Endpoint#messages} and {@link io.ofi4j.Endpoint#tagged} send and receive,
+ * {@link io.ofi4j.Endpoint#atomics} posts atomic operations.
  * <li>A {@link io.ofi4j.CompletionQueue} reports completions, to {@link io.ofi4j.CompletionQueue#poll} or, blocking, to
  * {@link io.ofi4j.CompletionQueue#await}; a {@link io.ofi4j.Counter} counts them.
  * <li>An {@link io.ofi4j.AddressVector} holds the peers of unconnected endpoints. A connected endpoint

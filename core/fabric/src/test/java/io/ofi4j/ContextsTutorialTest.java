@@ -42,7 +42,7 @@ class ContextsTutorialTest {
                 MemoryRegion outbox = domain.allocate(64, Access.SEND);
                 // The context is an endpoint that only receives. Those that share it bind its queue, and close before
                 // it.
-                Endpoint context = domain.openSharedReceiveContext().bind(queue).enable();
+                SharedReceiveContext context = domain.openSharedReceiveContext().bind(queue).enable();
                 Endpoint readers = domain.openEndpoint().bind(peers).bind(queue).bind(context).enable();
                 Endpoint writers = domain.openEndpoint().bind(peers).bind(queue).bind(context).enable();
                 Endpoint client = domain.openEndpoint(plain).bind(peers).bind(clientQueue).enable()) {

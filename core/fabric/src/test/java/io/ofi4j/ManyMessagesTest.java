@@ -252,13 +252,13 @@ class ManyMessagesTest {
         try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA));
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.SEND)) {
             Messages messages = pair.endpoint.messages();
-            messages.maximumMessageSize(pair.far, 100);
+            pair.far.longestMessage(100);
             assertThatIllegalArgumentException().isThrownBy(() -> messages.send(near.slice(0, 101), pair.far, 1))
                     .withMessageContaining("at most 100 bytes");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> messages.prepare().local(near, 0, 101).peer(pair.far).send(1));
-            assertThatIllegalArgumentException().isThrownBy(() -> messages.maximumMessageSize(pair.far, -1));
-            messages.maximumMessageSize(pair.far, Long.MAX_VALUE);
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.far.longestMessage(-1));
+            pair.far.longestMessage(Long.MAX_VALUE);
             messages.send(near.slice(0, 101), pair.far, 1);
         }
     }

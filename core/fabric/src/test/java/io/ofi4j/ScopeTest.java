@@ -144,7 +144,7 @@ class ScopeTest {
             domain = scope.openFabric(TestProviders.info(hints)).openDomain();
             CompletionQueue queue = domain.openCompletionQueue();
             Endpoint endpoint = domain.openEndpoint();
-            Endpoint context = domain.openSharedReceiveContext().bind(queue).enable();
+            SharedReceiveContext context = domain.openSharedReceiveContext().bind(queue).enable();
             endpoint.bind(domain.openAddressVector()).bind(queue).bind(context).enable();
         }
         assertThat(domain.isClosed()).isTrue();

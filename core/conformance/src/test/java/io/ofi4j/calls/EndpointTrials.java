@@ -3,6 +3,7 @@ package io.ofi4j.calls;
 import static io.ofi4j.calls.Trial.LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.Messages;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionHandler;
@@ -133,7 +134,7 @@ final class EndpointTrials {
         FabricHints hints = column.hints().capabilities(Capability.MSG, Capability.RMA)
                 .attributes(AttributeHints.none().sharedReceiveContext());
         try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults(), SHARED_RECEIVE)) {
-            isSent(pair, pair.receiveContexts.getLast());
+            isSent(pair, pair.receiveContexts.getLast().messages());
         }
     }
 
@@ -141,16 +142,16 @@ final class EndpointTrials {
         FabricHints hints = column.hints().capabilities(Capability.MSG, Capability.RMA)
                 .attributes(AttributeHints.none().sharedTransmitContext());
         try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults(), SHARED_TRANSMIT)) {
-            isSent(pair, pair.farEndpoint);
+            isSent(pair, pair.farEndpoint.messages());
         }
     }
 
-    private static void isSent(Pair pair, Endpoint receiver) {
+    private static void isSent(Pair pair, Messages receiver) {
         List<Long> received = new ArrayList<>();
         try (MemoryRegion near = pair.domain.allocate(LENGTH, Access.SEND);
                 MemoryRegion far = pair.domain.allocate(LENGTH, Access.RECEIVE)) {
             near.segment().fill((byte) 1);
-            receiver.messages().receive(far.slice(0, LENGTH), TOKEN);
+            receiver.receive(far.slice(0, LENGTH), TOKEN);
             pair.endpoint.messages().send(near.slice(0, LENGTH), pair.far, TOKEN);
             Waiting.YIELD.until(() -> {
                 pair.pollNear();

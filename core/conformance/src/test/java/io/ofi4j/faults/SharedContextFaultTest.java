@@ -2,6 +2,7 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
@@ -85,7 +86,7 @@ class SharedContextFaultTest {
         final CompletionQueue laterQueue;
         final MemoryRegion inbox;
         final MemoryRegion outbox;
-        final Endpoint context;
+        final SharedReceiveContext context;
         final Tokens received = new Tokens();
         final Tokens later = new Tokens();
         final List<Endpoint> endpoints = new ArrayList<>();

@@ -1,5 +1,6 @@
 package io.ofi4j.hostile;
 
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.Access;
 import io.ofi4j.CollectiveGroup;
 import io.ofi4j.CompletionError;
@@ -452,7 +453,7 @@ final class HostilePairs {
     }
 
     private void shared(Side side, Side other, Side queue) {
-        try (Endpoint context = other.pair.domain.openSharedReceiveContext();
+        try (SharedReceiveContext context = other.pair.domain.openSharedReceiveContext();
                 SharedTransmitContext transmits = other.pair.domain.openSharedTransmitContext();
                 Endpoint endpoint = side.pair.domain.openEndpoint()) {
             context.bind(queue.pair.queue).enable();

@@ -2,6 +2,7 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.info.PeekAction;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
@@ -84,7 +85,7 @@ final class MisuseOfContexts {
                 refused("share a receive context with an endpoint that has its own", STATE, "sharedReceiveContext()",
                         s -> {
                             Domain domain = s.domain(sharedHints(AttributeHints.none().sharedReceiveContext()));
-                            Endpoint context = receiving(s, domain);
+                            SharedReceiveContext context = receiving(s, domain);
                             Endpoint plain = domain
                                     .openEndpoint(TestProviders.info(sharedHints(AttributeHints.none())));
                             s.opened(plain).bind(context);
@@ -105,7 +106,7 @@ final class MisuseOfContexts {
                 }));
     }
 
-    private static Endpoint receiving(MisuseStage s, Domain domain) {
+    private static SharedReceiveContext receiving(MisuseStage s, Domain domain) {
         return s.opened(domain.openSharedReceiveContext().bind(s.opened(domain.openCompletionQueue())).enable());
     }
 

@@ -1,5 +1,8 @@
 package io.ofi4j.model;
 
+import io.ofi4j.SharedReceiveContext;
+import io.ofi4j.Tagged;
+import io.ofi4j.Messages;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.ConnectionRequest;
@@ -27,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * What both ends of a {@link MessageProgram} have open: one endpoint each, or two that share a context, or one with two
@@ -52,7 +56,26 @@ final class MessageWorld implements AutoCloseable {
     }
 
     /** Who sends, where the peer's messages come in, and whom it sends to. */
-    record Lane(Endpoint sender, Endpoint receiver, Peer peer) {}
+    record Lane(Endpoint sender, Receiver receiver, Peer peer) {}
+
+    /** What takes the messages of a lane: an endpoint, or a context that several share. */
+    interface Receiver {
+        Messages messages();
+
+        Tagged tagged();
+    }
+
+    private static Receiver receiverOf(Endpoint endpoint) { return receiver(endpoint::messages, endpoint::tagged); }
+
+    private static Receiver receiver(Supplier<Messages> messages, Supplier<Tagged> tagged) {
+        return new Receiver() {
+            @Override
+            public Messages messages() { return messages.get(); }
+
+            @Override
+            public Tagged tagged() { return tagged.get(); }
+        };
+    }
 
     private static final int LANES = 2;
     private static final int CONTEXT_BITS = 1;
@@ -105,7 +128,8 @@ final class MessageWorld implements AutoCloseable {
     /** The contexts that the endpoints of an end share. */
     private final class Shared {
         final CompletionQueue queue;
-        final Endpoint receive;
+        final SharedReceiveContext receive;
+        final Receiver receiver;
         final SharedTransmitContext transmit;
 
         Shared(int end) {
@@ -113,6 +137,7 @@ final class MessageWorld implements AutoCloseable {
             receive = shape == Shape.SHARED_RECEIVE
                     ? keepOfEndpoints(domain.openSharedReceiveContext().bind(queue).enable())
                     : null;
+            receiver = receive == null ? null : MessageWorld.receiver(receive::messages, receive::tagged);
             transmit = shape == Shape.SHARED_TRANSMIT ? keepOfEndpoints(domain.openSharedTransmitContext()) : null;
         }
 
@@ -123,7 +148,7 @@ final class MessageWorld implements AutoCloseable {
             return endpoint.enable();
         }
 
-        Endpoint receiver(Endpoint endpoint) { return receive == null ? endpoint : receive; }
+        Receiver receiver(Endpoint endpoint) { return receiver == null ? receiverOf(endpoint) : receiver; }
     }
 
     private void openUnconnected() {
@@ -175,7 +200,7 @@ final class MessageWorld implements AutoCloseable {
         for (int end = 0; end < ends.size(); end++) {
             Peer other = vector.insert(ends.get(1 - end).address());
             for (int lane = 0; lane < LANES; lane++) {
-                lanes.get(end).add(new Lane(transmits.get(end).get(lane), receives.get(end).get(lane),
+                lanes.get(end).add(new Lane(transmits.get(end).get(lane), receiverOf(receives.get(end).get(lane)),
                         vector.receiveContext(other, lane)));
             }
         }

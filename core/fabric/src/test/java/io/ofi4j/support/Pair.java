@@ -1,5 +1,6 @@
 package io.ofi4j.support;
 
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
@@ -48,7 +49,7 @@ public final class Pair implements AutoCloseable {
     /** Those that a wiring opened: closed after the endpoints. */
     public final List<Counter> counters = new ArrayList<>();
     /** Shared contexts that a wiring opened: closed after the endpoints. */
-    public final List<Endpoint> receiveContexts = new ArrayList<>();
+    public final List<SharedReceiveContext> receiveContexts = new ArrayList<>();
     public final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
 
     /** What is bound to the endpoints before they are enabled, beside vectors and event queues. */
@@ -137,7 +138,7 @@ public final class Pair implements AutoCloseable {
     }
 
     /** For a {@link Wiring}: a context that receives for endpoints of a queue. */
-    public Endpoint openReceiveContext(CompletionQueue its) {
+    public SharedReceiveContext openReceiveContext(CompletionQueue its) {
         receiveContexts.add(domain.openSharedReceiveContext().bind(its).enable());
         return receiveContexts.getLast();
     }
@@ -191,7 +192,7 @@ public final class Pair implements AutoCloseable {
         endpoint.close();
         farEndpoint.close();
         counters.forEach(Counter::close);
-        receiveContexts.forEach(Endpoint::close);
+        receiveContexts.forEach(SharedReceiveContext::close);
         transmitContexts.forEach(SharedTransmitContext::close);
         if (vector != null) {
             vector.close();

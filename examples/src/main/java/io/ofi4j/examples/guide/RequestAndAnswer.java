@@ -37,8 +37,8 @@ public final class RequestAndAnswer {
             Peer toServer = peers.insert(server.address());
             Peer toClient = peers.insert(client.address());
 
-            server.tagged().receive(inbox.slice(0, 64), KIND, NUMBER, 1); // a request of any number: these bits are ignored
-            client.tagged().receive(inbox.slice(64, 64), 0x200 | 7, 0, 2); // the answer to request 7, and no other message
+            server.tagged().receive(inbox.slice(0, 64), KIND, NUMBER, 1); // a request of any number
+            client.tagged().receive(inbox.slice(64, 64), 0x200 | 7, 0, 2); // the answer to request 7 alone
             outbox.segment().setString(0, "how late is it?");
             client.tagged().send(outbox.slice(0, 64), toServer, KIND | 7, 3);
             await(queue, 1L, 3L);
