@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
@@ -7,7 +8,6 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.AtomicLimits;
-import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.AtomicMessageStruct;
@@ -77,27 +77,11 @@ public final class Atomics extends OneSided {
     }
 
     /**
-     * {@return the largest number of elements of an {@code execute}, or 0 if the provider does not have it;
-     * fi_atomicvalid}
+     * {@return the largest number of elements of an operation, or 0 if the provider does not have it; fi_atomicvalid,
+     * fi_fetch_atomicvalid or fi_compare_atomicvalid, fi_atomic(3)}
      */
-    public long valid(AtomicOperation operation, Datatype datatype) {
-        return limits.maxCount(Form.BASE, operation, datatype);
-    }
-
-    /**
-     * {@return the largest number of elements of a {@code fetch}, or 0 if the provider does not have it;
-     * fi_fetch_atomicvalid}
-     */
-    public long fetchValid(AtomicOperation operation, Datatype datatype) {
-        return limits.maxCount(Form.FETCH, operation, datatype);
-    }
-
-    /**
-     * {@return the largest number of elements of a {@code compare}, or 0 if the provider does not have it;
-     * fi_compare_atomicvalid}
-     */
-    public long compareValid(AtomicOperation operation, Datatype datatype) {
-        return limits.maxCount(Form.COMPARE, operation, datatype);
+    public long valid(AtomicForm form, AtomicOperation operation, Datatype datatype) {
+        return limits.maxCount(form, operation, datatype);
     }
 
     /**
@@ -118,14 +102,14 @@ public final class Atomics extends OneSided {
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            long length = limits.bytes(Form.BASE, operation, datatype, count);
+            long length = limits.bytes(AtomicForm.EXECUTE, operation, datatype, count);
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE && accepted(context,
                     ops.fi_atomic(local.address + offset, count, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context),
-                    Form.BASE.call(), peer);
+                    AtomicLimits.call(AtomicForm.EXECUTE), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -140,8 +124,8 @@ public final class Atomics extends OneSided {
             RemoteRegion remote, long token) {
         long count = count(datatype, local);
         if (!tryExecute(operation, datatype, local.region(), local.offset(), count, peer, remote, 0, token)) {
-            awaitRoom(Form.BASE.call(), peer, () -> tryExecute(operation, datatype, local.region(), local.offset(),
-                    count, peer, remote, 0, token));
+            awaitRoom(AtomicLimits.call(AtomicForm.EXECUTE), peer, () -> tryExecute(operation, datatype, local.region(),
+                    local.offset(), count, peer, remote, 0, token));
         }
     }
 
@@ -150,7 +134,7 @@ public final class Atomics extends OneSided {
             Peer peer, RemoteRegion remote, long remoteOffset) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            long length = limits.bytes(Form.BASE, operation, datatype, count);
+            long length = limits.bytes(AtomicForm.EXECUTE, operation, datatype, count);
             require(local, WRITE, offset, length, injectSize, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             return accepted(
@@ -213,7 +197,7 @@ public final class Atomics extends OneSided {
     /** Injects the number in {@link #injected}; inside the guard. */
     private boolean injectNumber(AtomicOperation operation, Datatype datatype, Peer peer, RemoteRegion remote,
             long remoteOffset) {
-        long length = limits.bytes(Form.BASE, operation, datatype, 1);
+        long length = limits.bytes(AtomicForm.EXECUTE, operation, datatype, 1);
         requireInjectable(length);
         requireTarget(length, peer, remote, REMOTE_WRITE, remoteOffset);
         requireAligned(remote, remoteOffset, datatype);
@@ -247,7 +231,7 @@ public final class Atomics extends OneSided {
      * As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomic.
      *
      * @param local the operands; ignored, and may be null, for {@link AtomicOperation#ATOMIC_READ}
-     * @param count the number of elements, 1 to {@link #fetchValid}
+     * @param count the number of elements, 1 to {@link #valid}
      * @param result where the previous value goes; needs {@link Access#READ}
      * @param resultOffset the start of the result in its region
      */
@@ -258,7 +242,7 @@ public final class Atomics extends OneSided {
             boolean reads = operation == AtomicOperation.ATOMIC_READ;
             MemoryRegion operand = reads ? result : local; // some providers need an operand even then
             long operandOffset = reads ? resultOffset : offset;
-            long length = limits.bytes(Form.FETCH, operation, datatype, count);
+            long length = limits.bytes(AtomicForm.FETCH, operation, datatype, count);
             require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (!reads) { require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset); }
             requireAligned(remote, remoteOffset, datatype);
@@ -272,7 +256,7 @@ public final class Atomics extends OneSided {
                     ops.fi_fetch_atomic(operand.address + operandOffset, count, operand.descriptor,
                             result.address + resultOffset, result.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context),
-                    Form.FETCH.call(), peer);
+                    AtomicLimits.call(AtomicForm.FETCH), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -292,8 +276,8 @@ public final class Atomics extends OneSided {
         long count = count(datatype, result);
         if (!tryFetch(operation, datatype, operands.region(), operands.offset(), count, result.region(),
                 result.offset(), peer, remote, 0, token)) {
-            awaitRoom(Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, operands.region(), operands.offset(),
-                    count, result.region(), result.offset(), peer, remote, 0, token));
+            awaitRoom(AtomicLimits.call(AtomicForm.FETCH), peer, () -> tryFetch(operation, datatype, operands.region(),
+                    operands.offset(), count, result.region(), result.offset(), peer, remote, 0, token));
         }
     }
 
@@ -333,7 +317,7 @@ public final class Atomics extends OneSided {
             RemoteRegion remote, long token) {
         requireCell(cell, 2, datatype);
         if (!tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token)) {
-            awaitRoom(Form.FETCH.call(), peer,
+            awaitRoom(AtomicLimits.call(AtomicForm.FETCH), peer,
                     () -> tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token));
         }
     }
@@ -346,7 +330,7 @@ public final class Atomics extends OneSided {
             RemoteRegion remote, long token) {
         requireCell(cell, 2, datatype);
         if (!tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token)) {
-            awaitRoom(Form.FETCH.call(), peer,
+            awaitRoom(AtomicLimits.call(AtomicForm.FETCH), peer,
                     () -> tryFetch(operation, datatype, operand, cell.region(), cell.offset(), peer, remote, 0, token));
         }
     }
@@ -356,14 +340,14 @@ public final class Atomics extends OneSided {
      *
      * @param compare the comparands; needs {@link Access#WRITE}
      * @param compareOffset the start of the comparands in their region
-     * @param count the number of elements, 1 to {@link #compareValid}
+     * @param count the number of elements, 1 to {@link #valid}
      */
     public boolean tryCompare(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             MemoryRegion compare, long compareOffset, MemoryRegion result, long resultOffset, Peer peer,
             RemoteRegion remote, long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            long length = limits.bytes(Form.COMPARE, operation, datatype, count);
+            long length = limits.bytes(AtomicForm.COMPARE, operation, datatype, count);
             require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             require(compare, WRITE, compareOffset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
@@ -380,7 +364,7 @@ public final class Atomics extends OneSided {
                             compare.address + compareOffset, compare.descriptor, result.address + resultOffset,
                             result.descriptor, peer.fabricAddress, remote.base() + remoteOffset, remote.key(),
                             datatype.value(), operation.value(), context),
-                    Form.COMPARE.call(), peer);
+                    AtomicLimits.call(AtomicForm.COMPARE), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -400,7 +384,7 @@ public final class Atomics extends OneSided {
         long count = count(datatype, result);
         if (!tryCompare(operation, datatype, local.region(), local.offset(), count, compare.region(), compare.offset(),
                 result.region(), result.offset(), peer, remote, 0, token)) {
-            awaitRoom(Form.COMPARE.call(), peer,
+            awaitRoom(AtomicLimits.call(AtomicForm.COMPARE), peer,
                     () -> tryCompare(operation, datatype, local.region(), local.offset(), count, compare.region(),
                             compare.offset(), result.region(), result.offset(), peer, remote, 0, token));
         }
@@ -442,8 +426,8 @@ public final class Atomics extends OneSided {
         requireCell(cell, 3, datatype);
         if (!tryCompare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0,
                 token)) {
-            awaitRoom(Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, operand, comparand,
-                    cell.region(), cell.offset(), peer, remote, 0, token));
+            awaitRoom(AtomicLimits.call(AtomicForm.COMPARE), peer, () -> tryCompare(operation, datatype, operand,
+                    comparand, cell.region(), cell.offset(), peer, remote, 0, token));
         }
     }
 
@@ -456,8 +440,8 @@ public final class Atomics extends OneSided {
         requireCell(cell, 3, datatype);
         if (!tryCompare(operation, datatype, operand, comparand, cell.region(), cell.offset(), peer, remote, 0,
                 token)) {
-            awaitRoom(Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, operand, comparand,
-                    cell.region(), cell.offset(), peer, remote, 0, token));
+            awaitRoom(AtomicLimits.call(AtomicForm.COMPARE), peer, () -> tryCompare(operation, datatype, operand,
+                    comparand, cell.region(), cell.offset(), peer, remote, 0, token));
         }
     }
 
@@ -513,7 +497,7 @@ public final class Atomics extends OneSided {
                     ops.fi_fetch_atomic(scratch.address, 1, scratch.descriptor, scratch.address, scratch.descriptor,
                             peer.fabricAddress, remote.base(), remote.key(), Datatype.INT64.value(),
                             AtomicOperation.ATOMIC_READ.value(), context),
-                    Form.FETCH.call(), peer);
+                    AtomicLimits.call(AtomicForm.FETCH), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }

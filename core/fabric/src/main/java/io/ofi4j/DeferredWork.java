@@ -1,11 +1,12 @@
 package io.ofi4j;
 
 import io.ofi4j.DeferredOperation.State;
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
@@ -183,26 +184,26 @@ public final class DeferredWork {
         /** Queues an atomic operation; FI_OP_ATOMIC. */
         public DeferredOperation execute(AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
-            return atomic(Form.BASE, operation, message, completion, token);
+            return atomic(AtomicForm.EXECUTE, operation, message, completion, token);
         }
 
         /** As {@link #execute}, and brings the previous values of the target; FI_OP_FETCH_ATOMIC. */
         public DeferredOperation fetch(AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
-            return atomic(Form.FETCH, operation, message, completion, token);
+            return atomic(AtomicForm.FETCH, operation, message, completion, token);
         }
 
         /** As {@link #fetch}, with comparands; FI_OP_COMPARE_ATOMIC. */
         public DeferredOperation compare(AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
-            return atomic(Form.COMPARE, operation, message, completion, token);
+            return atomic(AtomicForm.COMPARE, operation, message, completion, token);
         }
 
-        private DeferredOperation atomic(Form form, AtomicOperation operation, PreparedAtomic message,
+        private DeferredOperation atomic(AtomicForm form, AtomicOperation operation, PreparedAtomic message,
                 Counter completion, long token) {
             Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
             return queue(
-                    new DeferredOperation(this, form.call(true), false, endpoint, completion, token,
+                    new DeferredOperation(this, AtomicLimits.call(form, true), false, endpoint, completion, token,
                             message.deferred(form, operation), message.regionsInUse(form), message.peer),
                     () -> message.requireOpen(form));
         }

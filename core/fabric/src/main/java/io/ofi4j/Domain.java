@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
@@ -422,25 +423,18 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * {@return the largest number of elements of an {@link Atomics} {@code execute} in endpoints of this domain, as the
-     * provider says, or 0 if it does not offer the operation; fi_query_atomic, fi_atomic(3)} {@link Atomics#valid} also
-     * takes into account what ofi4j refuses.
+     * {@return the largest number of elements of an atomic operation in endpoints of this domain, as the provider says,
+     * or 0 if it does not offer the operation; fi_query_atomic, fi_atomic(3)} {@link Atomics#valid} also takes into
+     * account what ofi4j refuses.
      */
-    public synchronized long atomicValid(AtomicOperation operation, Datatype datatype) {
+    public synchronized long atomicValid(AtomicForm form, AtomicOperation operation, Datatype datatype) {
         requireOpen();
-        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), 0);
-    }
-
-    /** As {@link #atomicValid}, of a {@code fetch}; fi_query_atomic with FI_FETCH_ATOMIC. */
-    public synchronized long fetchAtomicValid(AtomicOperation operation, Datatype datatype) {
-        requireOpen();
-        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), DomainOps.fetchAtomic());
-    }
-
-    /** As {@link #atomicValid}, of a {@code compare}; fi_query_atomic with FI_COMPARE_ATOMIC. */
-    public synchronized long compareAtomicValid(AtomicOperation operation, Datatype datatype) {
-        requireOpen();
-        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), DomainOps.compareAtomic());
+        long flags = switch (form) {
+            case EXECUTE -> 0;
+            case FETCH -> DomainOps.fetchAtomic();
+            case COMPARE -> DomainOps.compareAtomic();
+        };
+        return DomainOps.fi_query_atomic(handle, datatype.value(), operation.value(), flags);
     }
 
     /** {@return the open region of this domain that has this key} It searches all regions. */

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
@@ -75,7 +76,7 @@ final class Flush implements AutoCloseable {
     private static boolean hasAtomics(Endpoint endpoint) {
         return (endpoint.info().capabilityBits() & Capability.ATOMIC.bit()) != 0
                 && !endpoint.quirks.has(Fact.ATOMICS_BREAK)
-                && endpoint.atomics().fetchValid(AtomicOperation.ATOMIC_READ, Datatype.INT64) > 0;
+                && endpoint.atomics().valid(AtomicForm.FETCH, AtomicOperation.ATOMIC_READ, Datatype.INT64) > 0;
     }
 
     private static void requireOrder(FabricInfo info) {

@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
@@ -363,14 +362,6 @@ public final class MemoryRegion implements AutoCloseable {
         }
         int error = NativeMemory.sync(range.address(), range.byteSize());
         if (error != 0) { throw new UncheckedIOException(new IOException("msync: errno " + error)); }
-    }
-
-    /** Runs a call on the native region, which stays registered meanwhile. */
-    <T> T whileRegistered(Function<Handle, T> call) {
-        synchronized (domain) {
-            requireOpen();
-            return call.apply(handle);
-        }
     }
 
     private void requireOpen() {

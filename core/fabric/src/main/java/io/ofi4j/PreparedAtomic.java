@@ -1,9 +1,10 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.AtomicMessageStruct;
@@ -173,42 +174,46 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
      * @param token comes back with the completion
      * @return whether it was accepted
      */
-    public boolean tryExecute(AtomicOperation operation, long token) { return tryPost(Form.BASE, operation, token); }
+    public boolean tryExecute(AtomicOperation operation, long token) {
+        return tryPost(AtomicForm.EXECUTE, operation, token);
+    }
 
     /** As {@link #tryExecute}, but waits for room. */
     public void execute(AtomicOperation operation, long token) {
-        post(Form.BASE, operation, token);
+        post(AtomicForm.EXECUTE, operation, token);
     }
 
     /**
      * As {@link #tryExecute}, and brings the previous values of the target; fi_fetch_atomicv or fi_fetch_atomicmsg.
      */
-    public boolean tryFetch(AtomicOperation operation, long token) { return tryPost(Form.FETCH, operation, token); }
+    public boolean tryFetch(AtomicOperation operation, long token) {
+        return tryPost(AtomicForm.FETCH, operation, token);
+    }
 
     /** As {@link #tryFetch}, but waits for room. */
     public void fetch(AtomicOperation operation, long token) {
-        post(Form.FETCH, operation, token);
+        post(AtomicForm.FETCH, operation, token);
     }
 
     /** As {@link #tryFetch}, with comparands; fi_compare_atomicv or fi_compare_atomicmsg. */
     public boolean tryCompare(AtomicOperation operation, long token) {
-        return tryPost(Form.COMPARE, operation, token);
+        return tryPost(AtomicForm.COMPARE, operation, token);
     }
 
     /** As {@link #tryCompare}, but waits for room. */
     public void compare(AtomicOperation operation, long token) {
-        post(Form.COMPARE, operation, token);
+        post(AtomicForm.COMPARE, operation, token);
     }
 
     private boolean isVector() { return flags == 0 && remote.count == 1; }
 
-    private void post(Form form, AtomicOperation operation, long token) {
+    private void post(AtomicForm form, AtomicOperation operation, long token) {
         if (!tryPost(form, operation, token)) {
-            atomics.awaitRoom(form.call(!isVector()), peer, () -> tryPost(form, operation, token));
+            atomics.awaitRoom(AtomicLimits.call(form, !isVector()), peer, () -> tryPost(form, operation, token));
         }
     }
 
-    private boolean tryPost(Form form, AtomicOperation operation, long token) {
+    private boolean tryPost(AtomicForm form, AtomicOperation operation, long token) {
         requireSuits(form, operation);
         boolean entered = ThreadGuard.enter(atomics.guard, atomics.unlockedThread);
         try {
@@ -217,29 +222,30 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
             if (context == ContextSlab.NONE) { return false; }
             addExtraRegions(form, context);
             struct.prepare(operation.value(), context);
-            return atomics.accepted(context, submit(form, operation.value(), context), form.call(!isVector()), peer);
+            return atomics.accepted(context, submit(form, operation.value(), context),
+                    AtomicLimits.call(form, !isVector()), peer);
         } finally {
             ThreadGuard.exit(atomics.guard, entered);
         }
     }
 
-    private long submit(Form form, int operation, long context) {
+    private long submit(AtomicForm form, int operation, long context) {
         if (isVector()) {
             return switch (form) {
-                case BASE -> atomics.ops.fi_atomicv(struct, operation, context);
+                case EXECUTE -> atomics.ops.fi_atomicv(struct, operation, context);
                 case FETCH -> atomics.ops.fi_fetch_atomicv(struct, operation, context);
                 case COMPARE -> atomics.ops.fi_compare_atomicv(struct, operation, context);
             };
         }
         long requested = effectiveFlags() | FabricConstants.FI_COMPLETION;
         return switch (form) {
-            case BASE -> atomics.ops.fi_atomicmsg(struct, requested);
+            case EXECUTE -> atomics.ops.fi_atomicmsg(struct, requested);
             case FETCH -> atomics.ops.fi_fetch_atomicmsg(struct, requested);
             case COMPARE -> atomics.ops.fi_compare_atomicmsg(struct, requested);
         };
     }
 
-    private void addExtraRegions(Form form, long context) {
+    private void addExtraRegions(AtomicForm form, long context) {
         int more = 0;
         for (int list = 0; list <= form.ordinal(); list++) {
             Segments segments = list(list);
@@ -255,38 +261,38 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         return number == 0 ? operands : number == 1 ? results : comparands;
     }
 
-    MemoryRegion[] regionsInUse(Form form) {
+    MemoryRegion[] regionsInUse(AtomicForm form) {
         return IntStream.rangeClosed(0, form.ordinal()).mapToObj(this::list)
                 .flatMap(list -> Arrays.stream(list.regions, 0, list.count)).toArray(MemoryRegion[]::new);
     }
 
     /** {@return the struct that queues this operation} Makes the checks of a post that do not need the guard. */
-    DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
+    DeferredWorkStruct deferred(AtomicForm form, AtomicOperation operation) {
         requireSuits(form, operation);
         if (remote.count > operands.count) { endpoint().quirks.require(Fact.DEFERRED_ATOMICS_LOSE_TARGETS); }
         struct.prepare(operation.value(), 0);
         return switch (form) {
-            case BASE -> DeferredWorkStruct.execute(atomics.endpoint.handle, struct, flags);
+            case EXECUTE -> DeferredWorkStruct.execute(atomics.endpoint.handle, struct, flags);
             case FETCH -> DeferredWorkStruct.fetch(atomics.endpoint.handle, struct, flags);
             case COMPARE -> DeferredWorkStruct.compare(atomics.endpoint.handle, struct, flags);
         };
     }
 
     /** Makes the checks of a post that need the guard. */
-    void requireOpen(Form form) {
+    void requireOpen(AtomicForm form) {
         atomics.requireOpen(operands, peer);
-        if (form != Form.BASE) { atomics.requireOpen(results); }
-        if (form == Form.COMPARE) { atomics.requireOpen(comparands); }
+        if (form != AtomicForm.EXECUTE) { atomics.requireOpen(results); }
+        if (form == AtomicForm.COMPARE) { atomics.requireOpen(comparands); }
     }
 
-    private void requireSuits(Form form, AtomicOperation operation) {
+    private void requireSuits(AtomicForm form, AtomicOperation operation) {
         requireOwner();
         requirePeer();
         for (int list = 0; list <= form.ordinal(); list++) {
             requireSameNumber(list(list));
         }
         long bytes = atomics.limits.bytes(form, operation, datatype, remote.amount);
-        if (form != Form.BASE && (flags & EXECUTE_ONLY_FLAGS) != 0) {
+        if (form != AtomicForm.EXECUTE && (flags & EXECUTE_ONLY_FLAGS) != 0) {
             throw new IllegalArgumentException("a fetch or compare takes neither REMOTE_CQ_DATA nor INJECT");
         }
         if (has(OperationFlag.INJECT)) { atomics.requireInjectable(bytes); }
@@ -301,13 +307,13 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
         }
     }
 
-    private void requireRights(Form form, AtomicOperation operation) {
+    private void requireRights(AtomicForm form, AtomicOperation operation) {
         operands.requireRights(Atomics.WRITE);
-        if (form != Form.BASE) {
+        if (form != AtomicForm.EXECUTE) {
             results.requireRights(Atomics.READ);
             remote.requireRights(Atomics.REMOTE_READ);
         }
-        if (form == Form.COMPARE) { comparands.requireRights(Atomics.WRITE); }
+        if (form == AtomicForm.COMPARE) { comparands.requireRights(Atomics.WRITE); }
         if (operation != AtomicOperation.ATOMIC_READ) { remote.requireRights(Atomics.REMOTE_WRITE); }
     }
 }

@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.internal.engine.AtomicLimits;
-import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.ffi.AtomicOps;
 import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.support.ForEachProvider;
@@ -64,7 +64,7 @@ class AtomicsRefusedTest {
             int refused = 0;
             for (AtomicOperation operation : AtomicOperation.values()) {
                 for (Datatype datatype : Datatype.values()) {
-                    if (atomics.valid(operation, datatype) == 0) {
+                    if (atomics.valid(AtomicForm.EXECUTE, operation, datatype) == 0) {
                         refused++;
                         assertThatThrownBy(() -> atomics.execute(operation, datatype, local.slice(0, datatype.size()),
                                 pair.far, target.remote(), 1)).isInstanceOf(UnsupportedOperationException.class)
@@ -83,7 +83,8 @@ class AtomicsRefusedTest {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider));
                 MemoryRegion local = pair.domain.allocate(1 << 16, Access.WRITE, Access.REMOTE_WRITE)) {
             Atomics atomics = pair.endpoint.atomics();
-            long limit = Math.min(atomics.injectSize(), atomics.valid(AtomicOperation.SUM, Datatype.INT8));
+            long limit = Math.min(atomics.injectSize(),
+                    atomics.valid(AtomicForm.EXECUTE, AtomicOperation.SUM, Datatype.INT8));
             assertThatThrownBy(() -> atomics.inject(AtomicOperation.SUM, Datatype.INT8, local.slice(0, (limit + 1) * 1),
                     pair.far, local.remote())).isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(Long.toString(limit));
@@ -98,10 +99,10 @@ class AtomicsRefusedTest {
             AtomicLimits limits = new AtomicLimits(pair.endpoint.atomics().ops, null, why, null, null, "shm");
 
             for (Datatype datatype : new Datatype[]{Datatype.FLOAT, Datatype.DOUBLE}) {
-                assertThatThrownBy(() -> limits.bytes(Form.FETCH, AtomicOperation.SUM, datatype, 1))
+                assertThatThrownBy(() -> limits.bytes(AtomicForm.FETCH, AtomicOperation.SUM, datatype, 1))
                         .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(why);
             }
-            assertThat(limits.bytes(Form.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
+            assertThat(limits.bytes(AtomicForm.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
         }
     }
 
@@ -112,9 +113,9 @@ class AtomicsRefusedTest {
         try (Pair pair = new Pair(TestProviders.atomicHints("shm"))) {
             AtomicLimits limits = new AtomicLimits(pair.endpoint.atomics().ops, null, null, null, why, "shm");
 
-            assertThatThrownBy(() -> limits.bytes(Form.FETCH, AtomicOperation.ATOMIC_READ, Datatype.INT64, 1))
+            assertThatThrownBy(() -> limits.bytes(AtomicForm.FETCH, AtomicOperation.ATOMIC_READ, Datatype.INT64, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(why);
-            assertThat(limits.bytes(Form.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
+            assertThat(limits.bytes(AtomicForm.FETCH, AtomicOperation.SUM, Datatype.INT64, 1)).isEqualTo(8);
         }
     }
 

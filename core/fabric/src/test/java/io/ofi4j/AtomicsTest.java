@@ -8,10 +8,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.Datatype;
-import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.support.AtomicModel;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
@@ -61,18 +62,14 @@ class AtomicsTest {
             assertThat(pair.errors).isEmpty();
         }
 
-        long valid(Form form, AtomicOperation operation, Datatype datatype) {
-            return switch (form) {
-                case BASE -> atomics.valid(operation, datatype);
-                case FETCH -> atomics.fetchValid(operation, datatype);
-                case COMPARE -> atomics.compareValid(operation, datatype);
-            };
+        long valid(AtomicForm form, AtomicOperation operation, Datatype datatype) {
+            return atomics.valid(form, operation, datatype);
         }
 
-        void post(Form form, AtomicOperation operation, Datatype datatype, long count, long token) {
+        void post(AtomicForm form, AtomicOperation operation, Datatype datatype, long count, long token) {
             switch (form) {
-                case BASE -> atomics.execute(operation, datatype, operands.slice(0, count * datatype.size()), pair.far,
-                        target.remote(), token);
+                case EXECUTE -> atomics.execute(operation, datatype, operands.slice(0, count * datatype.size()),
+                        pair.far, target.remote(), token);
                 case FETCH -> atomics.fetch(operation, datatype, operands.slice(0, count * datatype.size()),
                         results.slice(0, count * datatype.size()), pair.far, target.remote(), token);
                 case COMPARE -> atomics.compare(operation, datatype, operands.slice(0, count * datatype.size()),
@@ -113,9 +110,9 @@ class AtomicsTest {
     }
 
     /** Posts one, and compares target, result and what is around them with what they must be. */
-    private static void verify(Stage s, Form form, AtomicOperation operation, Datatype datatype, long count,
+    private static void verify(Stage s, AtomicForm form, AtomicOperation operation, Datatype datatype, long count,
             Random random) {
-        String what = form.call() + " with " + operation + " of " + count + " " + datatype;
+        String what = AtomicLimits.call(form) + " with " + operation + " of " + count + " " + datatype;
         fill(s.operands, datatype, count, random);
         fill(s.comparands, datatype, count, random);
         fill(s.target, datatype, count, random);
@@ -133,7 +130,7 @@ class AtomicsTest {
         s.post(form, operation, datatype, count, 42);
         s.await(42);
         s.awaitThat(() -> same(datatype, elements(s.target, datatype, count), after));
-        if (form != Form.BASE) {
+        if (form != AtomicForm.EXECUTE) {
             assertThat(same(datatype, elements(s.results, datatype, count), before)).as("result of " + what).isTrue();
         }
         for (MemoryRegion region : List.of(s.target, s.results)) {
@@ -147,7 +144,7 @@ class AtomicsTest {
         Random random = TestSeed.random("atomics of " + provider);
         int verified = 0;
         try (Stage s = new Stage(provider)) {
-            for (Form form : Form.values()) {
+            for (AtomicForm form : AtomicForm.values()) {
                 for (AtomicOperation operation : AtomicOperation.values()) {
                     for (Datatype datatype : Datatype.values()) {
                         long valid = s.valid(form, operation, datatype);
@@ -169,12 +166,12 @@ class AtomicsTest {
         Random random = TestSeed.random("many atomics of " + provider);
         try (Stage s = new Stage(provider)) {
             for (Datatype datatype : List.of(Datatype.INT8, Datatype.INT32, Datatype.INT64, Datatype.DOUBLE)) {
-                verify(s, Form.BASE, AtomicOperation.SUM, datatype, s.atomics.valid(AtomicOperation.SUM, datatype),
-                        random);
-                verify(s, Form.FETCH, AtomicOperation.SUM, datatype,
-                        s.atomics.fetchValid(AtomicOperation.SUM, datatype), random);
-                verify(s, Form.COMPARE, AtomicOperation.CSWAP, datatype,
-                        s.atomics.compareValid(AtomicOperation.CSWAP, datatype), random);
+                verify(s, AtomicForm.EXECUTE, AtomicOperation.SUM, datatype,
+                        s.atomics.valid(AtomicForm.EXECUTE, AtomicOperation.SUM, datatype), random);
+                verify(s, AtomicForm.FETCH, AtomicOperation.SUM, datatype,
+                        s.atomics.valid(AtomicForm.FETCH, AtomicOperation.SUM, datatype), random);
+                verify(s, AtomicForm.COMPARE, AtomicOperation.CSWAP, datatype,
+                        s.atomics.valid(AtomicForm.COMPARE, AtomicOperation.CSWAP, datatype), random);
             }
         }
     }
@@ -310,7 +307,7 @@ class AtomicsTest {
                 local.get(victim).close();
                 assertThat(s.results.segment().scope().isAlive()).isTrue();
                 assertThatIllegalStateException()
-                        .isThrownBy(() -> s.post(Form.COMPARE, AtomicOperation.CSWAP, Datatype.INT64, 8, 2));
+                        .isThrownBy(() -> s.post(AtomicForm.COMPARE, AtomicOperation.CSWAP, Datatype.INT64, 8, 2));
                 s.await(1);
                 assertThat(local.get(victim).operationsInFlight()).isZero();
                 assertThat(local.get(victim).segment().scope().isAlive()).isFalse();
@@ -343,8 +340,8 @@ class AtomicsTest {
     void aCompletionSaysThatItIsOfAnAtomicOperation(String provider) {
         try (Stage s = new Stage(provider)) {
             List<Long> seen = new ArrayList<>();
-            for (Form form : Form.values()) {
-                AtomicOperation operation = form == Form.COMPARE ? AtomicOperation.CSWAP : AtomicOperation.SUM;
+            for (AtomicForm form : AtomicForm.values()) {
+                AtomicOperation operation = form == AtomicForm.COMPARE ? AtomicOperation.CSWAP : AtomicOperation.SUM;
                 s.post(form, operation, Datatype.INT64, 1, 1);
                 Waiting.YIELD.until(() -> {
                     s.pair.farQueue.poll((token, flags, length, data) -> {}, 8);

@@ -21,11 +21,6 @@ public final class PackagePrivate {
         return new RawKey(0, length, rights, key);
     }
 
-    /** {@return the operations of an adapter that is not here: their functions must not be called} */
-    public static EfaOperations efaOperations(Domain domain) {
-        return EfaOperations.ofTable(domain, MemorySegment.NULL);
-    }
-
     /** {@return what the provider has of a counter} */
     public static Handle handle(Counter counter) {
         return counter.handle();

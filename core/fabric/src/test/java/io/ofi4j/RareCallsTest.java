@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.CounterAttributes;
@@ -30,13 +31,13 @@ class RareCallsTest {
                 for (Datatype datatype : Datatype.values()) {
                     if (datatype == Datatype.INT128 || datatype == Datatype.UINT128) { continue; } // some are refused
                     String what = operation + " of " + datatype;
-                    assertThat(pair.domain.atomicValid(operation, datatype)).as(what)
-                            .isEqualTo(atomics.valid(operation, datatype));
-                    assertThat(pair.domain.fetchAtomicValid(operation, datatype)).as(what)
-                            .isEqualTo(atomics.fetchValid(operation, datatype));
-                    assertThat(pair.domain.compareAtomicValid(operation, datatype)).as(what)
-                            .isEqualTo(atomics.compareValid(operation, datatype));
-                    sum += pair.domain.atomicValid(operation, datatype);
+                    assertThat(pair.domain.atomicValid(AtomicForm.EXECUTE, operation, datatype)).as(what)
+                            .isEqualTo(atomics.valid(AtomicForm.EXECUTE, operation, datatype));
+                    assertThat(pair.domain.atomicValid(AtomicForm.FETCH, operation, datatype)).as(what)
+                            .isEqualTo(atomics.valid(AtomicForm.FETCH, operation, datatype));
+                    assertThat(pair.domain.atomicValid(AtomicForm.COMPARE, operation, datatype)).as(what)
+                            .isEqualTo(atomics.valid(AtomicForm.COMPARE, operation, datatype));
+                    sum += pair.domain.atomicValid(AtomicForm.EXECUTE, operation, datatype);
                 }
             }
             assertThat(sum).isPositive();

@@ -214,10 +214,10 @@ class SelectiveCompletionTest {
         FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.COMPLETION);
         try (Selective selective = new Selective(hints, LENGTH)) {
             selective.write(1);
-            selective.message().flags().write(2);
+            selective.message().flags(OperationFlag.TRANSMIT_COMPLETE).write(2);
             selective.await(() -> selective.queue.operationsInFlight() == 0);
 
-            assertThat(selective.completed).as("a message has its own flags").containsExactly(1L);
+            assertThat(selective.completed).as("the operation has its own flags").containsExactly(1L);
         }
     }
 

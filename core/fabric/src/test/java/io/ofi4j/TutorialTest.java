@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFlags;
@@ -389,8 +390,8 @@ class TutorialTest {
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 16) > 0, SOON);
             assertThat(cell.segment().get(JAVA_LONG, 0)).isZero();
 
-            // What a provider does not have is refused by name; valid, fetchValid and compareValid say what it has.
-            assertThat(here.atomics().compareValid(AtomicOperation.SUM, Datatype.INT64)).isZero();
+            // What a provider does not have is refused by name; valid says what it has.
+            assertThat(here.atomics().valid(AtomicForm.COMPARE, AtomicOperation.SUM, Datatype.INT64)).isZero();
             assertThat(shared.segment().get(JAVA_LONG, 0)).isEqualTo(42);
         }
     }

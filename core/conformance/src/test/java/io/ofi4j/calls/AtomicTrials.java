@@ -4,6 +4,7 @@ import static io.ofi4j.calls.Trial.TOKEN;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.PreparedAtomic;
 import io.ofi4j.Atomics;
 import io.ofi4j.MemoryRegion;
@@ -103,7 +104,9 @@ final class AtomicTrials {
                 .remote(t.there.remote(), 0, 1);
     }
 
-    private static boolean hasSums(Trial t) { return atomics(t).valid(AtomicOperation.SUM, INT64) > 0; }
+    private static boolean hasSums(Trial t) {
+        return atomics(t).valid(AtomicForm.EXECUTE, AtomicOperation.SUM, INT64) > 0;
+    }
 
     private static AtomicOperation change(Trial t) {
         return hasSums(t) ? AtomicOperation.SUM : AtomicOperation.ATOMIC_WRITE;

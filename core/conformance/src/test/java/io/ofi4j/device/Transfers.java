@@ -1,5 +1,6 @@
 package io.ofi4j.device;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.NoProviderException;
@@ -310,7 +311,7 @@ final class Transfers implements AutoCloseable {
     /** Adds random numbers to zeros. */
     private Result vectorSum(Path path, Place here, Place there) {
         long bytes = VECTOR * Long.BYTES;
-        if (node.endpoint.atomics().valid(AtomicOperation.SUM, Datatype.INT64) < VECTOR) {
+        if (node.endpoint.atomics().valid(AtomicForm.EXECUTE, AtomicOperation.SUM, Datatype.INT64) < VECTOR) {
             return Result.good("the provider takes fewer elements");
         }
         seed++;

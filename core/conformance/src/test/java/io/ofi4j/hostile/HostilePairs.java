@@ -32,7 +32,7 @@ import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.util.Futures;
+import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
@@ -334,7 +334,7 @@ final class HostilePairs {
 
     private void futures(Side side, Side queue, Side other) throws Exception {
         if (side.pair.queue.operationsInFlight() > 0) { return; } // which futures would take
-        try (Futures futures = new Futures(side.pair.endpoint, queue.pair.queue)) {
+        try (FutureThread futures = new FutureThread(side.pair.endpoint, queue.pair.queue)) {
             requireSame("an object of futures", side, queue);
             CompletableFuture<?> future = futures.write(other.near.slice(0, MESSAGE), side.pair.far, side.remote);
             long end = System.nanoTime() + Pair.DEADLINE.toNanos();

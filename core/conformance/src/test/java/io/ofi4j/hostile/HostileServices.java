@@ -24,7 +24,7 @@ import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.util.Futures;
+import io.ofi4j.util.FutureThread;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -98,7 +98,7 @@ final class HostileServices {
         ProgressThread progress = pair.domain.startProgress(Waiting.BACKOFF);
         List<CompletableFuture<?>> accepted = new CopyOnWriteArrayList<>();
         AtomicInteger actions = new AtomicInteger();
-        Futures futures = new Futures(pair.endpoint, pair.queue);
+        FutureThread futures = new FutureThread(pair.endpoint, pair.queue);
         HostileCallback[] posts = new HostileCallback[1];
         HostileCallback[] handlers = new HostileCallback[1];
         Random own = run.random();

@@ -21,7 +21,7 @@ import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.util.Futures;
+import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
@@ -123,7 +123,7 @@ final class HostileStage {
             public void onError(Object context, io.ofi4j.CompletionError error) { pool.add(new Random(), error); }
         };
         add(new PollGroup(), new Pipeline<>(pair.endpoint, pair.queue, WINDOW, ignore),
-                new Futures(pair.endpoint, pair.queue));
+                new FutureThread(pair.endpoint, pair.queue));
         InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
         add(Rendezvous.serve(any, Rendezvous.newSecret()));
         if (random.nextInt(4) > 0) { return; }

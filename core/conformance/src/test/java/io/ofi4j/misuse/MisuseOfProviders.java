@@ -5,7 +5,6 @@ import static io.ofi4j.misuse.Misuse.refused;
 import io.ofi4j.info.PeekAction;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
-import io.ofi4j.EfaOperations;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
@@ -118,9 +117,9 @@ final class MisuseOfProviders {
                 .name("ofi4j-misuse-" + ProcessHandle.current().pid());
         return Stream.of(
                 refused("rare: operations of an adapter that is not there", NOT_OFFERED, "efa",
-                        s -> EfaOperations.of(s.pair.domain)),
+                        s -> s.pair.domain.operations("efa domain ops")),
                 refused("rare: operations of a closed domain", STATE, "closed",
-                        s -> EfaOperations.of(MisuseStage.closed(s.domain(TestProviders.hints("shm"))))),
+                        s -> MisuseStage.closed(s.domain(TestProviders.hints("shm"))).operations("efa domain ops")),
                 refused("rare: a number for another vector's peer", ARGUMENT, "not in this address vector",
                         s -> s.pair.vector.userId(s.other("shm").far, 1)),
                 refused("rare: numbers for peers where there are none", NOT_OFFERED, "AV_USER_ID",

@@ -16,7 +16,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
 import io.ofi4j.util.FabricFuture;
-import io.ofi4j.util.Futures;
+import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
@@ -89,20 +89,20 @@ final class MisuseOfUtilities {
     private static Stream<Misuse> futures() {
         return Stream.of(
                 refused("futures: another endpoint's queue", ARGUMENT, "bound to the endpoint",
-                        s -> new Futures(s.pair.endpoint, s.pair.farQueue)),
+                        s -> new FutureThread(s.pair.endpoint, s.pair.farQueue)),
                 refused("futures: of one thread's queue", STATE, "SAFE", s -> {
                     Pair owned = s.owned(ThreadingModel.DOMAIN);
-                    new Futures(owned.endpoint, owned.queue);
+                    new FutureThread(owned.endpoint, owned.queue);
                 }), refused("futures: a second object on a queue", STATE, "other futures", s -> {
-                    s.opened(new Futures(s.pair.endpoint, s.pair.queue));
-                    new Futures(s.pair.endpoint, s.pair.queue);
+                    s.opened(new FutureThread(s.pair.endpoint, s.pair.queue));
+                    new FutureThread(s.pair.endpoint, s.pair.queue);
                 }),
                 refused("futures: submit after close", STATE, "closed",
-                        s -> MisuseStage.closed(new Futures(s.pair.endpoint, s.pair.queue)).submit(token -> {})),
+                        s -> MisuseStage.closed(new FutureThread(s.pair.endpoint, s.pair.queue)).submit(token -> {})),
                 future("a wait inside an action", STATE, "thenCompose", (futures, box) -> {
                     FabricFuture first = futures.receive(box.far.slice(0, 8));
                     FabricFuture never = futures.receive(box.far.slice(8, 8));
-                    CompletableFuture<Futures.Result> action = first.thenApply(received -> never.await());
+                    CompletableFuture<FutureThread.Result> action = first.thenApply(received -> never.await());
                     box.pair.endpoint.messages().send(box.near.slice(0, 8), box.pair.far, 1);
                     Waiting.YIELD.until(() -> {
                         box.pair.queue.poll(MisuseStage.IGNORING, 1);
@@ -121,12 +121,12 @@ final class MisuseOfUtilities {
                         (futures, box) -> MisuseStage.interrupted(futures.receive(box.far.slice(0, 8))::await)));
     }
 
-    /** Futures of the far end of a mailbox, which the near end sends to. */
+    /** FutureThread of the far end of a mailbox, which the near end sends to. */
     private static Misuse future(String name, Class<? extends Throwable> expected, String words,
-            BiConsumer<Futures, Mailbox> call) {
+            BiConsumer<FutureThread, Mailbox> call) {
         return refused("futures: " + name, expected, words, s -> {
             Mailbox box = s.opened(new Mailbox("tcp;ofi_rxm", Capability.MSG, Capability.RMA));
-            call.accept(s.opened(new Futures(box.pair.farEndpoint, box.pair.farQueue)), box);
+            call.accept(s.opened(new FutureThread(box.pair.farEndpoint, box.pair.farQueue)), box);
         });
     }
 

@@ -9,7 +9,6 @@ import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Counter;
 import io.ofi4j.DeferredWork;
 import io.ofi4j.Domain;
-import io.ofi4j.EfaOperations;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
 import io.ofi4j.EventError;
@@ -52,7 +51,7 @@ import io.ofi4j.job.Reduction;
 import io.ofi4j.support.Member;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.util.Futures;
+import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
@@ -109,8 +108,8 @@ final class NullWalk {
     private static final Set<Class<?>> MADE_BY_THE_LIBRARY = Set.of(CompletionError.class, EventError.class,
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
             DomainAttributes.class, EndpointAttributes.class, EndpointStatistics.class, FabricAttributes.class,
-            Parameter.class, EfaOperations.Interconnects.class, NetworkDevice.class, NetworkDevice.Device.class,
-            NetworkDevice.Link.class, OpenObjectsMXBean.OpenDomain.class, OpenObjectsMXBean.OpenQueue.class,
+            Parameter.class, NetworkDevice.class, NetworkDevice.Device.class, NetworkDevice.Link.class,
+            OpenObjectsMXBean.OpenDomain.class, OpenObjectsMXBean.OpenQueue.class,
             OpenObjectsMXBean.OpenEndpoint.class);
 
     private static final List<Class<? extends Throwable>> NAMED = List.of(NullPointerException.class,
@@ -148,7 +147,7 @@ final class NullWalk {
                 Saver saver = new Saver(pair.domain, pair.endpoint, pair.queue);
                 FileChannel channel = FileChannel.open(file);
                 PollGroup group = new PollGroup();
-                Futures futures = new Futures(connected.endpoint, connected.queue);
+                FutureThread futures = new FutureThread(connected.endpoint, connected.queue);
                 Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         Rendezvous.newSecret());
                 Job job = Job.join(); // of one
@@ -163,9 +162,8 @@ final class NullWalk {
                 ScalableEndpoint scalable = domain.openScalableEndpoint();
                 Scope scope = Libfabric.load().openScope();
                 Arena arena = Arena.ofShared()) {
-            walk.add(scope, shared, scalable, PackagePrivate.efaOperations(pair.domain),
-                    EndpointStatistics.Latencies.NONE, pair.domain.statistics(), pair.queue.statistics(),
-                    pair.endpoint.statistics());
+            walk.add(scope, shared, scalable, EndpointStatistics.Latencies.NONE, pair.domain.statistics(),
+                    pair.queue.statistics(), pair.endpoint.statistics());
             DeferredWork.When when = domain.deferredWork().when(first, 0);
             walk.add(domain.deferredWork(), when, when.add(second, 1));
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,

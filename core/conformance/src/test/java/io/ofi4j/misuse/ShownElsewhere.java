@@ -30,8 +30,6 @@ record ShownElsewhere(String key, String test, String reason) {
         String job = "a rank must die; ranks are processes that a launcher has started";
         String answers = "no provider of Debian demands it: the test answers in its place";
         String stuck = "it takes as long as the close waits";
-        String table = "only an adapter has such operations: the test has a table of its own";
-        String interconnects = "io.ofi4j.ProviderOperationsTest#regionsOfOtherDomainsAndClosedOnesAreRefused";
         return Stream.of(shown("Job.check() JobException", "io.ofi4j.job.JobTest#theOthersLearnWhichRankHasDied", job),
                 shown("Job.close() JobException",
                         "io.ofi4j.job.JobDeadlineTest#closeEndsThoughTheLauncherDoesNotAnswer",
@@ -42,12 +40,6 @@ record ShownElsewhere(String key, String test, String reason) {
                 shown("InsertResult.peer() RuntimeException",
                         "io.ofi4j.AddressVectorTest#manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace",
                         "the exception is older than the call, and its stack trace does not have it"),
-                shown("EfaOperations.interconnects(MemoryRegion) IllegalArgumentException", interconnects, table),
-                shown("EfaOperations.interconnects(MemoryRegion) IllegalStateException", interconnects, table),
-                shown("EfaOperations.interconnects(MemoryRegion) UnsupportedOperationException",
-                        "io.ofi4j.ProviderOperationsTest#aTableWithoutTheFunctionIsRefused", table),
-                shown("EfaOperations.interconnects(MemoryRegion) FabricException",
-                        "io.ofi4j.ProviderOperationsTest#theInterconnectsOfARegionAreThoseThatAreValid", table),
                 shown("ProgressThread.close() RuntimeException",
                         "io.ofi4j.ProgressThreadTest#aFailureIsKeptAndThrownOnce",
                         "the exception is older than the call, and its stack trace does not have it"),
@@ -55,10 +47,10 @@ record ShownElsewhere(String key, String test, String reason) {
                         "io.ofi4j.faults.StuckThreadTest#closingAProgressThreadSaysThatItHangs", stuck),
                 shown("SaveService.close() FabricTimeoutException",
                         "io.ofi4j.faults.StuckThreadTest#closingASaveServiceSaysThatItHangs", stuck),
-                shown("Futures.close() FabricTimeoutException",
-                        "io.ofi4j.util.FuturesTest#closingSaysThatAnActionStillRuns", stuck),
+                shown("FutureThread.close() FabricTimeoutException",
+                        "io.ofi4j.util.FutureThreadTest#closingSaysThatAnActionStillRuns", stuck),
                 shown("FabricFuture.await() FabricTimeoutException",
-                        "io.ofi4j.util.FuturesTest#aReceiveIsCanceledAtItsDeadlineAndItsMemoryIsFree",
+                        "io.ofi4j.util.FutureThreadTest#aReceiveIsCanceledAtItsDeadlineAndItsMemoryIsFree",
                         "the thread that polls makes the exception, and its stack trace does not have the call"),
                 shown("MemoryRegion.remote() IllegalStateException",
                         "io.ofi4j.MemoryRegionDemandsTest#aRegionIsTiedToTheFirstEndpointAndGoesBeforeIt", answers),
@@ -85,7 +77,6 @@ record ShownElsewhere(String key, String test, String reason) {
 
     /** The path beside libfabric: {@link MisuseOfVerbs} has what needs no device. */
     private static Stream<ShownElsewhere> verbs() {
-        String table = "io.ofi4j.verbs.VerbsMisuseTableTest#eachOnADeviceIsANamedException";
         String reason = "it takes an RDMA device";
         String data = "MemoryWindow, VerbsMemoryRegion, long, long, int, long, VerbsAccess[]";
         String sendInvalidate = "QueuePair.trySendInvalidate(VerbsMemoryRegion, long, int, RemoteMemory, int, long)";

@@ -5,8 +5,7 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * The type of an element that an atomic operation works on; {@code enum fi_datatype}, fi_atomic(3). Elements have the
- * byte order of the machine. {@code Atomics.valid}, {@code fetchValid} and {@code compareValid} say which types a
- * provider takes for an operation.
+ * byte order of the machine. {@code Atomics.valid} says which types a provider takes for an operation.
  */
 public enum Datatype {
     /** A signed integer of 8 bits: {@code byte}. */

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The future of one operation, made by {@link Futures}. It ends when the operation has ended: from then on the
+ * The future of one operation, made by {@link FutureThread}. It ends when the operation has ended: from then on the
  * operation's memory is the program's. Any thread may call the methods.
  *
  * <p><b>Cancellation.</b> A posted receive can be canceled, by {@link #cancel}, a deadline of {@link #within} or an
@@ -19,16 +19,16 @@ import java.util.concurrent.ExecutionException;
  * canceled, nor are receives where the provider cannot: their future ends when the operation has ended, or with {@code
  * ECANCELED} (125) when the endpoint is closed. That is how to end an operation whose peer has died.
  *
- * <p>{@link #complete}, {@link #completeExceptionally}, {@link #orTimeout} and {@link Futures#close} end the future and
+ * <p>{@link #complete}, {@link #completeExceptionally}, {@link #orTimeout} and {@link FutureThread#close} end the future and
  * not the operation, which then still uses its memory.
  */
-public final class FabricFuture extends CompletableFuture<Futures.Result> {
-    private final Futures futures;
+public final class FabricFuture extends CompletableFuture<FutureThread.Result> {
+    private final FutureThread futures;
     private final long token;
     /** Why the operation is to be canceled; null if it is not. */
     private RuntimeException reason;
 
-    FabricFuture(Futures futures, long token) {
+    FabricFuture(FutureThread futures, long token) {
         this.futures = futures;
         this.token = token;
     }
@@ -84,11 +84,11 @@ public final class FabricFuture extends CompletableFuture<Futures.Result> {
      * @throws FabricException if the operation has failed; with errno {@code EINTR} (4) if it was canceled because of
      *         an interrupt. The interrupt status is set then, and also after an interrupt that came too late
      * @throws FabricTimeoutException if it was canceled at the deadline of {@link #within}
-     * @throws CancellationException if it was canceled, or the {@link Futures} were closed
+     * @throws CancellationException if it was canceled, or the {@link FutureThread} were closed
      * @throws IllegalStateException if an action of a future calls it before this future has ended. Actions run on the
      *         thread that completes futures: use {@link #thenCompose} there
      */
-    public Futures.Result await() {
+    public FutureThread.Result await() {
         if (!isDone() && futures.isPollingThread()) {
             throw new IllegalStateException("an action of a future waits for another future, which only its own thread"
                     + " could complete: use thenCompose, or a method that ends in Async");

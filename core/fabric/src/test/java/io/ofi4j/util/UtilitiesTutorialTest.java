@@ -92,7 +92,7 @@ class UtilitiesTutorialTest {
                 Endpoint here = domain.openEndpoint().bind(queue).bind(peers).enable();
                 Endpoint there = domain.openEndpoint().bind(theirs).bind(peers).enable();
                 ProgressThread progress = domain.startProgress(Waiting.BACKOFF); // for the end that only waits
-                Futures futures = new Futures(here, queue)) {
+                FutureThread futures = new FutureThread(here, queue)) {
             Peer peer = peers.insert(there.address());
             memory.asByteBuffer().putLong(0, 42);
 

@@ -19,7 +19,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.util.FabricFuture;
-import io.ofi4j.util.Futures;
+import io.ofi4j.util.FutureThread;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,7 +45,7 @@ public final class RequestsWithCredits {
         final MemoryRegion inbox;
         final MemoryRegion outbox;
         final Endpoint endpoint;
-        final Futures futures;
+        final FutureThread futures;
         final BlockingQueue<Integer> credits = new ArrayBlockingQueue<>(CREDITS, true, List.of(0, 1, 2, 3));
         volatile long answers;
         volatile boolean saidGoodbye;
@@ -58,7 +58,7 @@ public final class RequestsWithCredits {
             outbox = scope.add(domain.allocate(CREDITS * SIZE, Access.SEND));
             endpoint = scope.add(request == null ? domain.openEndpoint() : domain.openEndpoint(request)).bind(events)
                     .bind(queue).enable();
-            futures = scope.add(new Futures(endpoint, queue));
+            futures = scope.add(new FutureThread(endpoint, queue));
         }
 
         FabricFuture receive(int slot) { return futures.receive(inbox.slice(slot * SIZE, SIZE)); }

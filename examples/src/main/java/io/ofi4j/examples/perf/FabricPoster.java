@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.Atomics;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
@@ -45,7 +46,7 @@ final class FabricPoster implements Poster {
             return;
         }
         atomics = endpoint.atomics();
-        if (atomics.fetchValid(AtomicOperation.SUM, Datatype.UINT64) == 0) {
+        if (atomics.valid(AtomicForm.FETCH, AtomicOperation.SUM, Datatype.UINT64) == 0) {
             throw new CommandFailure("Provider " + endpoint.info().provider()
                     + " cannot add to 64-bit integers and fetch them: choose another (-p).");
         }

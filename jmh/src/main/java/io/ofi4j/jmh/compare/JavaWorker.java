@@ -1,6 +1,7 @@
 package io.ofi4j.jmh.compare;
 
 import com.sun.management.ThreadMXBean;
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.Access;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
@@ -94,7 +95,8 @@ final class JavaWorker {
         work = new Work(world, family);
         growth = new Growth(world);
         exchange = new Exchange(world);
-        if (family == Family.ATOMIC && world.source.atomics().fetchValid(AtomicOperation.SUM, Datatype.UINT64) == 0) {
+        if (family == Family.ATOMIC
+                && world.source.atomics().valid(AtomicForm.FETCH, AtomicOperation.SUM, Datatype.UINT64) == 0) {
             throw new UnsupportedOperationException("it adds no 64-bit integers");
         }
     }

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.internal.ffi.AtomicOps;
@@ -22,28 +23,24 @@ public final class AtomicLimits {
     private final String noFloats;
     private final String noWideIntegers;
     private final String noReads;
-    private final long[] maxCounts = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
+    private final long[] maxCounts = new long[AtomicForm.values().length * DATATYPES.length * OPERATIONS.length];
 
-    /** The groups of calls. */
-    public enum Form {
-        BASE("fi_atomic"), FETCH("fi_fetch_atomic"), COMPARE("fi_compare_atomic");
+    /** {@return the call of a form} */
+    public static String call(AtomicForm form) {
+        return switch (form) {
+            case EXECUTE -> "fi_atomic";
+            case FETCH -> "fi_fetch_atomic";
+            case COMPARE -> "fi_compare_atomic";
+        };
+    }
 
-        private final String call;
-        private final String message;
-        private final String vector;
-
-        Form(String call) {
-            this.call = call;
-            this.message = call + "msg";
-            this.vector = call + "v";
-        }
-
-        public String call() { return call; }
-
-        /** {@return the call with a struct and flags, or that with vectors} */
-        public String call(boolean hasFlags) {
-            return hasFlags ? message : vector;
-        }
+    /** {@return the call with a struct and flags, or that with vectors} */
+    public static String call(AtomicForm form, boolean hasFlags) {
+        return switch (form) {
+            case EXECUTE -> hasFlags ? "fi_atomicmsg" : "fi_atomicv";
+            case FETCH -> hasFlags ? "fi_fetch_atomicmsg" : "fi_fetch_atomicv";
+            case COMPARE -> hasFlags ? "fi_compare_atomicmsg" : "fi_compare_atomicv";
+        };
     }
 
     /**
@@ -62,7 +59,7 @@ public final class AtomicLimits {
         for (Datatype datatype : DATATYPES) {
             for (AtomicOperation operation : OPERATIONS) {
                 boolean isRefused = quirk(operation, datatype) != null;
-                for (Form form : Form.values()) {
+                for (AtomicForm form : AtomicForm.values()) {
                     maxCounts[index(form, operation, datatype)] = isRefused ? 0 : query(ops, form, operation, datatype);
                 }
             }
@@ -77,15 +74,15 @@ public final class AtomicLimits {
         return WIDE_INTEGERS.contains(datatype) ? noWideIntegers : null;
     }
 
-    private static long query(AtomicOps ops, Form form, AtomicOperation operation, Datatype datatype) {
+    private static long query(AtomicOps ops, AtomicForm form, AtomicOperation operation, Datatype datatype) {
         return switch (form) {
-            case BASE -> ops.fi_atomicvalid(datatype.value(), operation.value());
+            case EXECUTE -> ops.fi_atomicvalid(datatype.value(), operation.value());
             case FETCH -> ops.fi_fetch_atomicvalid(datatype.value(), operation.value());
             case COMPARE -> ops.fi_compare_atomicvalid(datatype.value(), operation.value());
         };
     }
 
-    private static int index(Form form, AtomicOperation operation, Datatype datatype) {
+    private static int index(AtomicForm form, AtomicOperation operation, Datatype datatype) {
         return (form.ordinal() * DATATYPES.length + datatype.ordinal()) * OPERATIONS.length + operation.ordinal();
     }
 
@@ -95,7 +92,7 @@ public final class AtomicLimits {
     }
 
     /** The largest number of elements; 0 where the provider does not have the operation. */
-    public long maxCount(Form form, AtomicOperation operation, Datatype datatype) {
+    public long maxCount(AtomicForm form, AtomicOperation operation, Datatype datatype) {
         return maxCounts[index(form, operation, datatype)];
     }
 
@@ -105,15 +102,15 @@ public final class AtomicLimits {
      * @throws UnsupportedOperationException if the provider does not have the operation
      * @throws IllegalArgumentException if there are too few elements, or too many
      */
-    public long bytes(Form form, AtomicOperation operation, Datatype datatype, long count) {
+    public long bytes(AtomicForm form, AtomicOperation operation, Datatype datatype, long count) {
         if (count < 1 || count > maxCounts[index(form, operation, datatype)]) {
             throw refusal(form, operation, datatype, count);
         }
         return count * datatype.size();
     }
 
-    private RuntimeException refusal(Form form, AtomicOperation operation, Datatype datatype, long count) {
-        String what = form.call + " with " + operation + " of " + datatype;
+    private RuntimeException refusal(AtomicForm form, AtomicOperation operation, Datatype datatype, long count) {
+        String what = call(form) + " with " + operation + " of " + datatype;
         long limit = maxCount(form, operation, datatype);
         if (limit > 0) {
             return new IllegalArgumentException(
@@ -121,10 +118,10 @@ public final class AtomicLimits {
         }
         String quirk = quirk(operation, datatype);
         if (quirk != null) { return new UnsupportedOperationException(what + ": " + quirk); }
-        for (Form other : Form.values()) {
+        for (AtomicForm other : AtomicForm.values()) {
             if (maxCount(other, operation, datatype) > 0) {
                 return new UnsupportedOperationException(
-                        what + " is not offered by the provider " + provider + "; " + other.call + " is");
+                        what + " is not offered by the provider " + provider + "; " + call(other) + " is");
             }
         }
         return new UnsupportedOperationException(what + " is not offered by the provider " + provider

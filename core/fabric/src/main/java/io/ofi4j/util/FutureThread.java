@@ -41,7 +41,7 @@ import java.util.function.LongConsumer;
  * answer.await(); // blocks; a virtual thread releases its carrier
  * }</pre>
  */
-public final class Futures implements AutoCloseable {
+public final class FutureThread implements AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(100);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
     private static final int BATCH = 16;
@@ -89,7 +89,7 @@ public final class Futures implements AutoCloseable {
      * @throws IllegalArgumentException if the queue is not bound to the endpoint
      * @throws IllegalStateException if the threading model is not SAFE, or other futures wait on the queue
      */
-    public Futures(Endpoint endpoint, CompletionQueue queue) {
+    public FutureThread(Endpoint endpoint, CompletionQueue queue) {
         ThreadingModel threading = endpoint.info().domain().threading();
         if (threading != ThreadingModel.SAFE) {
             throw new IllegalStateException(
@@ -349,5 +349,5 @@ public final class Futures implements AutoCloseable {
     }
 
     @Override
-    public String toString() { return "Futures of " + endpoint; }
+    public String toString() { return "FutureThread of " + endpoint; }
 }

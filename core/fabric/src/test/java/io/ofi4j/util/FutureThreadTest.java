@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Operations as futures. */
-class FuturesTest {
+class FutureThreadTest {
     private static final int SIZE = 64;
     private static final FabricHints MESSAGES = TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.MSG,
             Capability.RMA);
@@ -47,7 +47,7 @@ class FuturesTest {
     private static final class Stage implements AutoCloseable {
         final Pair pair = new Pair(MESSAGES);
         final MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
-        final Futures futures = new Futures(pair.endpoint, pair.queue);
+        final FutureThread futures = new FutureThread(pair.endpoint, pair.queue);
 
         @Override
         public void close() {
@@ -64,9 +64,9 @@ class FuturesTest {
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.READ, Access.WRITE);
                 MemoryRegion far = pair.domain.allocate(SIZE, Access.REMOTE_READ, Access.REMOTE_WRITE);
                 ProgressThread progress = pair.domain.startProgress();
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             near.asByteBuffer().putLong(0, 4711);
-            CompletableFuture<Futures.Result> both = futures.write(near.slice(0, 8), pair.far, far.remote())
+            CompletableFuture<FutureThread.Result> both = futures.write(near.slice(0, 8), pair.far, far.remote())
                     .thenCompose(written -> futures.read(near.slice(8, 8), pair.far, far.remote()));
             both.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
             assertThat(near.asByteBuffer().getLong(8)).isEqualTo(4711);
@@ -83,8 +83,8 @@ class FuturesTest {
     void aMessageIsSentAndReceived(String provider) {
         try (Pair pair = new Pair(hints(provider, Capability.MSG));
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
-                Futures sender = new Futures(pair.endpoint, pair.queue);
-                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue)) {
+                FutureThread sender = new FutureThread(pair.endpoint, pair.queue);
+                FutureThread receiver = new FutureThread(pair.farEndpoint, pair.farQueue)) {
             region.asByteBuffer().putLong(0, 4711);
             FabricFuture received = receiver.receive(region.slice(16, 16)).within(Pair.DEADLINE);
             sender.send(region.slice(0, 8), pair.far).await();
@@ -98,8 +98,8 @@ class FuturesTest {
     void aTaggedMessageIsSentAndReceived(String provider) {
         try (Pair pair = new Pair(hints(provider, Capability.TAGGED));
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
-                Futures sender = new Futures(pair.endpoint, pair.queue);
-                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue)) {
+                FutureThread sender = new FutureThread(pair.endpoint, pair.queue);
+                FutureThread receiver = new FutureThread(pair.farEndpoint, pair.farQueue)) {
             region.asByteBuffer().putLong(0, 1).putLong(8, 2);
             FabricFuture second = receiver.receive(region.slice(16, 8), 2, 0).within(Pair.DEADLINE);
             FabricFuture first = receiver.receive(region.slice(24, 8), 1, 0).within(Pair.DEADLINE);
@@ -119,7 +119,7 @@ class FuturesTest {
                 MemoryRegion cell = pair.domain.allocate(SIZE, Access.READ, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(SIZE, Access.REMOTE_READ, Access.REMOTE_WRITE);
                 ProgressThread progress = pair.domain.startProgress();
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             MemoryRegion.Slice slice = cell.slice(8, 24);
             futures.fetch(AtomicOperation.SUM, Datatype.INT64, 5, slice, pair.far, target.remote()).await();
             assertThat(cell.asByteBuffer().getLong(8)).isZero();
@@ -136,7 +136,7 @@ class FuturesTest {
     void aReceiveIsCanceledAtItsDeadlineAndItsMemoryIsFree(String provider) {
         try (Pair pair = new Pair(hints(provider, Capability.MSG));
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE);
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             FabricFuture future = futures.receive(region.slice(0, 8)).within(Duration.ofMillis(20));
             if (cancels(provider)) {
                 assertThatThrownBy(future::await).isInstanceOf(FabricTimeoutException.class)
@@ -154,7 +154,7 @@ class FuturesTest {
     void aTaggedReceiveIsCanceled(String provider) {
         try (Pair pair = new Pair(hints(provider, Capability.TAGGED));
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE);
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             FabricFuture future = futures.receive(region.slice(0, 8), 1, 0);
             future.cancel(true);
             assertThatThrownBy(future::await).isInstanceOf(CancellationException.class);
@@ -167,8 +167,8 @@ class FuturesTest {
     void aMessageThatHasComeIsNotLostToACancellation() {
         try (Pair pair = new Pair(MESSAGES);
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
-                Futures sender = new Futures(pair.endpoint, pair.queue);
-                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue)) {
+                FutureThread sender = new FutureThread(pair.endpoint, pair.queue);
+                FutureThread receiver = new FutureThread(pair.farEndpoint, pair.farQueue)) {
             FabricFuture received = receiver.receive(region.slice(0, 8));
             sender.send(region.slice(8, 8), pair.far).await();
             received.await();
@@ -183,7 +183,7 @@ class FuturesTest {
         try (Pair pair = new Pair("shm");
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE);
                 ProgressThread progress = pair.domain.startProgress();
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             FabricFuture write = futures.write(near.slice(0, 8), pair.far, near.remote().slice(8, 8))
                     .within(Duration.ZERO);
             write.cancel(true);
@@ -222,8 +222,8 @@ class FuturesTest {
         int count = 200;
         try (Pair pair = new Pair(MESSAGES);
                 MemoryRegion region = pair.domain.allocate(8 * count, Access.SEND, Access.RECEIVE);
-                Futures sender = new Futures(pair.endpoint, pair.queue);
-                Futures receiver = new Futures(pair.farEndpoint, pair.farQueue);
+                FutureThread sender = new FutureThread(pair.endpoint, pair.queue);
+                FutureThread receiver = new FutureThread(pair.farEndpoint, pair.farQueue);
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<FabricFuture> receives = new ArrayList<>();
             for (int i = 0; i < count; i++) {
@@ -243,9 +243,9 @@ class FuturesTest {
     @Test
     void anActionThatAwaitsAnotherFutureIsRefused() {
         try (Stage s = new Stage()) {
-            CompletableFuture<Futures.Result> first = receive(s.futures, s.pair, s.region);
+            CompletableFuture<FutureThread.Result> first = receive(s.futures, s.pair, s.region);
             FabricFuture never = s.futures.receive(s.region.slice(16, 8));
-            CompletableFuture<Futures.Result> action = first.thenApply(received -> never.await());
+            CompletableFuture<FutureThread.Result> action = first.thenApply(received -> never.await());
             send(s.pair, s.region, action::isDone);
             assertThatThrownBy(action::join).hasCauseInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("thenCompose");
@@ -257,7 +257,7 @@ class FuturesTest {
         try (Pair pair = new Pair("shm");
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE);
                 ProgressThread progress = pair.domain.startProgress();
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             List<CompletableFuture<Void>> threads = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 threads.add(CompletableFuture.runAsync(() -> {
@@ -275,7 +275,7 @@ class FuturesTest {
     @Test
     void whatFailsSaysWhy() {
         try (Stage s = new Stage()) {
-            CompletableFuture<Futures.Result> future = receive(s.futures, s.pair, s.region);
+            CompletableFuture<FutureThread.Result> future = receive(s.futures, s.pair, s.region);
             s.pair.endpoint.close();
             assertThatThrownBy(() -> future.orTimeout(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).join())
                     .isInstanceOf(CompletionException.class).hasCauseInstanceOf(FabricException.class);
@@ -286,7 +286,7 @@ class FuturesTest {
     void whatIsRefusedIsThrownAtOnce() {
         try (Pair pair = new Pair("shm");
                 MemoryRegion near = pair.domain.allocate(SIZE, Access.READ);
-                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+                FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
             assertThatThrownBy(() -> futures.write(near.slice(0, 8), pair.far, near.remote()))
                     .isInstanceOf(IllegalArgumentException.class);
         }
@@ -295,8 +295,8 @@ class FuturesTest {
     @Test
     void closingEndsWhatWaits() {
         try (Pair pair = new Pair(MESSAGES); MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE)) {
-            Futures futures = new Futures(pair.endpoint, pair.queue);
-            CompletableFuture<Futures.Result> future = futures
+            FutureThread futures = new FutureThread(pair.endpoint, pair.queue);
+            CompletableFuture<FutureThread.Result> future = futures
                     .submit(token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
             futures.close();
             futures.close();
@@ -311,11 +311,11 @@ class FuturesTest {
     void closingEndsAnActionThatWaitsForAnotherFuture() {
         try (Pair pair = new Pair(MESSAGES);
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE, Access.SEND)) {
-            Futures futures = new Futures(pair.endpoint, pair.queue);
+            FutureThread futures = new FutureThread(pair.endpoint, pair.queue);
             CountDownLatch waits = new CountDownLatch(1);
-            CompletableFuture<Futures.Result> first = receive(futures, pair, region);
-            CompletableFuture<Futures.Result> never = receive(futures, pair, region);
-            CompletableFuture<Futures.Result> action = first.thenApply(received -> {
+            CompletableFuture<FutureThread.Result> first = receive(futures, pair, region);
+            CompletableFuture<FutureThread.Result> never = receive(futures, pair, region);
+            CompletableFuture<FutureThread.Result> action = first.thenApply(received -> {
                 waits.countDown();
                 return never.join(); // which only this thread, that polls, could complete
             });
@@ -333,7 +333,7 @@ class FuturesTest {
         CountDownLatch end = new CountDownLatch(1);
         try (Pair pair = new Pair(MESSAGES);
                 MemoryRegion region = pair.domain.allocate(SIZE, Access.RECEIVE, Access.SEND)) {
-            Futures futures = new Futures(pair.endpoint, pair.queue);
+            FutureThread futures = new FutureThread(pair.endpoint, pair.queue);
             CountDownLatch runs = new CountDownLatch(1);
             CompletableFuture<Void> action = receive(futures, pair, region).thenRun(() -> {
                 runs.countDown();
@@ -349,7 +349,8 @@ class FuturesTest {
     }
 
     /** What follows it runs on the thread of the futures: no message has been sent yet. */
-    private static CompletableFuture<Futures.Result> receive(Futures futures, Pair pair, MemoryRegion region) {
+    private static CompletableFuture<FutureThread.Result> receive(FutureThread futures, Pair pair,
+            MemoryRegion region) {
         return futures.submit(token -> pair.endpoint.messages().receive(region.slice(0, 8), token));
     }
 
@@ -373,7 +374,7 @@ class FuturesTest {
     @Test
     void aQueueThatTheEndpointDoesNotUseIsRefused() {
         try (Pair pair = new Pair("shm"); CompletionQueue other = pair.domain.openCompletionQueue()) {
-            assertThatIllegalArgumentException().isThrownBy(() -> new Futures(pair.endpoint, other))
+            assertThatIllegalArgumentException().isThrownBy(() -> new FutureThread(pair.endpoint, other))
                     .withMessageContaining("pass a queue that is bound to the endpoint");
         }
     }
@@ -381,19 +382,19 @@ class FuturesTest {
     @Test
     void aSecondObjectOnAQueueIsRefusedUntilTheFirstIsClosed() {
         try (Pair pair = new Pair("shm")) {
-            try (Futures futures = new Futures(pair.endpoint, pair.queue)) {
-                assertThatIllegalStateException().isThrownBy(() -> new Futures(pair.endpoint, pair.queue))
+            try (FutureThread futures = new FutureThread(pair.endpoint, pair.queue)) {
+                assertThatIllegalStateException().isThrownBy(() -> new FutureThread(pair.endpoint, pair.queue))
                         .withMessageContaining("other futures use");
-                assertThat(futures).hasToString("Futures of " + pair.endpoint);
+                assertThat(futures).hasToString("FutureThread of " + pair.endpoint);
             }
-            new Futures(pair.endpoint, pair.queue).close();
+            new FutureThread(pair.endpoint, pair.queue).close();
         }
     }
 
     @Test
     void aThreadingModelWithAnOwnerIsRefused() {
         try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN))) {
-            assertThatIllegalStateException().isThrownBy(() -> new Futures(pair.endpoint, pair.queue))
+            assertThatIllegalStateException().isThrownBy(() -> new FutureThread(pair.endpoint, pair.queue))
                     .withMessageContaining("request SAFE");
         }
     }
