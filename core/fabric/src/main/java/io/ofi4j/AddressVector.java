@@ -367,8 +367,8 @@ public final class AddressVector implements AutoCloseable {
     public synchronized void userId(Peer peer, long id) {
         requireOpen();
         requireContained(peer);
-        if (((domain.info().capabilityBits() | domain.info().domain().capabilities())
-                & Capability.AV_USER_ID.bit()) == 0) {
+        if (!domain.info().capabilities().contains(Capability.AV_USER_ID)
+                && !domain.info().domain().capabilities().contains(Capability.AV_USER_ID)) {
             throw new UnsupportedOperationException("fi_av_set_user_id needs Capability.AV_USER_ID, which " + domain
                     + " lacks: ask for it in FabricHints, or for another provider");
         }
@@ -378,7 +378,9 @@ public final class AddressVector implements AutoCloseable {
         sources.put(id, peer);
     }
 
-    /** Whether libfabric knows the address: not if the endpoint was of this process and is closed, over some providers. */
+    /**
+     * Whether libfabric knows the address: not if the endpoint was of this process and is closed, over some providers.
+     */
     private boolean isKnown(Peer.Entry entry) {
         return entries.get(entry.address) == entry;
     }

@@ -38,7 +38,7 @@ final class AddressVectors {
     }
 
     private static AddressVectorType type(FabricInfo info, AddressVectorType wanted) {
-        AddressVectorType theirs = known(info.domain().addressVectorType());
+        AddressVectorType theirs = known(info.domain().addressVectorType().value());
         if (wanted == AddressVectorType.UNSPECIFIED) { return theirs; }
         if (theirs != AddressVectorType.UNSPECIFIED && wanted != theirs) {
             throw new UnsupportedOperationException(
@@ -55,8 +55,8 @@ final class AddressVectors {
             }
             return;
         }
-        long bits = info.capabilityBits() | info.domain().capabilities();
-        if ((bits & Capability.SHARED_AV.bit()) == 0) {
+        if (!info.capabilities().contains(Capability.SHARED_AV)
+                && !info.domain().capabilities().contains(Capability.SHARED_AV)) {
             throw new UnsupportedOperationException(
                     "address vectors shared between processes are not offered by the provider " + info.provider());
         }

@@ -452,7 +452,7 @@ public final class Endpoint implements AutoCloseable {
 
     /** Whether INJECT is a flag of every operation without flags of its own. */
     boolean injectsByDefault() {
-        return (info.transmit().operationFlags() & OperationFlag.INJECT.bit()) != 0;
+        return info.transmit().operationFlags().contains(OperationFlag.INJECT);
     }
 
     /** Requires a capability: without it the behaviour of providers is undefined, and some crash. */

@@ -80,7 +80,7 @@ final class Flush implements AutoCloseable {
     }
 
     private static void requireOrder(FabricInfo info) {
-        boolean isOrdered = (info.transmit().messageOrder() & MessageOrder.RMA_RAW.bit()) != 0
+        boolean isOrdered = info.transmit().messageOrder().contains(MessageOrder.RMA_RAW)
                 && Long.compareUnsigned(info.endpoint().maximumOrderReadAfterWrite(),
                         info.endpoint().maximumMessageSize()) >= 0;
         if (!isOrdered) {

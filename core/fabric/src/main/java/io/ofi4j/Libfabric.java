@@ -205,8 +205,7 @@ public final class Libfabric {
                 .filter(info -> (Hints.bits(hints.capabilities(), Capability::bit) & PRIMARY_CAPABILITIES
                         & ~info.capabilityBits()) == 0)
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
-                .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
-                        & ~info.transmit().operationFlags()) == 0)
+                .filter(info -> info.transmit().operationFlags().containsAll(hints.operationFlags()))
                 .filter(info -> info.domain().completionDataSize() >= hints.attributes().completionDataSize())
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();

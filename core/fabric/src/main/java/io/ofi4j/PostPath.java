@@ -7,6 +7,7 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -61,7 +62,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.unlockedThread = guard.unlockedThread();
         this.reported = ContextSlab.endpoint(endpoint.number);
         this.unreported = reported | (endpoint.bindings.isSelective() ? ContextSlab.SILENT : 0);
-        this.defaultFlags = info.transmit().operationFlags();
+        this.defaultFlags = Hints.bits(info.transmit().operationFlags(), OperationFlag::bit);
         this.number = numberFor(defaultFlags);
         long promised = info.endpoint().maximumMessageSize();
         this.maximumWithFlags = endpoint.quirks.has(Fact.LENGTHS_HAVE_32_BITS)

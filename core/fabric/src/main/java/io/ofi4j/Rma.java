@@ -227,8 +227,8 @@ public final class Rma extends OneSided {
     public void writeThenNotify(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, MemoryRegion.Slice flag,
             RemoteRegion remoteFlag, long token) {
         long longest = endpoint.info().endpoint().maximumOrderWriteAfterWrite();
-        long promised = endpoint.info().transmit().messageOrder();
-        if ((promised & MessageOrder.RMA_WAW.bit()) == 0 || Long.compareUnsigned(local.length(), longest) > 0) {
+        if (!endpoint.info().transmit().messageOrder().contains(MessageOrder.RMA_WAW)
+                || Long.compareUnsigned(local.length(), longest) > 0) {
             throw new UnsupportedOperationException("the provider " + provider + " does not promise that a write of "
                     + local.length()
                     + " bytes arrives before the next write: use writeData, which gives the target a completion");

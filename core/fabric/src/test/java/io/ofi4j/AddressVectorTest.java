@@ -128,10 +128,10 @@ class AddressVectorTest {
         Forged forged = new Forged(new byte[0]);
         try (Pair pair = new Pair(provider)) {
             forged.noteVectorTypes(pair.domain.handle());
-            int theirs = pair.domain.info().domain().addressVectorType();
+            AddressVectorType theirs = pair.domain.info().domain().addressVectorType();
             try (AddressVector vector = pair.domain.openAddressVector()) {
-                assertThat(forged.calls)
-                        .containsExactly("vector " + theirs + " opened as " + vector.attributes().type().value());
+                assertThat(forged.calls).containsExactly(
+                        "vector " + theirs.value() + " opened as " + vector.attributes().type().value());
             }
         }
     }
@@ -331,7 +331,7 @@ class AddressVectorTest {
             AddressVectorType other = type == AddressVectorType.MAP ? AddressVectorType.TABLE : AddressVectorType.MAP;
             FabricHints hints = TestProviders.hints(provider).attributes(AttributeHints.none().addressVectorType(type));
             FabricInfo info = TestProviders.info(hints);
-            AddressVectorType theirs = AddressVectorType.of(info.domain().addressVectorType());
+            AddressVectorType theirs = info.domain().addressVectorType();
             try (Fabric fabric = Libfabric.load().openFabric(info); Domain domain = fabric.openDomain()) {
                 assertThat(theirs).isIn(type, AddressVectorType.UNSPECIFIED);
                 try (AddressVector vector = domain

@@ -182,7 +182,7 @@ class SliceTest {
     }
 
     private static boolean promisesOrder(Pair pair) {
-        return (pair.endpoint.info().transmit().messageOrder() & MessageOrder.RMA_WAW.bit()) != 0;
+        return pair.endpoint.info().transmit().messageOrder().contains(MessageOrder.RMA_WAW);
     }
 
     @Test

@@ -77,6 +77,7 @@ record ShownElsewhere(String key, String test, String reason) {
 
     /** The path beside libfabric: {@link MisuseOfVerbs} has what needs no device. */
     private static Stream<ShownElsewhere> verbs() {
+        String table = "io.ofi4j.verbs.VerbsMisuseTableTest#eachOnADeviceIsANamedException";
         String reason = "it takes an RDMA device";
         String data = "MemoryWindow, VerbsMemoryRegion, long, long, int, long, VerbsAccess[]";
         String sendInvalidate = "QueuePair.trySendInvalidate(VerbsMemoryRegion, long, int, RemoteMemory, int, long)";

@@ -82,7 +82,7 @@ final class MessageProgram {
         this.sides = List.of(new MessageSide(world.domain, world.queues.get(0), world.lanes.get(0)),
                 new MessageSide(world.domain, world.queues.get(1), world.lanes.get(1)));
         this.keepsOrder = !provider.equals(UNORDERED)
-                && (world.endpoint().info().transmit().messageOrder() & MessageOrder.SAS.bit()) != 0;
+                && world.endpoint().info().transmit().messageOrder().contains(MessageOrder.SAS);
         this.masks = !ProviderFault.MASKS_IGNORED.isOf(provider);
         this.looks = hasTags && setting.shape == Shape.PLAIN && !ProviderFault.PEEK_RECEIVES.isOf(provider)
                 && !ProviderFault.anyOf(provider, ProviderFault.CLAIMS_TRUNCATE, ProviderFault.CLAIMS_LOSE_MESSAGES);

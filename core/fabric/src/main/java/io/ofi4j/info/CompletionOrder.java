@@ -1,5 +1,7 @@
 package io.ofi4j.info;
 
+import java.util.Set;
+
 /** The order of completions; the FI_ORDER_* bits of fi_endpoint(3). */
 public enum CompletionOrder {
     /** The order in which the operations were posted. */
@@ -14,6 +16,8 @@ public enum CompletionOrder {
     /** {@return libfabric's bits for it} */
     public long bits() { return bits; }
 
-    /** Whether all of its bits are among these. */
-    boolean isIn(long reported) { return (reported & bits) == bits; }
+    /** {@return the orders whose FI_ORDER_* bits are all set} */
+    public static Set<CompletionOrder> setOf(long bits) {
+        return Constants.subset(CompletionOrder.class, order -> (bits & order.bits) == order.bits);
+    }
 }

@@ -9,8 +9,8 @@ import java.util.Set;
  * @param threading which calls the application serialises
  * @param controlProgress who makes progress on connections and other control operations
  * @param dataProgress who makes progress on data transfers
- * @param resourceManagement whether the provider protects its queues against overrun, an FI_RM_* value
- * @param addressVectorType the preferred type of address vector, an FI_AV_* value
+ * @param resourceManagement whether the provider protects its queues against overrun
+ * @param addressVectorType the preferred type of address vector
  * @param memoryRegionMode the requirements for memory registration
  * @param keySize the size of a key, in bytes
  * @param completionDataSize the size of remote completion data, in bytes; 0 if the provider carries none
@@ -19,7 +19,7 @@ import java.util.Set;
  * @param counters the largest number of counters
  * @param memoryRegionIovLimit the largest number of segments of one region
  * @param memoryRegions the largest number of regions, 0 if unknown
- * @param capabilities capability bits of the domain
+ * @param capabilities the capabilities of the domain
  * @param mode what the provider demands of the application, mode bits of fi_getinfo(3); ofi4j meets them
  * @param transmitContexts the largest number of transmit contexts
  * @param receiveContexts the largest number of receive contexts
@@ -29,14 +29,16 @@ import java.util.Set;
  * @param sharedReceiveContexts the largest number of endpoints that share a receive context
  * @param authorizationKeySize the size of an authorization key, in bytes; 0 if there are none
  * @param errorDataSize the largest size of provider data about an error, in bytes; 0 if unknown
- * @param trafficClass the default of its endpoints, an FI_TC_* value
+ * @param trafficClass the default of its endpoints, an FI_TC_* value: see {@link TrafficClass#value} and {@link
+ *         TrafficClass#codePoint}
  * @param authorizationKeysPerEndpoint the largest number of keys of one endpoint; 0 before libfabric 2.0
  * @param maximumGroupId the largest number of a group; 0 before libfabric 2.0
  */
 public record DomainAttributes(String name, ThreadingModel threading, ProgressModel controlProgress,
-        ProgressModel dataProgress, int resourceManagement, int addressVectorType,
+        ProgressModel dataProgress, ResourceManagement resourceManagement, AddressVectorType addressVectorType,
         Set<MemoryRegionMode> memoryRegionMode, long keySize, long completionDataSize, long completionQueues,
-        long endpoints, long counters, long memoryRegionIovLimit, long memoryRegions, long capabilities, long mode,
-        long transmitContexts, long receiveContexts, long transmitContextsPerEndpoint, long receiveContextsPerEndpoint,
-        long sharedTransmitContexts, long sharedReceiveContexts, long authorizationKeySize, long errorDataSize,
-        int trafficClass, long authorizationKeysPerEndpoint, long maximumGroupId) {}
+        long endpoints, long counters, long memoryRegionIovLimit, long memoryRegions, Set<Capability> capabilities,
+        long mode, long transmitContexts, long receiveContexts, long transmitContextsPerEndpoint,
+        long receiveContextsPerEndpoint, long sharedTransmitContexts, long sharedReceiveContexts,
+        long authorizationKeySize, long errorDataSize, int trafficClass, long authorizationKeysPerEndpoint,
+        long maximumGroupId) {}

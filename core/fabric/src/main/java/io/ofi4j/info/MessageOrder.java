@@ -49,7 +49,7 @@ public enum MessageOrder {
     /** {@return libfabric's bit for it} */
     public long bit() { return bit; }
 
-    /** {@return the orders whose FI_ORDER_* bits are set, as in {@link TransmitAttributes#messageOrder}} */
+    /** {@return the orders whose FI_ORDER_* bits are set} */
     public static Set<MessageOrder> setOf(long bits) {
         return Constants.subset(MessageOrder.class, order -> (bits & order.bit) != 0);
     }

@@ -58,4 +58,9 @@ public enum OperationFlag {
 
     /** {@return libfabric's flag for it} */
     public long bit() { return bit; }
+
+    /** {@return the flags that are set} */
+    public static Set<OperationFlag> setOf(long bits) {
+        return Constants.subset(OperationFlag.class, flag -> (bits & flag.bit) != 0);
+    }
 }

@@ -78,7 +78,7 @@ public enum Protocol {
     /** {@return libfabric's number for it} */
     public int value() { return value; }
 
-    /** {@return the protocol with this number, as in {@link EndpointAttributes#protocol}, or {@link #OTHER}} */
+    /** {@return the protocol with this number, or {@link #OTHER}} */
     public static Protocol of(int value) {
         return Stream.of(values()).filter(one -> one.value == value).findFirst().orElse(OTHER);
     }

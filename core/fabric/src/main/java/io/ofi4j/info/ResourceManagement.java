@@ -1,5 +1,7 @@
 package io.ofi4j.info;
 
+import java.util.stream.Stream;
+
 /**
  * Whether the provider or the application protects queues against overrun; {@code enum fi_resource_mgmt}, fi_domain(3).
  */
@@ -12,7 +14,9 @@ public enum ResourceManagement {
      */
     DISABLED(1),
     /** The provider protects its queues. */
-    ENABLED(2);
+    ENABLED(2),
+    /** A kind that this release does not know. */
+    OTHER(-1);
 
     private final int value;
 
@@ -20,4 +24,9 @@ public enum ResourceManagement {
 
     /** {@return libfabric's number for it} */
     public int value() { return value; }
+
+    /** {@return the kind with this number, or {@link #OTHER}} */
+    public static ResourceManagement of(int value) {
+        return Stream.of(values()).filter(one -> one.value == value).findFirst().orElse(OTHER);
+    }
 }

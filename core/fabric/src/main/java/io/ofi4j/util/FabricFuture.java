@@ -19,8 +19,8 @@ import java.util.concurrent.ExecutionException;
  * canceled, nor are receives where the provider cannot: their future ends when the operation has ended, or with {@code
  * ECANCELED} (125) when the endpoint is closed. That is how to end an operation whose peer has died.
  *
- * <p>{@link #complete}, {@link #completeExceptionally}, {@link #orTimeout} and {@link FutureThread#close} end the future and
- * not the operation, which then still uses its memory.
+ * <p>{@link #complete}, {@link #completeExceptionally}, {@link #orTimeout} and {@link FutureThread#close} end the
+ * future and not the operation, which then still uses its memory.
  */
 public final class FabricFuture extends CompletableFuture<FutureThread.Result> {
     private final FutureThread futures;

@@ -81,8 +81,8 @@ public final class AddressLookup {
     }
 
     private List<Optional<EndpointAddress>> lookup(String call, int count, Function<Handle, AvOps.Inserted> insertion) {
-        int preferred = info.domain().addressVectorType();
-        OpenResult out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
+        int preferred = info.domain().addressVectorType().value();
+        OpenResult out = DomainOps.fi_av_open(domain, preferred <= 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
         Status.check(out.status(), "fi_av_open", info.provider());
         try {
             AvOps.Inserted inserted = insertion.apply(out.handle());

@@ -137,7 +137,7 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
     }
 
     @Override
-    public String protocolName() { return Attributes.protocolName(endpoint.protocol()); }
+    public String protocolName() { return Attributes.protocolName(Attributes.protocol(handle)); }
 
     @Override
     public Optional<NetworkDevice> device() { return Attributes.networkDevice(handle); }

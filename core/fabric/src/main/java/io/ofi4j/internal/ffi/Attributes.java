@@ -1,6 +1,13 @@
 package io.ofi4j.internal.ffi;
 
 import io.ofi4j.internal.os.LibC;
+import io.ofi4j.info.AddressVectorType;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionOrder;
+import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.Protocol;
+import io.ofi4j.info.ResourceManagement;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EndpointType;
@@ -26,12 +33,17 @@ import io.ofi4j.bindings.fid_nic;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /** Copies the attribute structs of an {@code fi_info} into values. */
 public final class Attributes {
     /** A size_t as a long; SIZE_MAX, no limit, as Long.MAX_VALUE. */
     private static long size(long value) {
         return value < 0 ? Long.MAX_VALUE : value;
+    }
+
+    private static Set<Capability> capabilities(long bits) {
+        return Capability.setOf(bits, Version.of(FabricCalls.fi_version()));
     }
 
     private static long contexts(long count) {
@@ -48,23 +60,29 @@ public final class Attributes {
         return FabricCalls.fi_tostr(protocol, fabric_h.FI_TYPE_PROTOCOL()).replaceFirst("^FI_PROTO_", "");
     }
 
+    /** The number of the wire protocol, which {@link Protocol} may not know. */
+    public static int protocol(InfoHandle info) {
+        return fi_ep_attr.protocol(info.endpoint());
+    }
+
     public static TransmitAttributes transmit(InfoHandle info) {
         MemorySegment at = info.transmit();
-        return new TransmitAttributes(fi_tx_attr.caps(at), fi_tx_attr.op_flags(at), fi_tx_attr.msg_order(at),
-                fi_tx_attr.comp_order(at), size(fi_tx_attr.inject_size(at)), size(fi_tx_attr.size(at)),
-                size(fi_tx_attr.iov_limit(at)), size(fi_tx_attr.rma_iov_limit(at)), fi_tx_attr.tclass(at));
+        return new TransmitAttributes(capabilities(fi_tx_attr.caps(at)), OperationFlag.setOf(fi_tx_attr.op_flags(at)),
+                MessageOrder.setOf(fi_tx_attr.msg_order(at)), CompletionOrder.setOf(fi_tx_attr.comp_order(at)),
+                size(fi_tx_attr.inject_size(at)), size(fi_tx_attr.size(at)), size(fi_tx_attr.iov_limit(at)),
+                size(fi_tx_attr.rma_iov_limit(at)), fi_tx_attr.tclass(at));
     }
 
     public static ReceiveAttributes receive(InfoHandle info) {
         MemorySegment at = info.receive();
-        return new ReceiveAttributes(fi_rx_attr.caps(at), fi_rx_attr.op_flags(at), fi_rx_attr.msg_order(at),
-                fi_rx_attr.comp_order(at), size(fi_rx_attr.size(at)), size(fi_rx_attr.iov_limit(at)),
-                size(fi_rx_attr.total_buffered_recv(at)));
+        return new ReceiveAttributes(capabilities(fi_rx_attr.caps(at)), OperationFlag.setOf(fi_rx_attr.op_flags(at)),
+                MessageOrder.setOf(fi_rx_attr.msg_order(at)), CompletionOrder.setOf(fi_rx_attr.comp_order(at)),
+                size(fi_rx_attr.size(at)), size(fi_rx_attr.iov_limit(at)), size(fi_rx_attr.total_buffered_recv(at)));
     }
 
     public static EndpointAttributes endpoint(InfoHandle info) {
         MemorySegment at = info.endpoint();
-        return new EndpointAttributes(EndpointType.of(fi_ep_attr.type(at)), fi_ep_attr.protocol(at),
+        return new EndpointAttributes(EndpointType.of(fi_ep_attr.type(at)), Protocol.of(fi_ep_attr.protocol(at)),
                 fi_ep_attr.protocol_version(at), size(fi_ep_attr.max_msg_size(at)),
                 size(fi_ep_attr.msg_prefix_size(at)), size(fi_ep_attr.max_order_raw_size(at)),
                 size(fi_ep_attr.max_order_war_size(at)), size(fi_ep_attr.max_order_waw_size(at)),
@@ -77,16 +95,18 @@ public final class Attributes {
         boolean isVersion2 = FabricCalls.isVersion2();
         return new DomainAttributes(LibC.string(fi_domain_attr.name(at)),
                 ThreadingModel.of(fi_domain_attr.threading(at)), ProgressModel.of(fi_domain_attr.control_progress(at)),
-                ProgressModel.of(fi_domain_attr.data_progress(at)), fi_domain_attr.resource_mgmt(at),
-                fi_domain_attr.av_type(at), MemoryRegionMode.setOf(fi_domain_attr.mr_mode(at)),
+                ProgressModel.of(fi_domain_attr.data_progress(at)),
+                ResourceManagement.of(fi_domain_attr.resource_mgmt(at)),
+                AddressVectorType.of(fi_domain_attr.av_type(at)), MemoryRegionMode.setOf(fi_domain_attr.mr_mode(at)),
                 size(fi_domain_attr.mr_key_size(at)), size(fi_domain_attr.cq_data_size(at)),
                 size(fi_domain_attr.cq_cnt(at)), size(fi_domain_attr.ep_cnt(at)), size(fi_domain_attr.cntr_cnt(at)),
-                size(fi_domain_attr.mr_iov_limit(at)), size(fi_domain_attr.mr_cnt(at)), fi_domain_attr.caps(at),
-                fi_domain_attr.mode(at), size(fi_domain_attr.tx_ctx_cnt(at)), size(fi_domain_attr.rx_ctx_cnt(at)),
-                size(fi_domain_attr.max_ep_tx_ctx(at)), size(fi_domain_attr.max_ep_rx_ctx(at)),
-                size(fi_domain_attr.max_ep_stx_ctx(at)), size(fi_domain_attr.max_ep_srx_ctx(at)),
-                size(fi_domain_attr.auth_key_size(at)), size(fi_domain_attr.max_err_data(at)),
-                fi_domain_attr.tclass(at), isVersion2 ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
+                size(fi_domain_attr.mr_iov_limit(at)), size(fi_domain_attr.mr_cnt(at)),
+                capabilities(fi_domain_attr.caps(at)), fi_domain_attr.mode(at), size(fi_domain_attr.tx_ctx_cnt(at)),
+                size(fi_domain_attr.rx_ctx_cnt(at)), size(fi_domain_attr.max_ep_tx_ctx(at)),
+                size(fi_domain_attr.max_ep_rx_ctx(at)), size(fi_domain_attr.max_ep_stx_ctx(at)),
+                size(fi_domain_attr.max_ep_srx_ctx(at)), size(fi_domain_attr.auth_key_size(at)),
+                size(fi_domain_attr.max_err_data(at)), fi_domain_attr.tclass(at),
+                isVersion2 ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
                 isVersion2 ? Integer.toUnsignedLong(fi_domain_attr.max_group_id(at)) : 0);
     }
 
