@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Address vectors: every way in, what comes back out, and what is refused. */
-@Timeout(60)
+@Timeout(300)
 class AddressVectorTest {
     private static final int LENGTH = 64;
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The data path allocates nothing, also where no compiler has taken allocations away. */
-@Timeout(120)
+@Timeout(600)
 class AllocationTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")

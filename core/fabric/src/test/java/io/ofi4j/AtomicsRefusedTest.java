@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Where atomic operations are not, or do not what they should, they are refused by name. */
-@Timeout(60)
+@Timeout(300)
 class AtomicsRefusedTest {
     static Stream<String> others() {
         return TestProviders.transfers().filter(name -> TestProviders.atomics().noneMatch(name::equals));

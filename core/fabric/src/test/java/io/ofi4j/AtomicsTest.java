@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The calls of fi_atomic(3), with every operation and datatype that a provider has, against what Java computes. */
-@Timeout(120)
+@Timeout(600)
 class AtomicsTest {
     private static final String PROVIDERS = "io.ofi4j.support.TestProviders#atomics";
     private static final int LENGTH = 1 << 16;

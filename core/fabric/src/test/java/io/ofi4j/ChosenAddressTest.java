@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints that are where the application wants them; fi_setname. */
-@Timeout(60)
+@Timeout(300)
 public class ChosenAddressTest {
     private static final int LENGTH = 64;
     private static final int PORT = 2;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The provider sockets does not take back what operations use that are under way when their endpoint is closed. */
-@Timeout(120)
+@Timeout(600)
 class CloseDrainTest {
     private static final int ENDPOINTS = 16;
     private static final int READS = 60;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Collective operations in flight: how many there may be, and what becomes of them when an endpoint closes. */
-@Timeout(120)
+@Timeout(600)
 class CollectivesInFlightTest {
     private static final String PROVIDER = "tcp;ofi_rxm";
     private static final int POLLS = 1000;

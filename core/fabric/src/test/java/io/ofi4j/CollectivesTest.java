@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Libfabric's collective operations among endpoints of one process, against what Java computes; and refused where they
  * break.
  */
-@Timeout(120)
+@Timeout(600)
 class CollectivesTest {
     private static final String PROVIDER = "tcp;ofi_rxm";
     private static final Datatype INT64 = Datatype.INT64;

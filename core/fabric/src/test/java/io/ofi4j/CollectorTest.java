@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The garbage collector moves and frees nothing that native code was given. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class CollectorTest {
     private static final int ROUNDS = 200;
     private static final int COLLECTIONS = 3;

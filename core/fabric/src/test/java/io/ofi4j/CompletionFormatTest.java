@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What completions tell, in each format, and where they come from. */
-@Timeout(60)
+@Timeout(300)
 class CompletionFormatTest {
     private static final long DATA = 0x1234;
 

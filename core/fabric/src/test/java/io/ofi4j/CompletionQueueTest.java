@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** No completion is lost, none comes twice, whatever handlers and threads do. */
-@Timeout(60)
+@Timeout(300)
 class CompletionQueueTest {
     @Test
     void aHandlerThatThrowsGetsTheRestAtTheNextPoll() {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Connections come about, are refused, and end; each end learns which. */
-@Timeout(120)
+@Timeout(600)
 class ConnectionTest {
     private static final Duration SHORT = Duration.ofMillis(100);
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
  * Each part runs as a test, and can be copied. Few providers have these; {@code sockets} has all of them.
  */
 // @start region=guide
-@Timeout(60)
+@Timeout(300)
 class ContextsTutorialTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final FabricHints HINTS = FabricHints.messages().provider("sockets").source("127.0.0.1", null);

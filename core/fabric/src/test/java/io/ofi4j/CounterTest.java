@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Counters count what they are bound to, and wake who waits. */
-@Timeout(60)
+@Timeout(300)
 class CounterTest {
     private static final Duration SHORT = Duration.ofMillis(50);
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints with counters and no queue, or with a queue for one direction. */
-@Timeout(120)
+@Timeout(600)
 class CountersOnlyTest {
     private static final String TRANSFERS = "io.ofi4j.support.TestProviders#transfers";
     /** More than a queue has room for. */

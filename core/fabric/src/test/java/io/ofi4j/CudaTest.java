@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Memory of a CUDA device, where there is one: from and to the host, to another buffer of the device, and to a file.
  */
-@Timeout(60)
+@Timeout(300)
 class CudaTest {
     private static final int LENGTH = 1 << 20;
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages of endpoints of type DGRAM. Over loopback, and few at a time, none is lost. */
-@Timeout(60)
+@Timeout(300)
 class DatagramTest {
     private static final String EVERY = "io.ofi4j.support.TestProviders#datagrams";
     private static final int SENT = 1;

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Operations that a counter starts, over the one software provider that has them. */
 @Tag("gate")
-@Timeout(60)
+@Timeout(300)
 class DeferredWorkTest {
     private static final String PROVIDER = "sockets";
     private static final int LENGTH = 64;

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a machine without a device can show of device memory: everything up to the device. */
-@Timeout(60)
+@Timeout(300)
 class DeviceMemoryTest {
     private static final int LENGTH = 100_000;
     private static final long SOMEWHERE = 0x7f00_0000_0000L;

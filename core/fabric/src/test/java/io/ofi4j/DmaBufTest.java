@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Memory of DMA-bufs: what is none is refused, and where the kernel makes them of memory of its own, bytes go through
  * them.
  */
-@Timeout(60)
+@Timeout(300)
 class DmaBufTest {
     private static final int LENGTH = 1 << 16;
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a domain does for all that was opened in it: progress, and finding a region by its key. */
-@Timeout(60)
+@Timeout(300)
 class DomainTest {
     private static final long VALUE = 0x1122334455667788L;
 

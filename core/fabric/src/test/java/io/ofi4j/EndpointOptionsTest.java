@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Options, default flags, aliases and room of endpoints: where providers have them, and the refusal by name elsewhere.
  */
-@Timeout(60)
+@Timeout(300)
 class EndpointOptionsTest {
     private static void assertNotOffered(ThrowingCallable call, String what, String provider) {
         assertThatThrownBy(call).isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(what)

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A program that has an epoll loop of its own puts wait descriptors beside its others, and asks tryWait before it
  * sleeps.
  */
-@Timeout(120)
+@Timeout(600)
 class EpollTest {
     private static final Duration DEADLINE = Patience.seconds(60);
     /** Much longer than anything takes: a loop that only this wakes does not end in time. */

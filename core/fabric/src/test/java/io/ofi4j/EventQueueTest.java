@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Event queues by themselves: what they are opened with, the application's own events, waiting, and misuse. */
-@Timeout(120)
+@Timeout(600)
 class EventQueueTest {
     private static final Duration SHORT = Duration.ofMillis(60);
 

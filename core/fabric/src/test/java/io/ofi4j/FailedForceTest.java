@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code FailingDiskTest} has a disk that fails; here msync(2) fails because a page is missing, and later is there.
  */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class FailedForceTest {
     @Test
     void afterAFailedForceEachLaterOneFailsUntilTheFileIsMappedAnew() {

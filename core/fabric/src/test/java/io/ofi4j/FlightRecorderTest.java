@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What happens beside the data path can be seen in a recording. */
 @Tag("once")
-@Timeout(120)
+@Timeout(600)
 class FlightRecorderTest {
     private static final int LARGE = 32 << 20;
     /** From here on posts and waits are recorded. */

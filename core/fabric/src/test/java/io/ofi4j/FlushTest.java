@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * When a flush has completed, the target's memory has what was posted before it: it is looked at then, and not polled
  * for.
  */
-@Timeout(120)
+@Timeout(600)
 class FlushTest {
     private static final long FLUSH = 99;
     private static final int[] LENGTHS = {8, 64, 1000, 4096, 9000, 20_000, 1 << 16, 1 << 19};

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * needs a JVM.
  */
 @Tag("gate")
-@Timeout(180)
+@Timeout(900)
 class HookTest {
     private static final int LENGTH = 100_000;
 

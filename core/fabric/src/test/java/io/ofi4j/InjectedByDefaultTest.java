@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints whose default flags have INJECT, over every provider with tags that offers that. */
-@Timeout(120)
+@Timeout(600)
 class InjectedByDefaultTest {
     private static final String EVERY = "offering";
     private static final long TAG = 7;

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What was never closed is reported with where it was opened, if somebody asks. */
 @Tag("gate")
 @Tag("once")
-@Timeout(150)
+@Timeout(900)
 class LeakReportTest {
     private static final List<String> OPEN = List.of("Fabric ", "Domain ", "CompletionQueue of ", "AddressVector of ",
             "Endpoint RDM of ", "MemoryRegion of 4096 bytes");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Opening and closing, in the right order and in any other. */
-@Timeout(60)
+@Timeout(300)
 class LifeCycleTest {
     /** More than sockets buffer, so that a write stays in flight while the far side does not poll. */
     private static final int LARGE = 32 << 20;

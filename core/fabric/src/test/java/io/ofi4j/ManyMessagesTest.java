@@ -22,13 +22,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** One receive for many messages, and limits of messages to a peer. */
-@Timeout(120)
+@Tag("gate")
+@Timeout(600)
 class ManyMessagesTest {
     private static final int TOKEN = 7;
     private static final int SIZE = 200;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A file is mapped whose disk has no room for it: an exception, where the first write beyond would end the process. */
-@Timeout(120)
+@Timeout(600)
 class MappedFileRoomTest {
     @TempDir
     private Path folder;

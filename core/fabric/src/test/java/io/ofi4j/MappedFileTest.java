@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Files as memory regions: what peers write is in the file, and a file may be larger than 4 GiB. */
-@Timeout(120)
+@Timeout(600)
 class MappedFileTest {
     private static final int LENGTH = 10_000;
     /** Neither on a page. */

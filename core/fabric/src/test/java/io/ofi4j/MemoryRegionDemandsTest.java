@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What providers may demand of registrations and none of Debian's does: shm is opened as if it did, and where it must
  * answer, the test answers in its place.
  */
-@Timeout(60)
+@Timeout(300)
 class MemoryRegionDemandsTest {
     private static final int LENGTH = 64;
 

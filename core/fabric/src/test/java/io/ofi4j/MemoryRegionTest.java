@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Registering memory in every way that fi_mr(3) has, with what each provider makes of it. */
-@Timeout(60)
+@Timeout(300)
 class MemoryRegionTest {
     private static final int LENGTH = 256;
     private static final long KEY = 0x1234_5678L;

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages of one peer are matched with receives in order. Their completions need not come in that order. */
-@Timeout(120)
+@Timeout(600)
 class MessageOrderTest {
     private static final int LONG = 64 << 10;
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages between posted sends and receives, over every provider, connected or not. */
-@Timeout(120)
+@Timeout(600)
 class MessagesTest {
     private static final String EVERY = "io.ofi4j.support.TestProviders#transfers";
     private static final int RECEIVED = 7;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * Multicast groups of {@code udp}. On one machine one endpoint can have a port of an address; {@code
  * MulticastNetworkTest} has members on two.
  */
-@Timeout(60)
+@Timeout(300)
 class MulticastTest {
     private static final int SENT = 7;
 

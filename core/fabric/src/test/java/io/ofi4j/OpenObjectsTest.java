@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a process shows of its open objects over JMX. */
-@Timeout(120)
+@Timeout(600)
 class OpenObjectsTest {
     private static MBeanServer server;
     private static ObjectName name;

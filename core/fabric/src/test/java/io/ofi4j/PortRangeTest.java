@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A provider may take few ports, by its variables, and all of them are taken. */
-@Timeout(120)
+@Timeout(600)
 class PortRangeTest {
     @Test
     void thatAllPortsAreTakenIsSaid() {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prepared atomic operations: segments, flags, and posts of the same message. */
-@Timeout(60)
+@Timeout(300)
 class PreparedAtomicTest {
     private static final String PROVIDERS = "io.ofi4j.support.TestProviders#atomics";
     private static final int LENGTH = 4096;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prepared operations of which one field is changed, and nothing else is set again, before they are posted again. */
-@Timeout(60)
+@Timeout(300)
 class PreparedMessageTest {
     private static final int LENGTH = 64;
     private static final int HALF = LENGTH / 2;

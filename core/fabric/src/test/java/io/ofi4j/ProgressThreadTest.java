@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A target whose application never polls is served by the thread that makes progress for it. */
-@Timeout(60)
+@Timeout(300)
 class ProgressThreadTest {
     private static final int LENGTH = 1 << 20;
     /** More than the initiator needs for its part of a write. */
@@ -238,7 +238,7 @@ class ProgressThreadTest {
 
     /** It may not wait for itself, nor for another thread that closes it and waits for it. */
     @Test
-    @Timeout(20)
+    @Timeout(300)
     void aPauseMayCloseItsThread() {
         try (Pair pair = new Pair("shm")) {
             AtomicReference<ProgressThread> progress = new AtomicReference<>();

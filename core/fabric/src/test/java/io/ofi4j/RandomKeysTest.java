@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A key is what lets a peer in: where the library chooses it, nobody can guess it from those before. */
-@Timeout(120)
+@Timeout(600)
 class RandomKeysTest {
     private static final int COUNT = 1000;
     /** Of 8 bytes the highest bit is left out, so that no key is FI_KEY_NOTAVAIL. */

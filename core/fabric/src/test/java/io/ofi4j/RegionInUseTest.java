@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A region is closed while a channel writes its memory, which nobody can free then: that goes well, and it is freed
  * later.
  */
-@Timeout(60)
+@Timeout(300)
 class RegionInUseTest {
     private static final int LENGTH = 1 << 20;
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The numbers of endpoints and regions begin again after 16,777,215, and no two that are open have the same. */
-@Timeout(60)
+@Timeout(300)
 class ReusedNumbersTest {
     private static final String PROVIDERS = "io.ofi4j.support.TestProviders#rma";
     private Pair pair;

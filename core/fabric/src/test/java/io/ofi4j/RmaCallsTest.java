@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * The calls of fi_rma beyond plain write, read and inject: vectors, flags, prepared operations, and data for the peer.
  */
-@Timeout(120)
+@Timeout(600)
 class RmaCallsTest {
     private static final int LENGTH = 4096;
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints of several contexts: fi_scalable_ep, fi_tx_context, fi_rx_context and fi_rx_addr. */
-@Timeout(120)
+@Timeout(600)
 class ScalableEndpointTest {
     private static final int CONTEXTS = 4;
     private static final int BITS = 4;

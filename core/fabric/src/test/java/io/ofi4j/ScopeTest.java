@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Scopes close what was opened in them, children first, whatever was thrown. */
-@Timeout(120)
+@Timeout(600)
 class ScopeTest {
     private static final String EVERY = "io.ofi4j.support.TestProviders#transfers";
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Completions for those operations only that ask for one, and flags that every operation has. */
-@Timeout(120)
+@Timeout(600)
 class SelectiveCompletionTest {
     private static final int LENGTH = 512;
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Contexts that several endpoints share: fi_srx_context and fi_stx_context. */
-@Timeout(120)
+@Timeout(600)
 class SharedContextTest {
     private static final String RECEIVING = "receiving";
     private static final String TRANSMITTING = "transmitting";

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An endpoint whose provider frees it when its connection is shut down: nothing reaches it any more. */
-@Timeout(60)
+@Timeout(300)
 class ShutDownEndpointTest {
     private static final FabricHints HINTS = TestProviders.connectedHints("sockets").capabilities(Capability.RMA,
             Capability.MSG, Capability.TAGGED);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What an application reads of operations and regions agrees with what it did. */
-@Timeout(120)
+@Timeout(600)
 class StatisticsTest {
     /** More than sockets buffer, so that a write stays in flight while the far side does not poll. */
     private static final int LARGE = 32 << 20;

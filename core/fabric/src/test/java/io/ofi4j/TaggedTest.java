@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages that are matched by tags, over every provider that has them. */
-@Timeout(120)
+@Timeout(600)
 class TaggedTest {
     private static final String EVERY = "io.ofi4j.support.TestProviders#rma";
     private static final long TAG = 0x1234_5678L;

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bytes arrive as they were, all of them, and nothing beside them changes. */
 @Tag("gate")
-@Timeout(200)
+@Timeout(900)
 class TransferTest {
     private static final int GUARD = 64;
     private static final int ALL_UP_TO = 300;

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * copied.
  */
 // @start region=guide
-@Timeout(60)
+@Timeout(300)
 class TutorialTest {
     /** Everything that waits has a deadline. */
     private static final Duration SOON = Duration.ofSeconds(20);

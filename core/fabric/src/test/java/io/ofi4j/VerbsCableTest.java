@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * queue pair may have, seven, which a real adapter gives up after. Soft-RoCE takes seven for endless: there, what a cut
  * has stopped waits until the cable is mended or the endpoint is closed.
  */
-@Timeout(240)
+@Timeout(900)
 class VerbsCableTest {
     private static final String[] INTERFACES = words("OFI4J_VERBS_INTERFACES");
     private static final String[] ADDRESSES = words("OFI4J_VERBS_ADDRESSES");

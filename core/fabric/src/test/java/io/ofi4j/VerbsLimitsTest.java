@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * What an RDMA device, the system or ofi4j has too little of. Most are a JVM of their own, which takes a minute on an
  * emulated machine.
  */
-@Timeout(120)
+@Timeout(600)
 class VerbsLimitsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
     private static final int LOCKED_KIB = 2048;

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is particular to verbs. Runs where the tests are given a device, see {@code scripts/test --verbs}. */
-@Timeout(120)
+@Timeout(600)
 class VerbsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
     private static final String CONNECTED = "MSG verbs";

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Blocking until something has completed, by the library's means and by an application's own loop. */
-@Timeout(60)
+@Timeout(300)
 class WaitTest {
     private static final Duration SHORT = Duration.ofMillis(50);
     /** Of a wait that only the awaited thing ends; without it the time limit of the test does. */

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
  */
 @Tag("gate")
-@Timeout(60)
+@Timeout(300)
 class CallTableTest {
     private static final Path DOCUMENT = Path.of("../guide/PROVIDERS.md");
     private static final int ENOSYS = 38;

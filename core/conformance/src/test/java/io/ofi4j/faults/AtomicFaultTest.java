@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A peer is killed with atomic operations in flight. Kills of shm peers are left to the test of their remedy. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class AtomicFaultTest {
     private static final int OPERATIONS = 400;
     private static final int IN_FLIGHT = 16;

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Why connections do not come about that something on the way breaks off, or that there is no way for. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class ConnectionFailureTest {
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
     /** The broadcast address of the loopback interface, which the kernel makes no connections to. */

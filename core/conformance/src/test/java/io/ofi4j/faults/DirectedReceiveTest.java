@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Receives from one peer, in JVMs of their own: what is not refused may end one. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class DirectedReceiveTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")

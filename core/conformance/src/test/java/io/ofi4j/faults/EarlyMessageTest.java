@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A message that comes before its receive. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class EarlyMessageTest {
     static Stream<Arguments> families() {
         return TestProviders.rma()

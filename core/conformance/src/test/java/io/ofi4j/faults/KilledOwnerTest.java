@@ -42,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The owner of a region is killed while a peer writes and saves: every byte whose save came back is in the file. */
-@Timeout(180)
+@Timeout(900)
 class KilledOwnerTest {
     /** Each has the number of the last write to it in all of its bytes. */
     private static final int SLOTS = 1024;

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A peer is killed with receives posted at both ends, and with unexpected messages in its memory. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class MessageFaultTest {
     private static final int RECEIVES = 16;
     private static final int EXPECTED = 8;

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * who live go on, and every token comes back once.
  */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class SharedContextFaultTest {
     private static final int RECEIVES = 64;
     /** What the peer sends at most, and after how many of them it is killed. */

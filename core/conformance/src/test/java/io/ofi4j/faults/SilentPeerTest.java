@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A peer whose machine does not answer when it is connected to. */
 @Tag("gate")
-@Timeout(200)
+@Timeout(900)
 class SilentPeerTest {
     static Stream<String> connecting() {
         return TestProviders.rma().filter(name -> !name.equals("shm") && !name.contains("ofi_rxd"));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A thread that does not end holds up a close for half a minute, and then the close says so. */
 @Tag("long")
-@Timeout(120)
+@Timeout(600)
 class StuckThreadTest {
     private final CountDownLatch paused = new CountDownLatch(1);
     private final CountDownLatch end = new CountDownLatch(1);

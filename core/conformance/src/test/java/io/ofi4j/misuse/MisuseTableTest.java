@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * with {@code -Xcheck:jni}.
  */
 @Tag("gate")
-@Timeout(180)
+@Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MisuseTableTest {
     private static final int MIN_CASES = 100;

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every misuse of a transfer is a named exception before native code is reached. */
-@Timeout(60)
+@Timeout(300)
 class MisuseTest {
     private static final int LENGTH = 4096;
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Writers that are named twice, are not there, or are not what they say: the others are served all the same. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 class HostileWritersTest {
     /** More than there are places for messages that are on their way: ofi_rxd keeps those to nobody for a minute. */
     private static final int MANY = 80;

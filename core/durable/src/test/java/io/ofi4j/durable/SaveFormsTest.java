@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Saves of atomic operations, and saves that tell the owner. */
-@Timeout(120)
+@Timeout(600)
 class SaveFormsTest {
     private static final int LENGTH = 1 << 16;
     private static final int BLOCK = 4096;

@@ -35,13 +35,15 @@ import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A save of messages comes back when those that receives have taken are in memory, and last. */
-@Timeout(120)
+@Tag("gate")
+@Timeout(600)
 class SaveMessagesTest {
     private static final int SLOT = 1 << 16;
     private static final int SLOTS = 64;

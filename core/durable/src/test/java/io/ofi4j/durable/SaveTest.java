@@ -40,7 +40,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A save comes back when what was written before it is in the owner's memory, and lasts as long as was asked for. */
-@Timeout(120)
+@Tag("gate")
+@Timeout(600)
 class SaveTest {
     private static final int LENGTH = 1 << 20;
     private static final int BLOCK = 4096;
@@ -196,7 +197,7 @@ class SaveTest {
 
     /** Its thread may not wait for itself. */
     @Test
-    @Timeout(20)
+    @Timeout(300)
     void aPauseMayCloseItsService() {
         try (Saving pair = new Saving(Saving.hints("shm"))) {
             AtomicBoolean isClosed = new AtomicBoolean();
@@ -213,7 +214,7 @@ class SaveTest {
 
     /** As a pause that blocks does. */
     @Test
-    @Timeout(20)
+    @Timeout(300)
     void anInterruptDoesNotEndTheThreadOfAService() {
         try (Saving pair = new Saving(Saving.hints("shm"))) {
             AtomicInteger pauses = new AtomicInteger();

@@ -10,6 +10,7 @@ import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ final class Saving implements AutoCloseable {
         public void onError(CompletionError error) { farErrors.add(error); }
     };
 
-    Saving(FabricHints hints) { this(hints, Duration.ofSeconds(10)); }
+    Saving(FabricHints hints) { this(hints, Patience.seconds(10)); }
 
     Saving(FabricHints hints, Duration greetingTimeout) {
         pair = new Pair(hints);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
  * runs as a test, and can be copied.
  */
 // @start region=guide
-@Timeout(60)
+@Timeout(300)
 class UtilitiesTutorialTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -24,13 +24,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.function.IntFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a job waits for ends in time, and a wait that has no end does not stop. Both ranks are in this process. */
-@Timeout(120)
+@Tag("gate")
+@Timeout(600)
 class JobDeadlineTest {
     private static final Duration SHORT = Duration.ofMillis(500);
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A deadline is that of the whole call, whatever a server, another thread or a stranger does. */
 @Tag("gate")
-@Timeout(120)
+@Timeout(600)
 @Tag("once") // what it is about is the rendezvous, not libfabric
 class RendezvousDeadlineTest {
     private static final String SECRET = Rendezvous.newSecret();

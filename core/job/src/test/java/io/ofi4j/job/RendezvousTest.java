@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Addresses and regions brought to the other side. */
+@Tag("gate")
 class RendezvousTest {
     private static final String SECRET = Rendezvous.newSecret();
     private static final Duration SHORT = Duration.ofMillis(100);

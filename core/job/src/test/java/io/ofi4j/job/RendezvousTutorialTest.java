@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * be copied.
  */
 // @start region=guide
-@Timeout(60)
+@Timeout(300)
 class RendezvousTutorialTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Values over lines of text. The launcher is in this process. */
-@Timeout(120)
+@Timeout(600)
 class Pmi1EngineTest {
     private static final Executor AT_ONCE = task -> Thread.ofPlatform().daemon().start(task);
 
