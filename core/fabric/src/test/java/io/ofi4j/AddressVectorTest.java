@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Address vectors: every way in, what comes back out, and what is refused. */
 @Timeout(300)
@@ -133,6 +134,29 @@ class AddressVectorTest {
                 assertThat(forged.calls).containsExactly(
                         "vector " + theirs.value() + " opened as " + vector.attributes().type().value());
             }
+        }
+    }
+
+    /** efa refuses flags with ENOSYS, verbs' datagrams with ENOEQ, and ofi_rxd above those counts 0. */
+    @ParameterizedTest
+    @ValueSource(ints = {-38, -261, 0})
+    void aProviderThatInsertsOnlyWithoutFlagsTakesPeers(int answerToFlags) {
+        try (Pair pair = new Pair("tcp;ofi_rxm"); AddressVector vector = pair.domain.openAddressVector()) {
+            new Forged(new byte[0]).insertOnlyWithoutFlags(vector.handle(), answerToFlags);
+            EndpointAddress address = pair.farEndpoint.address();
+
+            assertThat(vector.insert(address).isReachable()).isTrue();
+        }
+    }
+
+    @Test
+    void theReasonWhyAPeerIsNotInsertedIsTheProviders() {
+        int unreachable = 113;
+        try (Pair pair = new Pair("tcp;ofi_rxm"); AddressVector vector = pair.domain.openAddressVector()) {
+            new Forged(new byte[0]).insertNothing(vector.handle(), unreachable);
+
+            assertThatExceptionOfType(FabricException.class).isThrownBy(() -> vector.insert(pair.farEndpoint.address()))
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(unreachable));
         }
     }
 

@@ -62,19 +62,25 @@ public final class AvOps {
                         arena.allocateFrom(node), nodes, arena.allocateFrom(service), services, out, flags, errors));
     }
 
-    /** Asks for the error of each address (FI_SYNC_ERR), and without if the provider refuses that. */
+    /**
+     * Inserts without flags, as most programs do: some providers refuse all others, each with an error of its own. Only
+     * if nothing was inserted, and the provider gives no reason, it is asked for the error of each address
+     * (FI_SYNC_ERR).
+     */
     private static Inserted insert(int count, Call call) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment addresses = arena.allocate(JAVA_LONG, count).fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
-            MemorySegment errors = arena.allocate(JAVA_INT, count);
-            int status = call.insert(arena, addresses, fabric_h.FI_SYNC_ERR(), errors);
-            if (status == -Errno.EBADFLAGS || status == -Errno.EINVAL) {
-                addresses.fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
-                errors.fill((byte) 0);
-                status = call.insert(arena, addresses, 0, MemorySegment.NULL);
-            }
-            return new Inserted(status, addresses.toArray(JAVA_LONG), errors.toArray(JAVA_INT));
+            Inserted plain = insert(arena, count, call, 0);
+            if (plain.status != 0) { return plain; }
+            Inserted explained = insert(arena, count, call, fabric_h.FI_SYNC_ERR());
+            return explained.status < 0 ? plain : explained;
         }
+    }
+
+    private static Inserted insert(Arena arena, int count, Call call, long flags) {
+        MemorySegment addresses = arena.allocate(JAVA_LONG, count).fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
+        MemorySegment errors = arena.allocate(JAVA_INT, count);
+        int status = call.insert(arena, addresses, flags, flags == 0 ? MemorySegment.NULL : errors);
+        return new Inserted(status, addresses.toArray(JAVA_LONG), errors.toArray(JAVA_INT));
     }
 
     public static int fi_av_remove(Handle vector, long address) {

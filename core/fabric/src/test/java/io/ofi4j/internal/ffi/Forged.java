@@ -1,6 +1,7 @@
 package io.ofi4j.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.internal.os.Errno;
@@ -14,10 +15,12 @@ import io.ofi4j.bindings.fi_mr_modify;
 import io.ofi4j.bindings.fi_mr_raw_attr;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_atomic;
+import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cntr;
 import io.ofi4j.bindings.fi_ops_domain;
 import io.ofi4j.bindings.fi_ops_mr;
 import io.ofi4j.bindings.fid;
+import io.ofi4j.bindings.fid_av;
 import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_ep;
 import io.ofi4j.bindings.iovec;
@@ -103,6 +106,28 @@ public final class Forged {
             int status = fi_ops_domain.av_open.invoke(open, fid, attributes, out, context);
             calls.add("vector " + asked + " opened as " + fi_av_attr.type(its));
             return status;
+        }, arena));
+    }
+
+    /** Has an address vector insert only without flags, and answer anything else with this status. */
+    public void insertOnlyWithoutFlags(Handle vector, int status) {
+        MemorySegment table = patch(vector, fid_av.ops$offset());
+        MemorySegment insert = fi_ops_av.insert(table);
+        fi_ops_av
+                .insert(table,
+                        fi_ops_av.insert.allocate(
+                                (fid, addresses, count, out, flags, context) -> flags != 0
+                                        ? status
+                                        : fi_ops_av.insert.invoke(insert, fid, addresses, count, out, flags, context),
+                                arena));
+    }
+
+    /** Has an address vector insert nothing, and say why to those who ask for errors. */
+    public void insertNothing(Handle vector, int error) {
+        MemorySegment table = patch(vector, fid_av.ops$offset());
+        fi_ops_av.insert(table, fi_ops_av.insert.allocate((fid, addresses, count, out, flags, context) -> {
+            if (flags != 0) { context.reinterpret(Integer.BYTES).set(JAVA_INT, 0, error); }
+            return 0;
         }, arena));
     }
 
