@@ -11,6 +11,9 @@ import java.util.Objects;
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /** Made with this class, so that the first failure of a process may come where a stack ends. */
+    private static final EventRecorder RECORDER = EventRecorder.RECORDER;
+
     private final String operation;
     private final int errno;
 
@@ -25,7 +28,7 @@ public class FabricException extends RuntimeException {
         super(Objects.requireNonNull(message, "message"));
         this.operation = Objects.requireNonNull(operation, "operation");
         this.errno = errno;
-        EventRecorder.RECORDER.failed(operation, errno, message);
+        RECORDER.failed(operation, errno, message);
     }
 
     /** {@return the C call that failed, such as {@code fi_domain}} */

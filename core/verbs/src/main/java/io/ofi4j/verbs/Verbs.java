@@ -21,6 +21,13 @@ import java.util.stream.Collectors;
 public final class Verbs {
     private static final Verbs INSTANCE = new Verbs();
 
+    /** The classes of this package that have constants to initialize. */
+    private static final List<Class<?>> CLASSES = List.of(Device.NodeType.class, Device.Transport.class,
+            DeviceAttributes.AtomicSupport.class, DeviceAttributes.OnDemandOperation.class, DeviceCapability.class,
+            PortAttributes.LinkLayer.class, PortAttributes.State.class, VerbsAccess.class, MemoryWindow.Type.class,
+            MemoryWindow.State.class, WorkKind.class, WorkStatus.class, CompletionBatch.class, ConnectionListener.class,
+            VerbsConnection.class, VerbsConnection.State.class);
+
     private Verbs() {}
 
     /**
@@ -31,7 +38,7 @@ public final class Verbs {
      */
     public static Verbs load() {
         try {
-            VerbsLibrary.ensureLoaded();
+            VerbsLibrary.ensureLoaded(CLASSES);
         } catch (VerbsLibrary.NotFound e) {
             throw new VerbsNotFoundException(e.getMessage(), e.getCause());
         }

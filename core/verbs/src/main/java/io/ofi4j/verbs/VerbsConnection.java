@@ -29,7 +29,7 @@ public final class VerbsConnection implements AutoCloseable {
     private static final Map<Long, DeviceContext> CONTEXTS = new ConcurrentHashMap<>();
     private static final OpenChildren ALL = OpenChildren.owned();
 
-    private enum State {
+    enum State {
         RESOLVED, REQUESTED, CONNECTED, DISCONNECTED, REJECTED, CLOSED
     }
 

@@ -70,8 +70,12 @@ public final class ContextOps {
 
     /** The number of completions, or an error below 0; ibv_poll_cq(3). */
     public int ibv_poll_cq(long queue, int entries, long completions) {
+        return poll(pollQueue, queue, entries, completions);
+    }
+
+    private static int poll(MemorySegment function, long queue, int entries, long completions) {
         try {
-            return (int) POLL_CQ.invokeExact(pollQueue, queue, entries, completions);
+            return (int) POLL_CQ.invokeExact(function, queue, entries, completions);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -79,8 +83,23 @@ public final class ContextOps {
 
     /** ibv_req_notify_cq(3). */
     public void ibv_req_notify_cq(long queue, boolean solicitedOnly) {
+        notify(requestNotification, queue, solicitedOnly);
+    }
+
+    private static void notify(long function, long queue, boolean solicitedOnly) {
         ErrnoCalls.check("ibv_req_notify_cq",
-                state -> (int) REQ_NOTIFY_CQ.invokeExact(requestNotification, queue, solicitedOnly ? 1 : 0));
+                state -> (int) REQ_NOTIFY_CQ.invokeExact(function, queue, solicitedOnly ? 1 : 0));
+    }
+
+    /**
+     * Links the calls of the data path, with a function that takes no arguments and returns 0. Where a first use came
+     * with too little stack, it would fail.
+     */
+    static void prepare() {
+        MemorySegment function = LibC.function("sched_yield");
+        post(function, 0, 0, 0);
+        poll(function, 0, 0, 0);
+        notify(function.address(), 0, false);
     }
 
     /** Whether the driver has windows at all. */

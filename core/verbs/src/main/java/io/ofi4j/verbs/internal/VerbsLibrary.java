@@ -23,10 +23,14 @@ public final class VerbsLibrary {
         NotFound(String message, Throwable cause) { super(message, cause); }
     }
 
-    /** Throws {@link NotFound}, or an IllegalCallerException if the JVM refuses native access. */
-    public static synchronized void ensureLoaded() {
+    /**
+     * Also initializes these classes, and those of this package. Throws {@link NotFound}, or an IllegalCallerException if
+     * the JVM refuses native access.
+     */
+    public static synchronized void ensureLoaded(List<Class<?>> used) {
         if (loaded) { return; }
         NativeAccess.require(() -> SignalGuard.call(() -> SONAMES.stream().map(VerbsLibrary::open).toList()));
+        Initialization.run(used);
         loaded = true;
     }
 
