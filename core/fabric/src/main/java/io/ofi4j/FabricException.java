@@ -11,7 +11,7 @@ import java.util.Objects;
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** Made with this class, so that the first failure of a process may come where a stack ends. */
+    /** Made with this class, which {@link Libfabric#load} initializes: the first failure may come where a stack ends. */
     private static final EventRecorder RECORDER = EventRecorder.RECORDER;
 
     private final String operation;
@@ -29,6 +29,10 @@ public class FabricException extends RuntimeException {
         this.operation = Objects.requireNonNull(operation, "operation");
         this.errno = errno;
         RECORDER.failed(operation, errno, message);
+    }
+
+    static void initialize() {
+        // as every first call of a static method does
     }
 
     /** {@return the C call that failed, such as {@code fi_domain}} */

@@ -130,6 +130,10 @@ public final class Libfabric {
     }
 
     private static final class Holder {
+        static {
+            FabricException.initialize();
+        }
+
         static final Libfabric INSTANCE = new Libfabric(Version.of(FabricCalls.fi_version()));
     }
 

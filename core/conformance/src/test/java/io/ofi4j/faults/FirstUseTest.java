@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
+import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
@@ -14,6 +16,7 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The first operations of a process come where the stack ends. Each test has a JVM of its own. */
@@ -33,6 +36,43 @@ class FirstUseTest {
         Forked.Result result = Forked.run(UsesDeeply.class, provider, "virtual");
 
         assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @Test
+    void aFailureThatIsFirstAtTheEndOfAStackLeavesLaterOnesWhatTheyAre() {
+        Forked.Result result = Forked.run(FailsDeeply.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("a later failure");
+    }
+
+    /** Loads libfabric with a whole stack, and first makes an exception without. */
+    static final class FailsDeeply {
+        private static int overflows;
+
+        public static void main(String[] arguments) throws InterruptedException {
+            Libfabric.load();
+            Thread thread = new Thread(null, FailsDeeply::dive, "diver", UsesDeeply.STACK);
+            thread.start();
+            if (!thread.join(Patience.seconds(60))) { throw new AssertionError("an exception at the end hangs"); }
+            if (overflows == 0) { throw new AssertionError("no stack has ended"); }
+            System.out.println(new FabricException("a later failure", "fi_domain", 5).getMessage());
+        }
+
+        private static void dive() {
+            try {
+                dive();
+            } catch (StackOverflowError e) {
+                overflows++;
+            }
+            try {
+                new FabricException("a failure", "fi_domain", 5);
+            } catch (StackOverflowError e) {
+                overflows++;
+            } catch (LinkageError e) {
+                return; // as the later one, which tells
+            }
+        }
     }
 
     /** Opens a pair with a whole stack, and first uses it without. */
