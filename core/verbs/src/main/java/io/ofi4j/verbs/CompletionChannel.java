@@ -3,8 +3,10 @@ package io.ofi4j.verbs;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.verbs.internal.ObjectCalls;
+import io.ofi4j.verbs.internal.Rollback;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
@@ -37,13 +39,16 @@ public final class CompletionChannel implements AutoCloseable {
         this.context = context;
         this.pointer = ObjectCalls.ibv_create_comp_channel(context.pointer);
         this.descriptor = ObjectCalls.descriptor(pointer);
-        Descriptors.nonBlocking(descriptor);
-        context.children.add(this);
+        Rollback.ifFails(() -> ObjectCalls.ibv_destroy_comp_channel(pointer), () -> {
+            Descriptors.nonBlocking(descriptor);
+            return this;
+        });
     }
 
-    void add(VerbsCompletionQueue queue) {
-        queues.put(queue.pointer.address(), queue);
-        children.add(queue);
+    /** Adds a queue that was just opened; closes it if that fails. */
+    void adopt(VerbsCompletionQueue queue) {
+        children.adopt(queue);
+        Rollback.ifFails(queue::close, () -> queues.put(queue.pointer.address(), queue));
     }
 
     void remove(VerbsCompletionQueue queue) {
@@ -68,6 +73,7 @@ public final class CompletionChannel implements AutoCloseable {
      *         stays set
      */
     public Optional<VerbsCompletionQueue> await(Duration deadline) {
+        StackRoom.require(); // an event that is taken, and not acknowledged, would keep its queue from closing
         long limit = Deadlines.nanos(deadline);
         long start = System.nanoTime();
         while (true) {
@@ -93,6 +99,7 @@ public final class CompletionChannel implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
+        StackRoom.require();
         if (closed) { return; }
         children.requireNone(this);
         closed = true;

@@ -2,8 +2,10 @@ package io.ofi4j.verbs;
 
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.CmCalls;
 import io.ofi4j.verbs.internal.CmEvents;
+import io.ofi4j.verbs.internal.Rollback;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
@@ -21,16 +23,18 @@ public final class ConnectionListener implements AutoCloseable {
     private volatile boolean closed;
     private boolean destroyed;
 
-    ConnectionListener(InetSocketAddress address, int backlog) {
-        this.id = CmCalls.rdma_create_id();
-        try {
+    private ConnectionListener(CmCalls.Id id, InetSocketAddress address) {
+        this.id = id;
+        this.address = address;
+    }
+
+    static ConnectionListener open(InetSocketAddress address, int backlog) {
+        StackRoom.require();
+        CmCalls.Id id = CmCalls.rdma_create_id();
+        return ALL.adopt(Rollback.ifFails(() -> CmCalls.destroy(id), () -> {
             CmCalls.listen(id, address, backlog);
-        } catch (Throwable t) {
-            CmCalls.destroy(id);
-            throw t;
-        }
-        this.address = new InetSocketAddress(address.getAddress(), CmCalls.port(id));
-        ALL.add(this);
+            return new ConnectionListener(id, new InetSocketAddress(address.getAddress(), CmCalls.port(id)));
+        }));
     }
 
     /** {@return the address at which it listens, with the actual port} */
@@ -46,6 +50,7 @@ public final class ConnectionListener implements AutoCloseable {
      * @throws FabricTimeoutException if none comes in time
      */
     public VerbsConnection next(Duration deadline) {
+        StackRoom.require();
         synchronized (waiting) {
             requireOpen();
             CmCalls.Event event = CmEventWait.expect(id, CmEvents.CONNECT_REQUEST, "the wait for a connection",
@@ -59,6 +64,7 @@ public final class ConnectionListener implements AutoCloseable {
     /** Stops listening, and rejects requests that wait; rdma_destroy_id(3). */
     @Override
     public void close() {
+        StackRoom.require();
         closed = true;
         synchronized (waiting) {
             if (destroyed) { return; }

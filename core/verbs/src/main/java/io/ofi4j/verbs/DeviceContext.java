@@ -1,6 +1,7 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.AttributeCodec;
 import io.ofi4j.verbs.internal.ContextOps;
 import io.ofi4j.verbs.internal.DeviceCalls;
@@ -98,17 +99,19 @@ public final class DeviceContext implements AutoCloseable {
 
     /** Opens a protection domain; ibv_alloc_pd(3). The caller closes it. */
     public ProtectionDomain openProtectionDomain() {
+        StackRoom.require();
         synchronized (lock) { // as in close()
             requireOpen();
-            return new ProtectionDomain(this);
+            return children.adopt(new ProtectionDomain(this));
         }
     }
 
     /** Opens a completion channel; ibv_create_comp_channel(3). The caller closes it. */
     public CompletionChannel openCompletionChannel() {
+        StackRoom.require();
         synchronized (lock) {
             requireOpen();
-            return new CompletionChannel(this);
+            return children.adopt(new CompletionChannel(this));
         }
     }
 
@@ -135,6 +138,7 @@ public final class DeviceContext implements AutoCloseable {
     }
 
     private VerbsCompletionQueue openQueue(int entries, CompletionChannel channel) {
+        StackRoom.require();
         requireOpen();
         int max = attributes.maximumCompletionEntries();
         if (entries < 1 || entries > max) {
@@ -151,7 +155,9 @@ public final class DeviceContext implements AutoCloseable {
     private VerbsCompletionQueue opened(int entries, CompletionChannel channel) {
         synchronized (lock) {
             requireOpen();
-            return new VerbsCompletionQueue(this, entries, channel);
+            VerbsCompletionQueue made = children.adopt(new VerbsCompletionQueue(this, entries, channel));
+            if (channel != null) { channel.adopt(made); }
+            return made;
         }
     }
 
@@ -161,10 +167,11 @@ public final class DeviceContext implements AutoCloseable {
      * @throws UnsupportedOperationException if the device has no XRC
      */
     public XrcDomain openXrcDomain() {
+        StackRoom.require();
         synchronized (lock) {
             requireOpen();
             require(DeviceCapability.XRC, "an XRC domain");
-            return new XrcDomain(this);
+            return children.adopt(new XrcDomain(this));
         }
     }
 
@@ -195,6 +202,7 @@ public final class DeviceContext implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (lock) {
             if (closed) { return; }
             children.requireNone(this);

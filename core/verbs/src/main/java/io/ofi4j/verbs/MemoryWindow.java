@@ -1,5 +1,6 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
@@ -60,8 +61,6 @@ public final class MemoryWindow implements AutoCloseable {
         this.domain = domain;
         this.type = type;
         this.pointer = domain.context.ops.ibv_alloc_mw(domain.pointer, type.ordinal() + 1);
-        domain.children.add(this);
-        domain.windows.add(this);
     }
 
     /** {@return the type} */
@@ -176,6 +175,7 @@ public final class MemoryWindow implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
+        StackRoom.require();
         if (state == State.CLOSED) { return; }
         if (state == State.BINDING || state == State.INVALIDATING) { throw wrongState("be closed", "free or bound"); }
         detach();

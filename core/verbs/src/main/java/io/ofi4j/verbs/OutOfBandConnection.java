@@ -1,6 +1,7 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.verbs.internal.QueuePairCalls;
+import io.ofi4j.verbs.internal.Rollback;
 import java.lang.foreign.MemorySegment;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -58,15 +59,12 @@ final class OutOfBandConnection {
 
     MemorySegment initialized(Supplier<MemorySegment> creation) {
         MemorySegment made = creation.get();
-        try {
+        return Rollback.ifFails(() -> QueuePairCalls.ibv_destroy_qp(made), () -> {
             boolean hasAtomics = context.attributes().atomics() != DeviceAttributes.AtomicSupport.NONE;
             QueuePairCalls.initialize(made, attributes.port(),
                     VerbsAccess.REMOTE & ~(hasAtomics ? 0 : VerbsAccess.REMOTE_ATOMIC.bit()));
             return made;
-        } catch (Throwable t) {
-            QueuePairCalls.ibv_destroy_qp(made);
-            throw t;
-        }
+        });
     }
 
     QueuePairAddress address(int number) {

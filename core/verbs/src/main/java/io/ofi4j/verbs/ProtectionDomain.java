@@ -1,8 +1,10 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.os.Machine;
 import io.ofi4j.verbs.internal.ObjectCalls;
+import io.ofi4j.verbs.internal.Rollback;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -27,7 +29,6 @@ public final class ProtectionDomain implements AutoCloseable {
     ProtectionDomain(DeviceContext context) {
         this.context = context;
         this.pointer = ObjectCalls.ibv_alloc_pd(context.pointer);
-        context.children.add(this);
     }
 
     /** {@return the device} */
@@ -84,13 +85,13 @@ public final class ProtectionDomain implements AutoCloseable {
                     "memory of a zero-based region begins at a page, at a multiple of " + Machine.PAGE);
         }
         long base = zeroBased ? 0 : memory.address();
+        StackRoom.require();
         synchronized (this) { // as in close()
             requireOpen();
             ObjectCalls.Region region = ObjectCalls.ibv_reg_mr_iova(pointer, memory, base,
                     access & ~VerbsAccess.ZERO_BASED.bit());
-            VerbsMemoryRegion made = new VerbsMemoryRegion(this, region, memory, base, access);
-            children.add(made);
-            return made;
+            return children.adopt(Rollback.ifFails(() -> ObjectCalls.ibv_dereg_mr(region.pointer()),
+                    () -> new VerbsMemoryRegion(this, region, memory, base, access)));
         }
     }
 
@@ -119,6 +120,7 @@ public final class ProtectionDomain implements AutoCloseable {
      *         fewer operations
      */
     public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
+        StackRoom.require();
         requireOpen();
         return new QueuePairOpening(this, attributes).openOutOfBand();
     }
@@ -129,11 +131,16 @@ public final class ProtectionDomain implements AutoCloseable {
      * @throws UnsupportedOperationException if the device has no windows of this type
      */
     public synchronized MemoryWindow openWindow(MemoryWindow.Type type) {
+        StackRoom.require();
         requireOpen();
         context.require(
                 type == MemoryWindow.Type.ONE ? DeviceCapability.MEM_WINDOW : DeviceCapability.MEM_WINDOW_TYPE_2B,
                 "a memory window of type " + type);
-        return new MemoryWindow(this, type);
+        MemoryWindow made = children.adopt(new MemoryWindow(this, type));
+        return Rollback.ifFails(made::close, () -> {
+            windows.add(made);
+            return made;
+        });
     }
 
     void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
@@ -148,6 +155,7 @@ public final class ProtectionDomain implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             if (closed) { return; }
             children.requireNone(this);

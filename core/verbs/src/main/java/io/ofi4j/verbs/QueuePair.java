@@ -3,6 +3,7 @@ package io.ofi4j.verbs;
 import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.Opcodes;
 import io.ofi4j.verbs.internal.QueuePairCalls;
 import io.ofi4j.verbs.internal.WorkRequest;
@@ -119,6 +120,7 @@ public final class QueuePair implements AutoCloseable {
      */
     public void connect(QueuePairAddress peer) {
         OutOfBandConnection outOfBand = requireOutOfBand();
+        StackRoom.require();
         synchronized (this) {
             if (closed || connected) {
                 throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
@@ -352,6 +354,7 @@ public final class QueuePair implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (lock) {
             synchronized (this) { // so that fail() need not wait for rdma_cm
                 if (closed) { return; }
@@ -370,7 +373,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    void destroy() {
+    private void destroy() {
         try {
             destroy.accept(pointer);
         } finally {

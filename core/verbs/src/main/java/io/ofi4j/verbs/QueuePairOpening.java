@@ -1,6 +1,7 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.verbs.internal.QueuePairCalls;
+import io.ofi4j.verbs.internal.Rollback;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -79,21 +80,14 @@ final class QueuePairOpening {
 
     private static QueuePair wrapped(MemorySegment pointer, Consumer<MemorySegment> destroy,
             Function<MemorySegment, QueuePair> wrap) {
-        try {
-            return wrap.apply(pointer);
-        } catch (Throwable t) {
-            destroy.accept(pointer);
-            throw t;
-        }
+        return Rollback.ifFails(() -> destroy.accept(pointer), () -> wrap.apply(pointer));
     }
 
     private static void register(QueuePair made) {
-        try {
+        Rollback.ifFails(made::close, () -> {
             made.register();
-        } catch (Throwable t) {
-            made.destroy();
-            throw t;
-        }
+            return made;
+        });
     }
 
     @Override

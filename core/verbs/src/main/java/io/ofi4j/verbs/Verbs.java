@@ -1,7 +1,9 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.DeviceCalls;
+import io.ofi4j.verbs.internal.Rollback;
 import io.ofi4j.verbs.internal.VerbsLibrary;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -59,18 +61,15 @@ public final class Verbs {
      */
     public DeviceContext open(String device) {
         Objects.requireNonNull(device, "device");
+        StackRoom.require();
         MemorySegment context = DeviceCalls.ibv_open_device(device);
         if (context == null) {
             String names = devices().stream().map(Device::name).collect(Collectors.joining(", "));
             throw new IllegalArgumentException("there is no RDMA device '" + device + "'; this machine has "
                     + (names.isEmpty() ? "none (check with 'rdma link')" : names));
         }
-        try {
-            return new DeviceContext(context, device, true);
-        } catch (Throwable t) {
-            DeviceCalls.ibv_close_device(context);
-            throw t;
-        }
+        return Rollback.ifFails(() -> DeviceCalls.ibv_close_device(context),
+                () -> new DeviceContext(context, device, true));
     }
 
     /**
@@ -83,7 +82,7 @@ public final class Verbs {
      */
     public ConnectionListener listen(InetSocketAddress address, int backlog) {
         if (backlog < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + backlog); }
-        return new ConnectionListener(resolved(address), backlog);
+        return ConnectionListener.open(resolved(address), backlog);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.ofi4j.verbs;
 
 import io.ofi4j.FabricException;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.verbs.internal.ObjectCalls;
@@ -45,8 +46,6 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         this.channel = channel;
         this.pointer = ObjectCalls.ibv_create_cq(context.pointer, size,
                 channel == null ? MemorySegment.NULL : channel.pointer);
-        context.children.add(this);
-        if (channel != null) { channel.add(this); }
     }
 
     /** {@return the number of entries} */
@@ -291,6 +290,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         guard.enter();
         try {
             if (closed) { return; }

@@ -3,10 +3,12 @@ package io.ofi4j.verbs;
 import io.ofi4j.FabricException;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.verbs.internal.CmCalls;
 import io.ofi4j.verbs.internal.CmEvents;
 import io.ofi4j.verbs.internal.DeviceCalls;
+import io.ofi4j.verbs.internal.Rollback;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -46,7 +48,6 @@ public final class VerbsConnection implements AutoCloseable {
         this.data = data;
         this.port = CmCalls.devicePort(id);
         this.context = CONTEXTS.computeIfAbsent(CmCalls.context(id).address(), address -> opened(id));
-        ALL.add(this);
     }
 
     /** {@return the context of the device} librdmacm opens a device once, and keeps it open. */
@@ -57,26 +58,20 @@ public final class VerbsConnection implements AutoCloseable {
 
     static VerbsConnection resolve(InetSocketAddress source, InetSocketAddress peer, Duration deadline) {
         int milliseconds = Math.clamp(TimeUnit.NANOSECONDS.toMillis(Deadlines.nanos(deadline)), 1, Integer.MAX_VALUE);
+        StackRoom.require();
         CmCalls.Id id = CmCalls.rdma_create_id();
-        try {
+        return ALL.adopt(Rollback.ifFails(() -> CmCalls.destroy(id), () -> {
             CmCalls.rdma_resolve_addr(id, source, peer, milliseconds);
             CmEventWait.expect(id, CmEvents.ADDRESS_RESOLVED, "rdma_resolve_addr", deadline, () -> false);
             CmCalls.rdma_resolve_route(id, milliseconds);
             CmEventWait.expect(id, CmEvents.ROUTE_RESOLVED, "rdma_resolve_route", deadline, () -> false);
             return new VerbsConnection(id, State.RESOLVED, new byte[0]);
-        } catch (Throwable t) {
-            CmCalls.destroy(id);
-            throw t;
-        }
+        }));
     }
 
     static VerbsConnection requested(CmCalls.Id id, byte[] data) {
-        try {
-            return new VerbsConnection(id, State.REQUESTED, data);
-        } catch (Throwable t) {
-            CmCalls.destroy(id);
-            throw t;
-        }
+        return ALL.adopt(
+                Rollback.ifFails(() -> CmCalls.destroy(id), () -> new VerbsConnection(id, State.REQUESTED, data)));
     }
 
     /** {@return the device of the connection, in which the domain and the queues of its queue pair must be opened} */
@@ -104,6 +99,7 @@ public final class VerbsConnection implements AutoCloseable {
      *         have
      */
     public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
+        StackRoom.require();
         require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
         require(!hasQueuePair(), "open a second queue pair");
         if (domain.context != context) {
@@ -133,6 +129,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws io.ofi4j.FabricTimeoutException if the peer does not answer in time; close the connection then
      */
     public synchronized void connect(byte[] request, Duration deadline) {
+        StackRoom.require();
         require(state == State.RESOLVED && hasQueuePair(), "connect");
         requireLength(request, MAXIMUM_REQUEST_DATA);
         CmCalls.rdma_connect(id, parameters(request));
@@ -148,6 +145,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws io.ofi4j.FabricTimeoutException if the peer does not confirm in time; close the connection then
      */
     public synchronized void accept(byte[] answer, Duration deadline) {
+        StackRoom.require();
         require(state == State.REQUESTED && hasQueuePair(), "accept");
         requireLength(answer, MAXIMUM_ANSWER_DATA);
         CmCalls.rdma_accept(id, parameters(answer));
@@ -174,6 +172,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws IllegalArgumentException if the data is longer
      */
     public synchronized void reject(byte[] answer) {
+        StackRoom.require();
         require(state == State.REQUESTED, "reject");
         requireLength(answer, MAXIMUM_ANSWER_DATA);
         CmCalls.rdma_reject(id, answer);
@@ -197,6 +196,7 @@ public final class VerbsConnection implements AutoCloseable {
 
     /** {@return whether the peer has disconnected or its process has ended} It reads the events that are there. */
     public synchronized boolean isDisconnected() {
+        StackRoom.require();
         require(state == State.CONNECTED || state == State.DISCONNECTED, "tell whether it is disconnected");
         if (state == State.CONNECTED && CmCalls.next(id) != null) { // an event of any kind ends the connection
             state = State.DISCONNECTED;
@@ -220,6 +220,7 @@ public final class VerbsConnection implements AutoCloseable {
      * {@link WorkStatus#FLUSHED}.
      */
     public synchronized void disconnect() {
+        StackRoom.require();
         require(state == State.CONNECTED || state == State.DISCONNECTED, "disconnect");
         int errno = CmCalls.rdma_disconnect(id);
         if (errno != 0 && errno != Errno.EINVAL) { // EINVAL says that the connection has ended already
@@ -236,6 +237,7 @@ public final class VerbsConnection implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
+        StackRoom.require();
         if (state == State.CLOSED) { return; }
         if (queuePair != null) { queuePair.close(); }
         state = State.CLOSED;

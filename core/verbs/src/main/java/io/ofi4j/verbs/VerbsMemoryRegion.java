@@ -1,6 +1,7 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.ObjectCalls;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -79,6 +80,7 @@ public final class VerbsMemoryRegion implements AutoCloseable {
      */
     @Override
     public void close() {
+        StackRoom.require();
         synchronized (this) {
             if (closed) { return; }
             windows.requireNone(this);

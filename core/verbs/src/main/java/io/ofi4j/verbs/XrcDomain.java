@@ -1,6 +1,7 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.StackRoom;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -18,7 +19,6 @@ public final class XrcDomain implements AutoCloseable {
     XrcDomain(DeviceContext context) {
         this.context = context;
         this.pointer = context.extended.ibv_open_xrcd();
-        context.children.add(this);
     }
 
     /**
@@ -29,8 +29,9 @@ public final class XrcDomain implements AutoCloseable {
      * @throws IllegalArgumentException if the device has no such port, or the port has no such address
      */
     public synchronized XrcTarget openTarget(QueuePairAttributes attributes) {
+        StackRoom.require();
         if (closed) { throw new IllegalStateException(this + " is closed"); }
-        return new XrcTarget(this, attributes);
+        return children.adopt(new XrcTarget(this, attributes));
     }
 
     /**
@@ -39,6 +40,7 @@ public final class XrcDomain implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
+        StackRoom.require();
         if (closed) { return; }
         children.requireNone(this);
         closed = true;

@@ -1,5 +1,6 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.QueuePairCalls;
 import java.lang.foreign.MemorySegment;
 
@@ -21,7 +22,6 @@ public final class XrcTarget implements AutoCloseable {
         this.pointer = outOfBand
                 .initialized(() -> QueuePairCalls.createXrcTarget(domain.context.extended, domain.pointer));
         this.number = QueuePairCalls.number(pointer);
-        domain.children.add(this);
     }
 
     /** {@return its address, for the peer's {@link QueuePair#connect}} */
@@ -35,6 +35,7 @@ public final class XrcTarget implements AutoCloseable {
      * @throws IllegalStateException if it is connected or closed
      */
     public synchronized void connect(QueuePairAddress peer) {
+        StackRoom.require();
         if (closed || connected) {
             throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
         }
@@ -45,6 +46,7 @@ public final class XrcTarget implements AutoCloseable {
     /** Destroys the target; ibv_destroy_qp(3). */
     @Override
     public synchronized void close() {
+        StackRoom.require();
         if (closed) { return; }
         closed = true;
         try {

@@ -68,14 +68,16 @@ public final class CmCalls {
 
     public static Id rdma_create_id() {
         MemorySegment channel = createChannel();
+        MemorySegment pointer = Rollback.ifFails(() -> rdma_destroy_event_channel(channel), () -> createId(channel));
+        return Rollback.ifFails(() -> destroy(pointer, channel), () -> id(pointer, channel));
+    }
+
+    private static MemorySegment createId(MemorySegment channel) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             ErrnoCalls.check("rdma_create_id",
                     state -> (int) CREATE_ID.invokeExact(state, channel, out, MemorySegment.NULL, RDMA_PS_TCP()));
-            return id(out.get(ADDRESS, 0), channel);
-        } catch (Throwable t) {
-            rdma_destroy_event_channel(channel);
-            throw t;
+            return out.get(ADDRESS, 0);
         }
     }
 
@@ -92,20 +94,11 @@ public final class CmCalls {
 
     /** Gives the identifier of a connection request a channel of its own, or destroys it; rdma_migrate_id(3). */
     public static Id adopt(MemorySegment pointer) {
-        MemorySegment channel;
-        try {
-            channel = createChannel();
-        } catch (Throwable t) {
-            destroy(pointer);
-            throw t;
-        }
-        try {
+        MemorySegment channel = Rollback.ifFails(() -> destroy(pointer), CmCalls::createChannel);
+        return Rollback.ifFails(() -> destroy(pointer, channel), () -> {
             ErrnoCalls.check("rdma_migrate_id", state -> (int) MIGRATE.invokeExact(state, pointer, channel));
             return id(pointer, channel);
-        } catch (Throwable t) {
-            destroy(pointer, channel);
-            throw t;
-        }
+        });
     }
 
     public static void destroy(Id id) { destroy(id.pointer, id.channel); }
