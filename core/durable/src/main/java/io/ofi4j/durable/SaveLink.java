@@ -21,6 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class SaveLink implements AutoCloseable {
     private static final int SLOTS = 64;
     private static final int MAX_ROUNDS = 4;
+    /** A peer may have this part of the free slots in flight. */
+    private static final int SHARES = 4;
 
     final Endpoint endpoint;
     final AddressVector peers;
@@ -155,6 +157,12 @@ final class SaveLink implements AutoCloseable {
     boolean isHalfFull() {
         return free.cardinality() < SLOTS / 2;
     }
+
+    /**
+     * {@return the number of messages to one peer that may be in flight now} Some providers keep those that a peer does
+     * not take: they leave slots for the other peers.
+     */
+    int share() { return Math.max(1, free.cardinality() / SHARES); }
 
     /** {@return the body of the message that the next {@link #send} sends; null if all slots are in flight} */
     SaveMessage nextMessage(int kind) {

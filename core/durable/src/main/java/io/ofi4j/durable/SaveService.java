@@ -146,6 +146,8 @@ public final class SaveService implements AutoCloseable {
         boolean isBlocked;
         /** The number of its requests that are not answered yet. */
         int unanswered;
+        /** The number of messages to it that have not been sent yet. */
+        int inFlight;
 
         Writer(EndpointAddress address, Peer peer, long number) {
             this.address = address;
@@ -205,7 +207,11 @@ public final class SaveService implements AutoCloseable {
             public void received(SaveMessage message, int kind, long length) { take(message, kind, length); }
 
             @Override
-            public void sent(Object about) { if (((Writer) about).number < 0) { forget((Writer) about); } }
+            public void sent(Object about) {
+                Writer writer = (Writer) about;
+                writer.inFlight--;
+                if (writer.number < 0) { forget(writer); }
+            }
 
             @Override
             public void failed(Object about, CompletionError error) { forget((Writer) about); }
@@ -500,7 +506,8 @@ public final class SaveService implements AutoCloseable {
         Writer writer = answer.writer;
         // The writer of a welcome may not exist. Some providers keep such a message for minutes: leave room for others.
         boolean takesNoPlace = !writer.isProven && link.isHalfFull();
-        SaveMessage message = takesNoPlace && writer.number < 0 ? null : link.nextMessage(answer.kind);
+        boolean hasNoRoom = writer.inFlight >= link.share() || takesNoPlace && writer.number < 0;
+        SaveMessage message = hasNoRoom ? null : link.nextMessage(answer.kind);
         try {
             if (message != null) {
                 message.put(Field.ID, answer.id).put(Field.STATUS, answer.error).put(Field.WRITER, writer.number)
@@ -509,6 +516,7 @@ public final class SaveService implements AutoCloseable {
                         ? link.inject(SaveMessage.LENGTH, writer.peer)
                         : link.send(SaveMessage.LENGTH, writer.peer, writer)) {
                     writer.unanswered--;
+                    if (!takesNoPlace) { writer.inFlight++; }
                     if (answer.kind == SaveMessage.ANSWER) { answered++; }
                     return true;
                 }

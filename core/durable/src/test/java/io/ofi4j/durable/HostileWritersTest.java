@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Messages;
 import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.durable.SaveMessage.Field;
@@ -15,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -29,6 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HostileWritersTest {
     /** More than there are places for messages that are on their way: ofi_rxd keeps those to nobody for a minute. */
     private static final int MANY = 80;
+    /** Enough to take and to answer what has come. */
+    private static final int POLLS = 10_000;
 
     /** As many saves as may be under way, and a second word about their service. */
     @ParameterizedTest
@@ -95,6 +99,51 @@ class HostileWritersTest {
                 return pair.completed.stream().filter(token -> token == -5).count() > before;
             }, Pair.DEADLINE);
         }
+    }
+
+    /** It asks as often as it may, and polls no more: over datagrams the answers to it stay in flight. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aWriterThatTakesNoAnswersHoldsUpNoOther(String provider) {
+        try (Saving pair = new Saving(Saving.hints(provider));
+                Pair silent = new Pair(Saving.hints(provider));
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE);
+                MemoryRegion body = silent.domain.allocate(SaveMessage.ROOM, Access.SEND);
+                MemoryRegion welcome = silent.domain.allocate(SaveMessage.ROOM, Access.RECEIVE)) {
+            Messages messages = silent.endpoint.messages();
+            Peer service = silent.vector.insert(pair.service.ticket().address());
+            SaveMessage message = new SaveMessage(body.segment()).begin(SaveMessage.GREETING);
+            messages.receive(welcome, 0, SaveMessage.ROOM, 1);
+            int length = message.address(silent.endpoint.address().encode());
+            pollBoth(pair, silent, () -> messages.trySend(body, 0, length, service, 2));
+            pollBoth(pair, silent, () -> silent.completed.size() == 2);
+            SaveMessage answer = new SaveMessage(welcome.segment());
+            message.begin(SaveMessage.REQUEST).put(Field.WRITER, answer.get(Field.WRITER))
+                    .put(Field.SECRET, answer.get(Field.SECRET)).put(Field.KEY, target.remote().key())
+                    .put(Field.ADDRESS, target.remote().base()).put(Field.LENGTH, target.length());
+            for (int request = 0; request < SaveService.MAX_REQUESTS; request++) {
+                messages.trySend(body, 0, SaveMessage.LENGTH, service, 3);
+            }
+            Waiting.YIELD.until(() -> {
+                pair.pollFar();
+                return pair.service.answered() > 0;
+            }, Pair.DEADLINE);
+            for (int poll = 0; poll < POLLS; poll++) {
+                pair.pollFar();
+            }
+
+            pair.saver.saveThrough(pair.far, pair.service.ticket());
+            pair.saver.save(pair.far, target.remote(), Durability.DELIVERED, 1);
+            pair.await(1);
+        }
+    }
+
+    private static void pollBoth(Saving pair, Pair other, BooleanSupplier until) {
+        Waiting.YIELD.until(() -> {
+            pair.pollFar();
+            other.poll();
+            return until.getAsBoolean();
+        }, Pair.DEADLINE);
     }
 
     /** Addresses that nobody has: of an endpoint that is gone, and of ports where nobody listens. */
