@@ -21,6 +21,12 @@ enum HostileCase {
     CLOSES(Over.TRANSFERS, HostileCloses::run),
     /** Endpoints close, in any order, while messages wait that nobody has received. */
     UNTAKEN(Over.MESSAGES, HostileUntaken::run),
+    /** Savers of one process and another come and go, or are left alone with saves in flight. */
+    SAVERS(Over.RMA, HostileSavers::run),
+    /** Clients of a save service and of a rendezvous lie, flood it and go, beside honest ones. */
+    LIARS(Over.RMA, HostileLiars::run),
+    /** The owner of a mapped file, and who saves it, are killed, and others take their places. */
+    RESTARTS(Over.RMA, HostileRestarts::run),
     /** Every thread is interrupted again and again. */
     INTERRUPTS(Over.TRANSFERS, HostileInterrupts::run),
     /** Threads change, read and await one counter at once. */
