@@ -1,6 +1,7 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.support.TestProviders;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The kinds of hostile programs, each of many rounds. */
@@ -27,6 +28,10 @@ enum HostileCase {
     LIARS(Over.RMA, HostileLiars::run),
     /** The owner of a mapped file, and who saves it, are killed, and others take their places. */
     RESTARTS(Over.RMA, HostileRestarts::run),
+    /** A disk fails and works again, and anybody is told of its errors. */
+    FAILING_DISKS(Over.RMA, HostileDisks::run),
+    /** A C program ends a JVM in the middle of what it does, and goes on with libfabric. */
+    ENDED_JVM(Over.RMA, HostileGuests::run),
     /** Every thread is interrupted again and again. */
     INTERRUPTS(Over.TRANSFERS, HostileInterrupts::run),
     /** Threads change, read and await one counter at once. */
@@ -100,6 +105,13 @@ enum HostileCase {
             case TRANSFERS -> TestProviders.transfers();
             case DEVICES -> HostileVerbs.devices();
         };
+    }
+
+    /** {@return why this machine cannot run it; empty if it can} */
+    Optional<String> whyNot() {
+        return this == FAILING_DISKS
+                ? HostileDisks.whyNot()
+                : this == ENDED_JVM ? HostileGuests.whyNot() : Optional.empty();
     }
 
     /** Whether it is one thread that does all: the same seed does the same then. */

@@ -2,12 +2,14 @@ package io.ofi4j.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.Rounds;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -55,6 +57,9 @@ class HostileTest {
     static void survive(HostileCase program, long seconds, long steps) {
         List<String> providers = program.providers().toList();
         assumeFalse(providers.isEmpty(), "none of the chosen providers is of this kind");
+        Optional<String> whyNot = program.whyNot();
+        whyNot.ifPresent(why -> System.out.println(program + " is skipped: " + why));
+        assumeTrue(whyNot.isEmpty(), () -> program + ": " + whyNot.get());
         long patience = providers.size() * (seconds + Patience.seconds(100).toSeconds());
         String heap = program == HostileCase.ERRORS ? "-Xmx64m" : "-Xmx256m"; // so that it is soon full
         HostileJvm jvm = HostileJvm.chosen();
