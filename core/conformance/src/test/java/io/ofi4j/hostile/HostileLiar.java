@@ -33,6 +33,7 @@ final class HostileLiar implements CompletionHandler, AutoCloseable {
     private static final int ROOM = 512;
     private static final int SLOTS = 32;
     private static final int FLOOD = 200;
+    private static final int POLLS = 20;
     private static final int FIRST_FIELD = 8;
     private static final int WRITER = 16;
     private static final int SECRET = 24;
@@ -69,6 +70,7 @@ final class HostileLiar implements CompletionHandler, AutoCloseable {
         for (int slot = 0; takesAnswers && slot < SLOTS; slot++) {
             receive(SLOTS + slot);
         }
+        if (random.nextInt(4) > 0) { greet(endpoint.address().encode(), true); }
     }
 
     private void receive(int slot) {
@@ -169,8 +171,12 @@ final class HostileLiar implements CompletionHandler, AutoCloseable {
         return isSent[0];
     }
 
-    /** Polls, if it does. */
-    void poll() { if (random.nextInt(4) > 0) { queue.poll(this, SLOTS); } }
+    /** Polls some times, or is silent. */
+    private void poll() {
+        for (int polls = random.nextInt(takesAnswers ? POLLS : 2); polls > 0; polls--) {
+            queue.poll(this, SLOTS);
+        }
+    }
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
