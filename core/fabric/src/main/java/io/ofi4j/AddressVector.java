@@ -381,9 +381,7 @@ public final class AddressVector implements AutoCloseable {
     /**
      * Whether libfabric knows the address: not if the endpoint was of this process and is closed, over some providers.
      */
-    private boolean isKnown(Peer.Entry entry) {
-        return entries.get(entry.address) == entry;
-    }
+    private boolean isKnown(Peer.Entry entry) { return entries.get(entry.address) == entry; }
 
     private void requireContained(Peer peer) {
         if (peer.vector != this || peer.isRemoved()) {

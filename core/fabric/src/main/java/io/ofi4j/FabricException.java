@@ -11,7 +11,9 @@ import java.util.Objects;
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** Made with this class, which {@link Libfabric#load} initializes: the first failure may come where a stack ends. */
+    /**
+     * Made with this class, which {@link Libfabric#load} initializes: the first failure may come where a stack ends.
+     */
     private static final EventRecorder RECORDER = EventRecorder.RECORDER;
 
     private final String operation;

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * C programs that use libfabric before, beside and after a JVM in the same process, which uses ofi4j and is ended in
- * the middle of whatever it does: what C does is right at any time, errors included. Each has a process of its own, since a
- * process can have one JVM only.
+ * the middle of whatever it does: what C does is right at any time, errors included. Each has a process of its own,
+ * since a process can have one JVM only.
  */
 final class HostileGuests {
     private static final Path SOURCE = Path.of("src", "test", "c", "ended_jvm.c");

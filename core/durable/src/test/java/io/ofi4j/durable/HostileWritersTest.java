@@ -113,7 +113,7 @@ class HostileWritersTest {
             Messages messages = silent.endpoint.messages();
             Peer service = silent.vector.insert(pair.service.ticket().address());
             SaveMessage message = new SaveMessage(body.segment()).begin(SaveMessage.GREETING);
-            messages.receive(welcome, 0, SaveMessage.ROOM, 1);
+            messages.receive(welcome.slice(0, SaveMessage.ROOM), 1);
             int length = message.address(silent.endpoint.address().encode());
             pollBoth(pair, silent, () -> messages.trySend(body, 0, length, service, 2));
             pollBoth(pair, silent, () -> silent.completed.size() == 2);

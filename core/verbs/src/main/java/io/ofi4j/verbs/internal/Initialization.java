@@ -38,9 +38,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Initializes the classes that hold method handles, layouts or other constants, when the libraries are loaded. A class whose
- * initialization ends the stack of some thread can never be used again: the first poll or close of a process may come
- * deep in a recursion.
+ * Initializes the classes that hold method handles, layouts or other constants, when the libraries are loaded. A class
+ * whose initialization ends the stack of some thread can never be used again: the first poll or close of a process may
+ * come deep in a recursion.
  */
 final class Initialization {
     private static final List<Class<?>> CLASSES = List.of(Functions.class, NativeWords.class, LibC.class,

@@ -24,8 +24,8 @@ public final class VerbsLibrary {
     }
 
     /**
-     * Also initializes these classes, and those of this package. Throws {@link NotFound}, or an IllegalCallerException if
-     * the JVM refuses native access.
+     * Also initializes these classes, and those of this package. Throws {@link NotFound}, or an IllegalCallerException
+     * if the JVM refuses native access.
      */
     public static synchronized void ensureLoaded(List<Class<?>> used) {
         if (loaded) { return; }
