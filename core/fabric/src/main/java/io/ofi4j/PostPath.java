@@ -39,8 +39,9 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     final long defaultFlags;
     /** The endpoint's number, with {@link ContextSlab#SILENT} if successful operations are not reported. */
     final long number;
-    /** Of operations without flags of their own. */
+    /** The most bytes of an operation with the default flags. */
     final long maximumMessageSize;
+    /** The most bytes of an operation with flags of its own. */
     final long maximumWithFlags;
     final long injectSize;
     private final long reported;

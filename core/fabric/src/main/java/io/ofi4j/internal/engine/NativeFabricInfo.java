@@ -24,14 +24,52 @@ import java.util.Optional;
 import java.util.Set;
 
 /** A result of fi_getinfo(3): an info with its native struct and the quirks of its provider. */
-public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttributes transmit,
-        ReceiveAttributes receive, EndpointAttributes endpoint, DomainAttributes domain,
-        FabricAttributes fabric) implements FabricInfo {
+public final class NativeFabricInfo implements FabricInfo {
+    private final InfoHandle handle;
+    private final Version runtime;
+    private final TransmitAttributes transmit;
+    private final ReceiveAttributes receive;
+    private final EndpointAttributes endpoint;
+    private final DomainAttributes domain;
+    private final FabricAttributes fabric;
+    /** Chosen once, on first use: most infos are only looked at. */
+    private Quirks quirks;
 
     public NativeFabricInfo(InfoHandle handle, Version runtime) {
         this(handle, runtime, Attributes.transmit(handle), Attributes.receive(handle), Attributes.endpoint(handle),
                 Attributes.domain(handle), Attributes.fabric(handle));
     }
+
+    /** With attributes in place of those of the native struct. */
+    public NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttributes transmit, ReceiveAttributes receive,
+            EndpointAttributes endpoint, DomainAttributes domain, FabricAttributes fabric) {
+        this.handle = handle;
+        this.runtime = runtime;
+        this.transmit = transmit;
+        this.receive = receive;
+        this.endpoint = endpoint;
+        this.domain = domain;
+        this.fabric = fabric;
+    }
+
+    public InfoHandle handle() { return handle; }
+
+    public Version runtime() { return runtime; }
+
+    @Override
+    public TransmitAttributes transmit() { return transmit; }
+
+    @Override
+    public ReceiveAttributes receive() { return receive; }
+
+    @Override
+    public EndpointAttributes endpoint() { return endpoint; }
+
+    @Override
+    public DomainAttributes domain() { return domain; }
+
+    @Override
+    public FabricAttributes fabric() { return fabric; }
 
     /** {@return an info as the only implementation of its interface} */
     public static NativeFabricInfo of(FabricInfo info) {
@@ -92,7 +130,14 @@ public record NativeFabricInfo(InfoHandle handle, Version runtime, TransmitAttri
     }
 
     /** {@return what is known of its provider} */
-    public Quirks chosenQuirks() { return Quirks.of(identity()); }
+    public Quirks chosenQuirks() {
+        Quirks chosen = quirks;
+        if (chosen == null) {
+            chosen = Quirks.of(identity());
+            quirks = chosen; // another thread may do the same: they are values
+        }
+        return chosen;
+    }
 
     @Override
     public String provider() { return fabric.provider(); }

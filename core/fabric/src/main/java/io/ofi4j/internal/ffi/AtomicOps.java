@@ -18,7 +18,7 @@ public final class AtomicOps {
     private final long endpoint;
     /** No operation is long: the provider's limit is some kilobytes. */
     private final boolean critical;
-    /** The functions. */
+    /** The pointers in the provider's table of functions, read once. */
     private final MemorySegment write;
     private final MemorySegment writev;
     private final MemorySegment writemsg;

@@ -16,7 +16,7 @@ public final class RmaOps {
     private final long endpoint;
     /** Up to this length calls are critical. */
     private final long limit;
-    /** The functions. */
+    /** The pointers in the provider's table of functions, read once. */
     private final MemorySegment read;
     private final MemorySegment readv;
     private final MemorySegment readmsg;

@@ -19,7 +19,7 @@ public final class TaggedOps {
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
     private final long receiveLimit;
-    /** The functions. */
+    /** The pointers in the provider's table of functions, read once. */
     private final MemorySegment recv;
     private final MemorySegment recvv;
     private final MemorySegment recvmsg;

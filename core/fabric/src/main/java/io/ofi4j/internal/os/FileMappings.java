@@ -120,7 +120,7 @@ public final class FileMappings {
         return mount.substring(mount.indexOf(" - ") + 3).split(" ")[0];
     }
 
-    /** The type for a file whose device is not that of its mount, as with btrfs. */
+    /** The type as the JDK finds it: on btrfs the device of a file is not that of its mount. */
     private static Optional<String> typeOf(String file) {
         try {
             return file.startsWith("/") ? Optional.of(Files.getFileStore(Path.of(file)).type()) : Optional.empty();

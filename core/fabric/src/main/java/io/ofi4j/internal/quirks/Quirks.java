@@ -23,8 +23,7 @@ import java.util.stream.Stream;
 
 /**
  * The seam for providers: what is known of one provider in one version of libfabric, and the hooks that work around it.
- * Chosen once for each object that is opened, by the only code in core that looks at a provider's name or compares
- * libfabric's version.
+ * Chosen once for each info, by the only code in core that looks at a provider's name or compares libfabric's version.
  */
 public final class Quirks {
     /** Which quirks are on: {@code none}, or their names with commas between them. Not set, all that apply are. */
