@@ -170,7 +170,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return contexts.capacity();
     }
 
-    /** {@return the number of operations in flight: accepted, their completion not read yet} */
+    /**
+     * {@return the number of operations in flight: accepted, their completion not read yet} One whose post a
+     * StackOverflowError or another Error has broken off counts, too, since the provider may have accepted it: until it
+     * completes, or its endpoint closes and reports it as canceled.
+     */
     public int operationsInFlight() {
         try (var _ = guard.enter()) {
             return contexts.inFlight();
@@ -182,8 +186,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * waits. If the handler throws, this method throws the same, and the remaining completions stay for the next poll.
      * The one that it was called with is handed out, also if a StackOverflowError came before its first statement.
      *
-     * <p>Where the stack ends inside this method, completions that libfabric has given, 64 at most, may be lost, and the
-     * places of their operations are free. Poll with some hundred kilobytes of stack left.
+     * <p>If the stack ends inside this method, the next poll hands out what was read and not handed out, each completion
+     * once. Two cases are left, which were never seen: if the stack ends in the JDK's code between the return of
+     * fi_cq_read and this method, what was read is lost, and its operations count as in flight until their endpoint
+     * closes; if it ends where the queue is unlocked, one completion is lost, and the next call throws
+     * IllegalStateException with this reason.
      *
      * @param handler receives the completions
      * @param limit the maximum number of completions, at least 1; one call returns no more than 64
@@ -249,7 +256,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         try (var _ = guard.enter()) {
             if (mustBeOpen) { completions.requireOpen(); }
             if (completions.isClosed()) { return false; }
-            found = completions.buffered() < contexts.capacity() && completions.readIntoBuffer();
+            found = completions.buffered() < contexts.capacity() && completions.fetchIntoBuffer();
             if (found) { blocking.wake(); }
         }
         completions.finishIdleRegions();
@@ -260,7 +267,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private boolean drop() {
         boolean found;
         try (var _ = guard.enter()) {
-            found = !completions.isClosed() && completions.readIntoBuffer();
+            found = !completions.isClosed() && completions.fetchIntoBuffer();
             completions.dropBuffered(failures);
         }
         completions.finishIdleRegions();
@@ -335,7 +342,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Reads everything that an endpoint has completed, before it is closed. */
     void drain() {
         try (var _ = guard.enterFromAnyThread()) {
-            while (!completions.isClosed() && completions.readIntoBuffer()) {
+            while (!completions.isClosed() && completions.fetchIntoBuffer()) {
                 blocking.wake();
             }
             if (isHidden()) { completions.dropBuffered(failures); }
@@ -361,7 +368,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void takeMessages(Endpoint endpoint) {
         Set<Capability> has = endpoint.info().capabilities();
         dataReceives.drain(endpoint.handle).run(has.contains(Capability.MSG), has.contains(Capability.TAGGED), () -> {
-            while (completions.readIntoBuffer()) {
+            while (completions.fetchIntoBuffer()) {
                 blocking.wake();
             }
         });

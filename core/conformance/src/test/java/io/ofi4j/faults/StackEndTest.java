@@ -23,7 +23,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Objects are opened and closed where the stack ends. Each test has a JVM of its own. */
+/** Calls where the stack ends. Each test has a JVM of its own. */
 @Tag("gate")
 class StackEndTest {
     @ForEachProvider
@@ -33,6 +33,15 @@ class StackEndTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("all is closed");
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void tokensThatWereAcceptedAtTheEndOfTheStackComeBackOnce(String provider) {
+        Forked.Result result = Forked.run(TokensAtStackEnd.class, "-Xint", provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("all tokens came back");
     }
 
     /** At each of the last frames of several stacks. A scope closes what an overflow has left open. */

@@ -43,6 +43,8 @@ public final class CompletionReader {
      * needed and the first batch is free. Otherwise null.
      */
     private Thread fastPathOwner;
+    /** Whether a batch may be {@link CqOps#BROKEN_OFF}; set after that, by any thread that polls. */
+    private volatile boolean hasBrokenOff;
     /** Whether operations may complete without an entry: then polls that find nothing finish closed regions, too. */
     private boolean selective;
     private long completed;
@@ -91,114 +93,163 @@ public final class CompletionReader {
 
     /** Hands at most {@code limit} completions to the handler. Returns their number. */
     public int poll(CompletionHandler handler, int limit) {
-        if (fastPathOwner != Thread.currentThread() || handler instanceof DetailedCompletionHandler) {
-            return pollInside(handler, limit);
+        boolean isFast = fastPathOwner == Thread.currentThread() && !(handler instanceof DetailedCompletionHandler);
+        try {
+            if (!isFast) { return pollInside(handler, limit); }
+            long found = first.readPlain(limit);
+            if (found == -Errno.EAGAIN) { return 0; }
+            first.fetchedPlain = (int) found;
+            return handOut(handler, limit, found);
+        } catch (Throwable t) { // its stores need no stack
+            if (isFast) {
+                first.state = CqOps.BROKEN_OFF;
+                hasBrokenOff = true;
+            }
+            if (hasBrokenOff) {
+                fastPathOwner = null;
+                try {
+                    bufferLeft();
+                } catch (Throwable _) {
+                    // the next poll does it
+                }
+            }
+            throw t;
         }
-        long found = first.readPlain(limit);
-        return found == -Errno.EAGAIN ? 0 : deliver(handler, limit, found);
     }
 
     /**
-     * Hands out what was read. A method of its own: where nearly all polls have found nothing, the compiler inlines
+     * Hands out what was fetched. A method of its own: where nearly all polls have found nothing, the compiler inlines
      * none of the calls that follow, and then this is the only one.
      */
-    private int deliver(CompletionHandler handler, int limit, long found) {
+    private int handOut(CompletionHandler handler, int limit, long found) {
         long context;
-        if (found != 1 || !isSimple(context = first.context(0))) { return handOut(handler, limit, found); }
-        completed++;
-        handler.onCompletion(tokenOfSimple(context), first.flags(0), first.length(0), first.data(0));
+        if (found != 1 || !isSimple(context = first.context(0))) { return handOutBatch(handler, limit, found); }
+        long flags = first.flags(0);
+        long length = first.length(0);
+        long data = first.data(0);
+        long token = completeSimple(context);
+        first.fetchedPlain = 0;
+        handler.onCompletion(token, flags, length, data);
         finishIdleRegions();
         return 1;
     }
 
     /** Few calls deep: see {@link io.ofi4j.internal.os.NativeWords}. */
-    private int handOut(CompletionHandler handler, int limit, long found) {
-        first.clearExtended(found);
-        int count = take(first, found);
-        if (count == 0 && found > 0) { count = read(first, limit); }
+    private int handOutBatch(CompletionHandler handler, int limit, long found) {
+        first.completeFetch();
+        int count = resolve(first, found);
+        if (count == 0 && found > 0) { count = fetch(first, limit); }
         if (count == 0) { return 0; }
+        if (count == ERROR) { return handOutError(handler); }
         begin(first);
-        return count == ERROR ? deliverError(handler, first) : deliverEntries(handler, first, count);
+        handOutEntries(handler, first, count);
+        return finishHandOut(count);
     }
 
     /** Polls a queue that threads share, or that has buffered entries, errors or details. */
     private int pollInside(CompletionHandler handler, int limit) {
-        CqOps batch = first;
-        int count;
+        CqOps batch = null;
+        int count = 0;
         long context;
         long token = 0;
         long flags = 0;
         long length = 0;
         long data = 0;
-        boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
-            if (needsFullPoll() || handler instanceof DetailedCompletionHandler) {
-                batch = idleBatch();
-                count = takeBuffered(batch, limit);
-            } else {
-                long found = batch.readPlain(limit);
-                // the usual case: the batch is free before the handler runs
-                if (found == 1 && isSimple(context = batch.context(0))) {
-                    count = SINGLE;
-                    completed++;
-                    token = tokenOfSimple(context);
-                    flags = batch.flags(0);
-                    length = batch.length(0);
-                    data = batch.data(0);
+            boolean entered = ThreadGuard.enter(guard, unlockedThread);
+            try {
+                if (needsFullPoll() || handler instanceof DetailedCompletionHandler) {
+                    batch = idleBatch();
+                    count = fetchBuffered(batch, limit);
                 } else {
-                    count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
+                    batch = first;
+                    long found = batch.readPlain(limit);
+                    batch.fetchedPlain = (int) found;
+                    // the usual case: the batch is free before the handler runs
+                    if (found == 1 && isSimple(context = batch.context(0))) {
+                        flags = batch.flags(0);
+                        length = batch.length(0);
+                        data = batch.data(0);
+                        token = completeSimple(context);
+                        batch.fetchedPlain = 0;
+                        count = SINGLE;
+                    } else {
+                        count = found == -Errno.EAGAIN ? 0 : resolvePlain(batch, limit, found);
+                    }
                 }
+                if (count > 0) { begin(batch); }
+            } catch (Throwable t) { // inside the guard, so that no other thread has taken the batch
+                if (batch != null) {
+                    batch.state = CqOps.BROKEN_OFF;
+                    hasBrokenOff = true;
+                    batch = null;
+                }
+                throw t;
+            } finally {
+                ThreadGuard.exit(guard, entered);
             }
-            if (count > 0 || count == ERROR) { begin(batch); }
-        } finally {
-            ThreadGuard.exit(guard, entered);
+            if (count == SINGLE) {
+                handler.onCompletion(token, flags, length, data);
+                finishIdleRegions();
+                return 1;
+            }
+            if (count == 0) {
+                if (selective) { finishIdleRegions(); }
+                return 0;
+            }
+            if (count == ERROR) { return handOutError(handler); }
+            handOutEntries(handler, batch, count);
+            batch = null; // it may be another thread's
+            return finishHandOut(count);
+        } catch (Throwable t) {
+            if (count > 0 && batch != null) {
+                batch.state = CqOps.BROKEN_OFF;
+                hasBrokenOff = true;
+            }
+            throw t;
         }
-        if (count == SINGLE) {
-            handler.onCompletion(token, flags, length, data);
-            finishIdleRegions();
-            return 1;
-        }
-        if (count == 0) {
-            if (selective) { finishIdleRegions(); }
-            return 0;
-        }
-        return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
     }
 
-    private int deliverEntries(CompletionHandler handler, CqOps batch, int count) {
-        int at = 0;
-        try {
-            if (handler instanceof DetailedCompletionHandler detailed) {
-                while (at < count) {
-                    int entry = at++;
-                    detailed.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry),
-                            batch.data(entry), batch.buffer(entry), batch.tag(entry), batch.source(entry));
-                }
+    /** Hands out all that is in a batch, which is free then. */
+    private static void handOutEntries(CompletionHandler handler, CqOps batch, int count) {
+        int entry = 0;
+        if (handler instanceof DetailedCompletionHandler detailed) {
+            while (entry < count) {
+                long token = batch.tokens[entry];
+                long flags = batch.flags(entry);
+                long length = batch.length(entry);
+                long data = batch.data(entry);
+                long buffer = batch.buffer(entry);
+                long tag = batch.tag(entry);
+                long source = batch.source(entry);
+                batch.handedOut = ++entry;
+                detailed.onCompletion(token, flags, length, data, buffer, tag, source);
             }
-            while (at < count) {
-                int entry = at++;
-                handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
-            }
-        } finally {
-            if (at < count) { bufferRest(batch, at, count); }
-            end(batch);
         }
+        while (entry < count) {
+            long token = batch.tokens[entry];
+            long flags = batch.flags(entry);
+            long length = batch.length(entry);
+            long data = batch.data(entry);
+            batch.handedOut = ++entry;
+            handler.onCompletion(token, flags, length, data);
+        }
+        batch.wanted = 0;
+        batch.handedOut = 0;
+        batch.markIdle();
+    }
+
+    private int finishHandOut(int count) {
+        setFastPathOwner();
         finishIdleRegions();
         return count;
     }
 
-    private void bufferRest(CqOps batch, int at, int end) {
-        try (var _ = guard.enter()) {
-            buffer(batch, at, end);
-            blocking.wake();
-        }
-    }
-
-    private int deliverError(CompletionHandler handler, CqOps batch) {
+    private int handOutError(CompletionHandler handler) {
         CompletionError error;
+        StackRoom.require(); // before the error is removed
         try (var _ = guard.enter()) {
-            end(batch);
-            error = takeError();
+            error = removeError();
         }
         if (error == null) { // another thread took it
             return 0;
@@ -245,9 +296,8 @@ public final class CompletionReader {
 
     /** Drops the completions that wait for a poll, and passes the errors; inside the guard. */
     public void dropBuffered(Consumer<CompletionError> failures) {
-        while (buffered.size() > 0) {
-            buffered.remove();
-        }
+        if (hasBrokenOff) { recover(); }
+        buffered.remove(buffered.size());
         for (CompletionError error = errors.poll(); error != null; error = errors.poll()) {
             failures.accept(error);
         }
@@ -262,6 +312,7 @@ public final class CompletionReader {
     /** A batch that is free: another thread, or the handler that polls, may be using the first. */
     private CqOps idleBatch() {
         requireOpen();
+        if (hasBrokenOff) { recover(); }
         for (CqOps batch : batches) {
             if (!batch.isBusy()) { return batch; }
         }
@@ -276,36 +327,47 @@ public final class CompletionReader {
      * Reads until there is something to hand out. Returns the number of entries, 0 if there are no more, or
      * {@link #ERROR}.
      */
-    private int read(CqOps batch, int limit) {
+    private int fetch(CqOps batch, int limit) {
         long found;
-        int taken;
+        int wanted;
         do {
             found = batch.fi_cq_read(Math.min(limit, BATCH));
-            taken = take(batch, found);
-        } while (taken == 0 && found > 0);
-        return taken;
+            wanted = resolve(batch, found);
+        } while (wanted == 0 && found > 0);
+        return wanted;
     }
 
-    /** As {@link #read}, after entries were read without tags and sources. */
-    private int takePlain(CqOps batch, int limit, long found) {
-        batch.clearExtended(found);
-        int taken = take(batch, found);
-        return taken == 0 && found > 0 ? read(batch, limit) : taken;
+    /** As {@link #fetch}, after entries were read without tags and sources. */
+    private int resolvePlain(CqOps batch, int limit, long found) {
+        batch.completeFetch();
+        int wanted = resolve(batch, found);
+        return wanted == 0 && found > 0 ? fetch(batch, limit) : wanted;
     }
 
-    /** Frees the slots of entries, replaces contexts by tokens, and drops silent entries. */
-    private int take(CqOps batch, long count) {
-        if (count <= 0) { return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count); }
-        completed += count;
-        int wanted = 0;
-        for (int entry = 0; entry < count; entry++) {
+    /** Resolves what a read has given. Returns as {@link #fetch}. */
+    private int resolve(CqOps batch, long found) {
+        if (found > 0) { return resolve(batch); }
+        return found == -Errno.EAGAIN || found == 0 ? 0 : fetchError(found);
+    }
+
+    /** Frees the slots of fetched entries, finds their tokens, and drops silent entries. Goes on where it broke off. */
+    private int resolve(CqOps batch) {
+        int fetched = batch.fetched;
+        int wanted = batch.wanted;
+        for (int entry = batch.resolved; entry < fetched; entry++) {
             long context = batch.context(entry);
             boolean isWanted = contexts.isWanted(context); // the usual case
             if (isWanted || !isDropped(context)) {
                 batch.copy(entry, wanted);
-                batch.context(wanted++, isWanted ? contexts.complete(context) : complete(context, batch.flags(entry)));
+                long token = isWanted ? contexts.complete(context) : complete(context, batch.flags(entry));
+                batch.tokens[wanted++] = token; // from here to the end of the turn are no calls
+                batch.wanted = wanted;
             }
+            batch.resolved = entry + 1;
         }
+        completed += fetched;
+        batch.fetched = 0;
+        batch.resolved = 0;
         return wanted;
     }
 
@@ -325,32 +387,36 @@ public final class CompletionReader {
                 || dataReceives.isEmpty() && !contexts.hasExternal() && !contexts.isInFlight(context);
     }
 
-    /** Frees the slot of a simple completion, if it has one. Returns its token. */
-    private long tokenOfSimple(long context) {
-        return contexts.isWanted(context) ? contexts.complete(context) : CompletionHandler.NO_TOKEN;
+    /** Frees the slot of a simple completion, if it has one, and counts it. Returns its token. */
+    private long completeSimple(long context) {
+        long token = contexts.isWanted(context) ? contexts.complete(context) : CompletionHandler.NO_TOKEN;
+        completed++;
+        return token;
     }
 
-    private int readError(long status) {
+    private int fetchError(long status) {
         bufferError(status);
         return errors.isEmpty() ? 0 : ERROR;
     }
 
-    /** As {@link #read}, with buffered entries first. */
-    private int takeBuffered(CqOps batch, int limit) {
+    /** As {@link #fetch}, with buffered entries first. */
+    private int fetchBuffered(CqOps batch, int limit) {
         int count = Math.min(Math.min(limit, BATCH), buffered.size());
         for (int entry = 0; entry < count; entry++) {
-            batch.put(entry, buffered.field(0), buffered.field(1), buffered.field(2), buffered.field(3),
-                    buffered.field(4), buffered.field(5), buffered.field(6));
-            buffered.remove();
+            batch.tokens[entry] = buffered.field(entry, 0);
+            batch.put(entry, buffered.field(entry, 1), buffered.field(entry, 2), buffered.field(entry, 3),
+                    buffered.field(entry, 4), buffered.field(entry, 5), buffered.field(entry, 6));
         }
+        buffered.remove(count);
+        batch.wanted = count; // no call before this: the entries are in one place only
         noteBuffered();
         if (count > 0) { return count; }
         if (!errors.isEmpty()) { return ERROR; }
-        return isReadable ? read(batch, limit) : 0;
+        return isReadable ? fetch(batch, limit) : 0;
     }
 
     /** The next error, or null if another thread took it. */
-    private CompletionError takeError() {
+    private CompletionError removeError() {
         CompletionError error = errors.poll();
         noteBuffered();
         return error;
@@ -366,7 +432,7 @@ public final class CompletionReader {
         fastPathOwner = selective || needsFullPoll() ? null : unlockedThread;
     }
 
-    private boolean needsFullPoll() { return attention || first.isBusy(); }
+    private boolean needsFullPoll() { return attention || hasBrokenOff || first.isBusy(); }
 
     /** Sets {@link #selective}: from now on, operations may complete without an entry. */
     public void dropSilent() {
@@ -376,11 +442,6 @@ public final class CompletionReader {
 
     private void begin(CqOps batch) {
         batch.markBusy();
-        setFastPathOwner();
-    }
-
-    private void end(CqOps batch) {
-        batch.markIdle();
         setFastPathOwner();
     }
 
@@ -400,6 +461,7 @@ public final class CompletionReader {
 
     private void bufferError(long status) {
         if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", parts.handle.provider()); }
+        StackRoom.require(); // before the error is read
         CqOps.ErrorEntry entry = bufferBatch.fi_cq_readerr(parts.endpoints.areEnabled(), parts.readsErrorData);
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
@@ -423,12 +485,41 @@ public final class CompletionReader {
         RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
     }
 
-    /** Buffers entries that the handler of a poll did not take. */
-    private void buffer(CqOps batch, int at, int end) {
-        for (int entry = at; entry < end; entry++) {
-            buffered.add(batch.context(entry), batch, entry);
+    /** After an exception: buffers what is left in batches, and wakes threads that wait for it. */
+    private void bufferLeft() {
+        try (var _ = guard.enter()) {
+            if (recover()) { blocking.wake(); }
         }
-        noteBuffered();
+    }
+
+    /** Buffers the entries that are left in batches whose use an exception broke off. Returns whether there are any. */
+    private boolean recover() {
+        hasBrokenOff = false; // first: another thread may be about to set it
+        try {
+            int before = buffered.size();
+            for (CqOps batch : batches) {
+                if (batch.state == CqOps.BROKEN_OFF) { buffer(batch); }
+            }
+            if (bufferBatch.state == CqOps.BROKEN_OFF) { buffer(bufferBatch); }
+            noteBuffered();
+            return buffered.size() > before;
+        } catch (Throwable t) {
+            hasBrokenOff = true;
+            throw t;
+        }
+    }
+
+    /** Buffers the entries of a batch that were not handed out, which is free then. Goes on where it broke off. */
+    private void buffer(CqOps batch) {
+        batch.completeFetch();
+        resolve(batch);
+        for (int entry = batch.handedOut; entry < batch.wanted; entry++) {
+            buffered.add(batch.tokens[entry], batch, entry);
+            batch.handedOut = entry + 1;
+        }
+        batch.wanted = 0;
+        batch.handedOut = 0;
+        batch.markIdle();
     }
 
     /** Buffers the completion of an operation that needs no transfer. Returns false if the buffer is full. */
@@ -441,34 +532,42 @@ public final class CompletionReader {
     }
 
     /** Reads a batch into the buffer. Returns whether there was a completion or an error. */
-    public boolean readIntoBuffer() {
-        return isReadable && bufferRead(bufferBatch.fi_cq_read(BATCH));
+    public boolean fetchIntoBuffer() {
+        return isReadable && fetchIntoBuffer(false);
     }
 
-    /** As {@link #readIntoBuffer}, but waits up to 1 ms. */
+    /** As {@link #fetchIntoBuffer()}, but waits up to 1 ms. */
     public boolean awaitIntoBuffer() {
-        return bufferRead(bufferBatch.fi_cq_sread(BATCH, 1));
+        return fetchIntoBuffer(true);
     }
 
-    private boolean bufferRead(long count) {
-        if (count == 0 || count == -Errno.EAGAIN) { return false; }
-        if (count < 0) {
-            bufferError(count);
+    private boolean fetchIntoBuffer(boolean waits) {
+        boolean hasRecovered = hasBrokenOff && recover();
+        try {
+            return bufferFetched(waits ? bufferBatch.fi_cq_sread(BATCH, 1) : bufferBatch.fi_cq_read(BATCH))
+                    || hasRecovered;
+        } catch (Throwable t) {
+            bufferBatch.state = CqOps.BROKEN_OFF;
+            hasBrokenOff = true;
+            fastPathOwner = null;
+            throw t;
+        }
+    }
+
+    private boolean bufferFetched(long found) {
+        if (found == 0 || found == -Errno.EAGAIN) { return false; }
+        if (found < 0) {
+            bufferError(found);
             return true;
         }
-        completed += count;
-        for (int entry = 0; entry < count; entry++) {
-            long context = bufferBatch.context(entry);
-            if (!isDropped(context)) {
-                buffered.add(complete(context, bufferBatch.flags(entry)), bufferBatch, entry);
-                noteBuffered();
-            }
-        }
+        buffer(bufferBatch);
+        noteBuffered();
         return true;
     }
 
     /** Reports the operations that a closed endpoint has not completed as canceled. Returns their number. */
     public int cancel(int endpoint, boolean isClosed) {
+        if (hasBrokenOff) { recover(); } // these have completed
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
             buffer(new CompletionError(token, true, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",

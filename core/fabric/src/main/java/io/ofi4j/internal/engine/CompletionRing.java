@@ -33,14 +33,16 @@ public final class CompletionRing {
         count++;
     }
 
-    /** A field of the oldest entry, which must exist; they have the numbers 0 to 6, in the order of {@code add}. */
-    public long field(int number) {
-        return entries[first + number];
-    }
+    /**
+     * A field of an entry, which must exist; 0 is the oldest entry. The fields have the numbers 0 to 6, in the order of
+     * {@code add}.
+     */
+    public long field(int entry, int number) { return entries[(first + entry * FIELDS) % entries.length + number]; }
 
-    public void remove() {
-        first = (first + FIELDS) % entries.length;
-        count--;
+    /** Removes the oldest entries, all or, if an error is thrown, none. */
+    public void remove(int removed) {
+        first = (first + removed * FIELDS) % entries.length;
+        count -= removed;
     }
 
     private void grow() {

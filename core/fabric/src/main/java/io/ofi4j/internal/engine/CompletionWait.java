@@ -74,11 +74,11 @@ public final class CompletionWait {
         if (reader.buffered() > 0) { return false; }
         descriptor.reset();
         if (!reader.isReadable()) { return true; }
-        if (descriptor.isDetached()) { return !reader.readIntoBuffer(); }
+        if (descriptor.isDetached()) { return !reader.fetchIntoBuffer(); }
         int status = FabricOps.fi_trywait(fabric, parts.handle());
         if (status == -Errno.EAGAIN) { return false; }
         Status.check(status, "fi_trywait", parts.handle().provider());
-        if (reader.readIntoBuffer()) { // fi_trywait of some providers does not read their queue
+        if (reader.fetchIntoBuffer()) { // fi_trywait of some providers does not read their queue
             return false;
         }
         return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitIntoBuffer();
@@ -93,7 +93,7 @@ public final class CompletionWait {
     private boolean isThresholdReached() {
         try (var _ = guard.enter()) {
             reader.requireOpen();
-            while (reader.buffered() < threshold && reader.readIntoBuffer()) {
+            while (reader.buffered() < threshold && reader.fetchIntoBuffer()) {
                 Thread.onSpinWait();
             }
             return reader.buffered() >= threshold;

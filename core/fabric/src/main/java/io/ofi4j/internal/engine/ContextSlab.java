@@ -121,7 +121,9 @@ public final class ContextSlab {
 
     /** Removes a context that {@link #addExternal} has added. Returns its token, or null if there is none. */
     public Long removeExternal(long context) {
-        return hasExternal ? externalTokens.remove(context) : null; // a lookup allocates the key
+        if (!hasExternal || !isExternal(context)) { return null; } // a lookup allocates the key
+        StackRoom.require(); // an overflow inside the map would lose the token
+        return externalTokens.remove(context);
     }
 
     /** An endpoint's number as {@link #acquire} takes it. */
@@ -238,11 +240,16 @@ public final class ContextSlab {
     /** Frees the slot of an operation in flight that has succeeded. Returns its token. */
     public long complete(long context) {
         if (latencies != null) { latencies.ended(slot(context), timedEndpoint(owner(slot(context)))); }
-        return fail(context);
+        return finish(context);
     }
 
-    /** Frees the slot of an operation in flight. Returns its token. */
+    /** Frees the slot of an operation in flight that has failed. Returns its token. */
     public long fail(long context) {
+        return finish(context);
+    }
+
+    /** Frees a slot and returns its token or, if an error is thrown, changes nothing. */
+    private long finish(long context) {
         long token = token(context);
         release(context);
         return token;

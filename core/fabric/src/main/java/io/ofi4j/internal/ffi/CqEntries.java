@@ -33,6 +33,8 @@ public final class CqEntries {
     private final CqFormat format;
     private final long[] tags;
     private final long[] sourceAddresses;
+    /** The number of entries that were read and not converted, or less than 1; a field as those of {@link CqOps}. */
+    int unconverted;
 
     public CqEntries(Handle queue, CqFormat format, int batch) {
         this.queue = queue;
@@ -57,23 +59,30 @@ public final class CqEntries {
 
     /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
     public long read(boolean critical, MemorySegment entries, long count) {
-        if (sources == null) { return convert(Downcalls.call(critical, read, address, raw.address(), count), entries); }
-        sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
-        return convert(Downcalls.call(critical, read, address, raw.address(), count, sources.address()), entries);
+        if (sources == null) {
+            unconverted = (int) Downcalls.call(critical, read, address, raw.address(), count);
+        } else {
+            sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
+            unconverted = (int) Downcalls.call(critical, read, address, raw.address(), count, sources.address());
+        }
+        return convert(unconverted, entries);
     }
 
     /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
     public long sread(MemorySegment entries, long count, int milliseconds) {
         if (sources == null) {
-            return convert(fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count,
-                    MemorySegment.NULL, milliseconds), entries);
+            unconverted = (int) fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count,
+                    MemorySegment.NULL, milliseconds);
+        } else {
+            sources.fill((byte) NOT_AVAILABLE);
+            unconverted = (int) fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count,
+                    sources, MemorySegment.NULL, milliseconds);
         }
-        sources.fill((byte) NOT_AVAILABLE);
-        return convert(fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count, sources,
-                MemorySegment.NULL, milliseconds), entries);
+        return convert(unconverted, entries);
     }
 
-    private long convert(long found, MemorySegment entries) {
+    /** Converts the entries of a read, also once more. Returns what it is passed. */
+    long convert(int found, MemorySegment entries) {
         for (int entry = 0; entry < found; entry++) {
             long from = entry * stride;
             for (int field = 0; field < FIELDS; field++) {
@@ -85,6 +94,7 @@ public final class CqEntries {
             long source = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
             sourceAddresses[entry] = source == format.unknownSource() ? NOT_AVAILABLE : source;
         }
+        unconverted = 0;
         return found;
     }
 

@@ -32,8 +32,12 @@ public final class CqOps {
     private static final int TEXT_ROOM = 256;
 
     /** For writes without a full fence. */
-    private static final AtomicIntegerFieldUpdater<CqOps> BUSY = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
-            "busy");
+    private static final AtomicIntegerFieldUpdater<CqOps> STATE = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
+            "state");
+    private static final int IDLE = 0;
+    private static final int BUSY = 1;
+    /** A {@link #state}: an exception broke off the use of this batch, and entries may be left in it. */
+    public static final int BROKEN_OFF = 2;
 
     private static final FirstFunctions FIRST = new FirstFunctions();
 
@@ -50,13 +54,29 @@ public final class CqOps {
     private boolean criticalReads;
     /** Whether reads are critical calls of the first queue's function. */
     private boolean readsLikeFirst;
-    private volatile int busy;
+
+    // How far the entries are. Fields, since a store needs no stack: a StackOverflowError can come in any call, and so
+    // neither between a native call or the release of a slot and the store that follows, nor between two stores.
+    /** The number of entries that {@link #readPlain} has given and nobody has resolved, or less than 1. */
+    public int fetchedPlain;
+    /** The number of entries that {@link #fi_cq_read} or {@link #fi_cq_sread} has given, or 0. */
+    public int fetched;
+    /** Of the fetched entries, the number of those whose contexts were resolved. */
+    public int resolved;
+    /** The number of resolved entries to hand out; they are the first ones. */
+    public int wanted;
+    /** Of the wanted entries, the number of those that were handed out. */
+    public int handedOut;
+    /** The tokens of the wanted entries. */
+    public final long[] tokens;
+    public volatile int state;
 
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
         this.address = queue.address();
         this.read = fi_cq_read.of(queue);
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
+        this.tokens = new long[batch];
         this.entries = memory.address();
         this.criticalReads = criticalReads;
         this.readsLikeFirst = criticalReads && FIRST.are(read);
@@ -69,18 +89,18 @@ public final class CqOps {
         static final MethodHandle FUNCTION = FIRST.handle(0, 3);
     }
 
-    /** Whether a thread hands out the entries. */
-    public boolean isBusy() { return busy != 0; }
+    /** Whether a thread hands out the entries, or has left some. */
+    public boolean isBusy() { return state != IDLE; }
 
     /** A thread begins to hand out the entries, inside the queue's guard. */
     public void markBusy() {
-        BUSY.lazySet(this, 1);
+        STATE.lazySet(this, BUSY);
     }
 
     /** The entries were handed out; their memory has lived until now. */
     public void markIdle() {
         Reference.reachabilityFence(memory);
-        BUSY.lazySet(this, 0);
+        STATE.lazySet(this, IDLE);
     }
 
     /** From now on, reads are plain calls. */
@@ -91,40 +111,51 @@ public final class CqOps {
 
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
-        return extended == null ? readPlain(count) : extended.read(criticalReads, memory, count);
+        long found = extended == null ? readPlain(count) : extended.read(criticalReads, memory, count);
+        fetched = found > 0 ? (int) found : 0;
+        return found;
     }
 
     /** Whether {@link #readPlain} may be called. */
     public boolean isPlain() { return plain; }
 
-    /** fi_cq_read, even if there are sources: with more than one entry {@link #clearExtended} must follow. */
+    /**
+     * fi_cq_read, even if there are sources. The caller stores the result in {@link #fetchedPlain}, and calls
+     * {@link #completeFetch} unless one entry alone is handed out at once, without its tag and source.
+     */
     public long readPlain(long count) {
         return readsLikeFirst
                 ? Downcalls.invoke(FirstRead.FUNCTION, address, entries, count)
                 : Downcalls.call(criticalReads, read, address, entries, count);
     }
 
-    /** Clears tags and sources of the first entries. */
-    public void clearExtended(long count) {
-        for (int entry = 0; extended != null && entry < count; entry++) {
+    /** Sets {@link #fetched}, and the tags and sources of these entries, after a read that did not. */
+    public void completeFetch() {
+        if (extended != null) { completeExtended(); }
+        if (fetchedPlain > 0) {
+            fetched = fetchedPlain;
+            fetchedPlain = 0;
+        }
+    }
+
+    private void completeExtended() {
+        for (int entry = 0; entry < fetchedPlain; entry++) {
             extended.put(entry, 0, CqEntries.NOT_AVAILABLE);
         }
+        if (extended.unconverted > 0) { fetched = (int) extended.convert(extended.unconverted, memory); }
     }
 
     /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
-        return extended == null
+        long found = extended == null
                 ? fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), memory, count, MemorySegment.NULL,
                         milliseconds)
                 : extended.sread(memory, count, milliseconds);
+        fetched = found > 0 ? (int) found : 0;
+        return found;
     }
 
     public long context(int entry) { return NativeWords.get(entries, entry * ENTRY + CONTEXT); }
-
-    /** Replaces the op_context of an entry. */
-    public void context(int entry, long replacement) {
-        NativeWords.set(entries, entry * ENTRY + CONTEXT, replacement);
-    }
 
     public long flags(int entry) { return NativeWords.get(entries, entry * ENTRY + FLAGS); }
 
@@ -132,10 +163,9 @@ public final class CqOps {
 
     public long data(int entry) { return NativeWords.get(entries, entry * ENTRY + DATA); }
 
+    /** Copies an entry but for its context. */
     public void copy(int from, int to) {
-        if (from != to) {
-            put(to, context(from), flags(from), length(from), data(from), buffer(from), tag(from), source(from));
-        }
+        if (from != to) { put(to, flags(from), length(from), data(from), buffer(from), tag(from), source(from)); }
     }
 
     public long buffer(int entry) { return NativeWords.get(entries, entry * ENTRY + BUFFER); }
@@ -148,11 +178,11 @@ public final class CqOps {
         return extended == null ? CqEntries.NOT_AVAILABLE : extended.source(entry);
     }
 
-    public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
+    /** Sets an entry but for its context. */
+    public void put(int entry, long flags, long length, long data, long buffer, long tag, long source) {
         long at = entries + entry * ENTRY;
         NativeWords.set(at, BUFFER, buffer);
         if (extended != null) { extended.put(entry, tag, source); }
-        NativeWords.set(at, CONTEXT, context);
         NativeWords.set(at, FLAGS, flags);
         NativeWords.set(at, LENGTH, length);
         NativeWords.set(at, DATA, data);

@@ -135,9 +135,9 @@ class ContextSlabTest {
                 ring.add(in, in + 1, in + 2, in + 3, in + 4, in + 5, in + 6);
             }
             for (int left = random.nextInt(12); left > 0 && ring.size() > 0; left--, out++) {
-                assertThat(IntStream.range(0, 7).mapToLong(ring::field))
+                assertThat(IntStream.range(0, 7).mapToLong(number -> ring.field(0, number)))
                         .containsExactlyElementsOf(LongStream.range(out, out + 7).boxed().toList());
-                ring.remove();
+                ring.remove(1);
             }
             assertThat(ring.size()).isEqualTo(in - out);
         }
