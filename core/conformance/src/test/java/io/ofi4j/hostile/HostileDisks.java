@@ -42,7 +42,8 @@ import java.util.Set;
 final class HostileDisks {
     private static final String DISK = """
             mount -t tmpfs -o size=64m tmpfs "$0" && mkdir "$0/disk" && truncate -s 256m "$0/image" &&
-            mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 "$0/image" && mount -o loop "$0/image" "$0/disk" || exit 77
+            mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 "$0/image" &&
+            mount -o loop "$0/image" "$0/disk" || exit 77
             """;
     private static final String ALL_AS_EXPECTED = "all as expected";
 
