@@ -356,7 +356,7 @@ class MessagesTest {
             assertThatIllegalStateException().isThrownBy(() -> messages.prepare().local(box.near, 0, 8).send(1))
                     .withMessageContaining("no peer");
             assertThatIllegalStateException().isThrownBy(() -> messages.prepare().tag(1))
-                    .withMessageContaining("Tagged.message()");
+                    .withMessageContaining("Tagged.prepare()");
             assertThatThrownBy(() -> box.pair.endpoint.tagged()).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("Capability.TAGGED");
             assertThat(box.pair.queue.operationsInFlight()).isZero();

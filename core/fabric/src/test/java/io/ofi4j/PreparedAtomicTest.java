@@ -205,7 +205,7 @@ class PreparedAtomicTest {
                 Thread.ofPlatform().start(() -> thrown.add(catchThrowable(use::run))).join();
             }
             assertThat(thrown).hasSize(5).allSatisfy(each -> assertThat(each).isInstanceOf(WrongThreadException.class)
-                    .hasMessageContaining("Atomics.message("));
+                    .hasMessageContaining("Atomics.prepare("));
         }
     }
 

@@ -118,7 +118,7 @@ class PreparedMessageTest {
             }
 
             assertThat(thrown).hasSize(3).allSatisfy(each -> assertThat(each).isInstanceOf(WrongThreadException.class)
-                    .hasMessageContaining("Rma.message()"));
+                    .hasMessageContaining("Rma.prepare()"));
         }
     }
 
