@@ -141,7 +141,7 @@ public final class AddressVector implements AutoCloseable {
      * @param address the address of its endpoint, from {@link Endpoint#address}
      * @return the peer, for use in operations
      * @throws IllegalStateException if the vector is shared and full, or the provider has no further place for a peer;
-     *         the notes in {@code core/guide/PROVIDERS.md} say how many places it has
+     *         the notes in {@code core/guide/providers} say how many places it has
      */
     public Peer insert(EndpointAddress address) {
         return domain.queues.locked(this, () -> {

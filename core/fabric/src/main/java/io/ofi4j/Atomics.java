@@ -47,7 +47,7 @@ import java.lang.ref.Reference;
  *
  * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
  * UnsupportedOperationException if the provider does not have it, see {@link #valid}, or would do it wrong, as the
- * table of refusals in {@code core/guide/PROVIDERS.md} says; IndexOutOfBoundsException if the bytes are not all inside
+ * table of refusals in {@code core/guide/REFUSALS.md} says; IndexOutOfBoundsException if the bytes are not all inside
  * the regions; IllegalArgumentException if there is no element or too many, the target is not aligned, a region lacks
  * the right or belongs to another domain, or the peer belongs to another vector; IllegalStateException if the endpoint
  * or a local region is closed, or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel}

@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
  * is no element or too many, or no such root; IllegalStateException if the join has not completed, or the endpoint or a
  * region is closed; WrongThreadException where the domain's threading model gives the endpoint to another thread;
  * UnsupportedOperationException if the provider does not have the operation, see {@link Collectives#valid}, or would do
- * it wrong, as the table of refusals in {@code core/guide/PROVIDERS.md} says. A {@code try} form returns false if there
+ * it wrong, as the table of refusals in {@code core/guide/REFUSALS.md} says. A {@code try} form returns false if there
  * is no room; the form without {@code try} then waits, as in {@link Rma}.
  */
 public final class CollectiveGroup {

@@ -29,7 +29,7 @@ import java.util.Objects;
  *
  * <p><b>Errors.</b> Methods throw IllegalStateException if the endpoint is closed, WrongThreadException where the
  * domain's threading model gives the endpoint to another thread, FabricException if the provider reports an error, and
- * UnsupportedOperationException for what the table of refusals in {@code core/guide/PROVIDERS.md} lists. If a member
+ * UnsupportedOperationException for what the table of refusals in {@code core/guide/REFUSALS.md} lists. If a member
  * has ended or does not post an operation, that operation stays in flight at the other members: close the endpoint,
  * which cancels it.
  */

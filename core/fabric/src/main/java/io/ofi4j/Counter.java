@@ -29,7 +29,7 @@ import java.util.stream.Stream;
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
  * {@link WrongThreadException}. With COMPLETION, one thread must open all counters and queues of an endpoint, and where
  * the provider makes each queue a domain of its own, a counter serves endpoints of one completion queue; see the table
- * of refusals in {@code core/guide/PROVIDERS.md}. Except for accessors, every method throws
+ * of refusals in {@code core/guide/REFUSALS.md}. Except for accessors, every method throws
  * {@link IllegalStateException} once the counter is closed. Methods that change it throw
  * {@link IllegalArgumentException} for a number below 0, and {@link UnsupportedOperationException} if the provider does
  * not offer the call.

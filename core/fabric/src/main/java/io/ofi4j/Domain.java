@@ -48,7 +48,7 @@ import java.util.stream.Collectors;
  * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException}
  * if libfabric reports an error, for example for a size or a wait object that the provider does not support.
  * {@link UnsupportedOperationException} says that the provider does not have something, or would do it wrong; the table
- * of refusals in {@code core/guide/PROVIDERS.md} lists such cases.
+ * of refusals in {@code core/guide/REFUSALS.md} lists such cases.
  */
 public final class Domain implements AutoCloseable {
     final ThreadGuard guard;

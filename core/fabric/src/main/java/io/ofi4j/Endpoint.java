@@ -42,7 +42,7 @@ import java.util.function.Function;
  * endpoint and take effect in {@link #enable}. They throw {@link IllegalArgumentException} for an object of another
  * domain, or an event queue of another fabric, and {@link IllegalStateException} if the endpoint is enabled, already
  * has such an object, or the object is closed. What ofi4j refuses because of the provider is listed in the table of
- * refusals in {@code core/guide/PROVIDERS.md}.
+ * refusals in {@code core/guide/REFUSALS.md}.
  *
  * <p><b>Closing</b> completes every operation in flight with {@code ECANCELED} (125) on its queue.
  */
@@ -570,7 +570,7 @@ public final class Endpoint implements AutoCloseable {
      * closed, or another thread is closing it.
      *
      * <p>Where the provider cannot cancel operations, closing first waits for those in flight, at most two seconds. The
-     * notes in {@code core/guide/PROVIDERS.md} say where that is so, and what libfabric keeps after the close.
+     * notes in {@code core/guide/providers} say where that is so, and what libfabric keeps after the close.
      *
      * <p><b>If it throws.</b> After IllegalStateException, which names open aliases, multicast groups, endpoints that
      * share this context, or deferred work, and after WrongThreadException, the endpoint is still open. After

@@ -75,8 +75,8 @@ public final class Fabric implements AutoCloseable {
      * @throws IllegalArgumentException if the info is of another provider or fabric
      * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not
      *         handle, if the info has automatic data progress and the provider would end the process with it, or if an
-     *         environment variable has a value with which the provider ends the process or stops; see the table of
-     *         refusals in {@code core/guide/PROVIDERS.md}
+     *         environment variable has a value with which the provider ends the process or stops; see
+     *         {@code core/guide/REFUSALS.md} and {@code core/guide/providers/all.md}
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         beginOpen();

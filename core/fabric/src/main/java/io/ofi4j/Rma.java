@@ -32,7 +32,7 @@ import io.ofi4j.internal.quirks.Quirks;
  * IllegalStateException if the endpoint or the local region is closed, or the peer was removed; WrongThreadException
  * where the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException if the provider
  * reports an error; UnsupportedOperationException if the provider would get it wrong, which the table of refusals in
- * {@code core/guide/PROVIDERS.md} lists.
+ * {@code core/guide/REFUSALS.md} lists.
  */
 public final class Rma extends OneSided {
     private static final String FLUSH = "flush";

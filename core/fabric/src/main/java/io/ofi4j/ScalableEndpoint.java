@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
  * {@link EndpointAttributes#receiveContexts} of the info say how many there can be.
  *
  * <p>Peers send to receive context 0, or to another one through {@link AddressVector#receiveContext}. Few providers
- * have scalable endpoints; {@code core/guide/PROVIDERS.md} says which.
+ * have scalable endpoints; {@code core/guide/CALLS.md} says which.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get
  * {@link WrongThreadException}. Every method throws {@link IllegalStateException} once it is closed, and

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The table of core/guide/PROVIDERS.md that says which call works with which provider of which libfabric: a cell has a
+ * The table of core/guide/CALLS.md that says which call works with which provider of which libfabric: a cell has a
  * mark for each version that the tests run with, and reasons are footnotes.
  */
 final class CallTable {

@@ -25,13 +25,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tries every call over every provider, and holds the table in core/guide/PROVIDERS.md to what happened. With
+ * Tries every call over every provider, and holds the table in core/guide/CALLS.md to what happened. With
  * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
  */
 @Tag("gate")
 @Timeout(300)
 class CallTableTest {
-    private static final Path DOCUMENT = Path.of("../guide/PROVIDERS.md");
+    private static final Path DOCUMENT = Path.of("../guide/CALLS.md");
     private static final int ENOSYS = 38;
     private static final int ENOPROTOOPT = 92;
     private static final int EOPNOTSUPP = 95;
@@ -118,7 +118,7 @@ class CallTableTest {
         OUTCOMES.forEach((key, outcome) -> table.put(key.get(0), key.get(1), tried, outcome));
         if (Boolean.getBoolean("ofi4j.calls.write")) { table.write(); }
         assertThat(table.render())
-                .as("the table of calls in core/guide/PROVIDERS.md; -Dofi4j.calls.write=true writes it anew")
+                .as("the table of calls in core/guide/CALLS.md; -Dofi4j.calls.write=true writes it anew")
                 .isEqualTo(table.current());
     }
 }

@@ -152,7 +152,7 @@ final class HostileCalls {
         } else if (result instanceof Collection<?> all) {
             all.stream().limit(4).forEach(value -> keep(random, value));
         } else if (result instanceof FabricInfo info && info.provider().equals("sm2")) {
-            // closing an endpoint of it that is not enabled ends the process: PROVIDERS.md
+            // closing an endpoint of it that is not enabled ends the process: sm2-lnx.md
             run.tried("infos of sm2, left out");
         } else if (result != null && result.getClass().getName().startsWith("io.ofi4j.")) {
             pool.add(random, result);

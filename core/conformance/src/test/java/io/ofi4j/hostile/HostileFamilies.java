@@ -9,7 +9,7 @@ import java.util.Random;
 
 /** The families of operations that a provider has. */
 final class HostileFamilies {
-    /** Its target ends the process when it answers an atomic operation of a peer that has closed: PROVIDERS.md. */
+    /** Its target ends the process when it answers an atomic operation of a peer that has closed: see tcp-rxm.md. */
     private static final String ANSWERS_KILL = "ofi_rxm";
 
     private static final String COLLECTIVES = "tcp;ofi_rxm";

@@ -125,7 +125,7 @@ record HostileLedger(long descriptors, long sockets, long abandonedSockets, long
 
     /**
      * Fails if more is left than was there before. Two providers keep the socket of each connection that was broken off
-     * while it was made: see PROVIDERS.md.
+     * while it was made: see tcp-rxm.md and sockets.md.
      */
     void requireNoMoreThan(HostileLedger before, HostileRun run) {
         System.out.println("held before " + before + ", afterwards " + this);

@@ -58,7 +58,7 @@ final class HostilePairs {
     /** No message is longer than a receive. */
     private static final int MESSAGE = 8;
     private static final int TAGS = 3;
-    /** A listener that ends the process when another protocol's message comes: PROVIDERS.md. */
+    /** A listener that ends the process when another protocol's message comes: see core/guide/providers/sockets.md. */
     private static final String ENDS_BY_FOREIGN_BYTES = "MSG sockets";
     private static final Duration SHORT = Duration.ofMillis(20);
 

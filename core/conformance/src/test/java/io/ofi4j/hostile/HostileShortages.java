@@ -305,7 +305,7 @@ final class HostileShortages {
 
         /**
          * A target of shm that cannot map the file of a new writer ends, and on 1.x one that cannot open it, see
-         * PROVIDERS.md: nobody is new to it while it cannot.
+         * core/guide/providers/shm.md: nobody is new to it while it cannot.
          */
         private boolean isConnectedBefore() {
             return provider.equals("shm") && isPeers && (resource == Resource.MEMORY

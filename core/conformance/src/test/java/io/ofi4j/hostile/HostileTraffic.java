@@ -28,7 +28,7 @@ final class HostileTraffic {
     private static final int TAGS = 3;
     /** Of a reduction, which is always the same: nobody compares what the members post. */
     private static final int ELEMENTS = 8;
-    /** Operations in flight of an end that reduces: libfabric never frees what a close breaks off, see PROVIDERS.md. */
+    /** Operations in flight of an end that reduces: libfabric never frees what a close breaks off, see tcp-rxm.md. */
     private static final int REDUCTIONS = 128;
 
     /** Takes completions, also of what failed. */

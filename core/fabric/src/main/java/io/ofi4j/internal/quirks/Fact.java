@@ -9,7 +9,7 @@ import java.util.Set;
  * What is known of a provider beyond the man pages. Where none is known, ofi4j makes plain calls and expects what the
  * man pages promise. Facts are copied into final fields when an object is opened; the data path never looks them up. A
  * fact for which something is refused carries the words: the exception, and the table in
- * {@code core/guide/PROVIDERS.md}, are made of them.
+ * {@code core/guide/REFUSALS.md}, are made of them.
  */
 public enum Fact {
     /** A call that posts neither blocks, nor calls back, nor waits for another process: it may be {@code critical}. */

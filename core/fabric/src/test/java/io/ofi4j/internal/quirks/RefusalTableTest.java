@@ -20,11 +20,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The table of refusals in core/guide/PROVIDERS.md says what the facts say; {@code -Dofi4j.refusals.write=true} writes
+ * The table of refusals in core/guide/REFUSALS.md says what the facts say; {@code -Dofi4j.refusals.write=true} writes
  * it anew.
  */
 class RefusalTableTest {
-    private static final Path PROVIDERS = Path.of("../guide/PROVIDERS.md");
+    private static final Path DOCUMENT = Path.of("../guide/REFUSALS.md");
     private static final String BEGIN = "<!-- refusals: generated from the facts -->\n";
     private static final String END = "<!-- end of refusals -->\n";
     private static final String SOFT_IWARP = "0x626d74";
@@ -97,12 +97,12 @@ class RefusalTableTest {
 
     @Test
     void theTableSaysWhatTheFactsSay() throws IOException {
-        String text = Files.readString(PROVIDERS);
+        String text = Files.readString(DOCUMENT);
         int begin = text.indexOf(BEGIN) + BEGIN.length();
         int end = text.indexOf(END, begin);
         String table = "\n" + table() + "\n";
         if (Boolean.getBoolean("ofi4j.refusals.write")) {
-            Files.writeString(PROVIDERS, text.substring(0, begin) + table + text.substring(end));
+            Files.writeString(DOCUMENT, text.substring(0, begin) + table + text.substring(end));
             return;
         }
 
