@@ -7,6 +7,7 @@ import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
@@ -15,17 +16,12 @@ import java.time.Duration;
 
 /** Writes to a peer's memory. For brevity, both ends are in this process; they talk through shared memory. */
 public final class WriteToPeer {
-    private WriteToPeer() {}
-
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         // @start region=write
         Libfabric libfabric = Libfabric.load();
-        try (Fabric fabric = libfabric.openFabric(libfabric.info(FabricHints.rma().provider("shm")).getFirst());
+        // without these flags a completion says only that the source may be reused
+        FabricHints hints = FabricHints.rma().provider("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE);
+        try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
                 Domain domain = fabric.openDomain();
                 CompletionQueue queue = domain.openCompletionQueue();
                 AddressVector peers = domain.openAddressVector();
@@ -37,7 +33,7 @@ public final class WriteToPeer {
             source.segment().setString(0, "Hello, peer");
             here.rma().write(source.slice(0, 64), peer, target.remote(), 42);
             Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {
-                System.out.println("operation " + token + " has completed");
+                System.out.println("operation " + token + " has completed: the peer has the bytes");
             }, 1) > 0, Duration.ofSeconds(5));
             System.out.println("the peer's memory says: " + target.segment().getString(0));
         }

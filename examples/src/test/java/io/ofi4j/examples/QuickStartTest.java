@@ -43,20 +43,30 @@ class QuickStartTest {
     @TempDir
     private Path home;
 
+    private static final String WROTE = "operation 42 has completed: the peer has the bytes\n"
+            + "the peer's memory says: Hello, peer\n";
+
     /** The commands of a section of the document, at any level. */
     private static String commands(String heading) throws IOException {
         String text = Files.readString(README);
         int start = text.indexOf("# " + heading + "\n");
         assertThat(start).as("a section %s", heading).isPositive();
         String section = text.substring(start, text.indexOf("\n##", start));
-        return BLOCK.matcher(section).results().filter(block -> block.group(1).isEmpty()).map(block -> block.group(2))
-                .collect(Collectors.joining());
+        return blocks(section, "").collect(Collectors.joining());
+    }
+
+    private static Stream<String> blocks(String text, String language) {
+        return BLOCK.matcher(text).results().filter(block -> block.group(1).equals(language))
+                .map(block -> block.group(2));
     }
 
     private String type(String heading) throws Exception {
         Files.createSymbolicLink(home.resolve("ofi4j"), ROOT);
-        Path script = home.resolve("typed");
-        Files.writeString(script, "set -e\n" + commands("Quick starts") + commands(heading));
+        return run("set -e\n" + commands("Quick starts") + commands(heading));
+    }
+
+    private String run(String commands) throws Exception {
+        Path script = Files.writeString(home.resolve("typed"), commands);
         Path output = home.resolve("output");
         ProcessBuilder builder = new ProcessBuilder("bash", script.toString()).redirectErrorStream(true)
                 .redirectOutput(output.toFile());
@@ -88,6 +98,51 @@ class QuickStartTest {
     @Test
     void one_file_runs_as_a_program_and_as_a_script() throws Exception {
         assertThat(type("One file")).isEqualTo(greeting().repeat(2));
+    }
+
+    /** The first program of the main README, which it starts in a checkout. */
+    @Test
+    void the_first_program_runs_as_a_file() throws Exception {
+        assertThat(firstProgram("examples/src/main/java/io/ofi4j/examples/WriteToPeer.java", programs().getFirst()))
+                .isEqualTo(WROTE);
+    }
+
+    @Test
+    void the_first_program_needs_no_class_with_jdk_25() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 25, "compact source files are final in JDK 25");
+        String whole = programs().getFirst();
+        int start = whole.indexOf("{\n", whole.indexOf(" main(")) + 2;
+        String body = whole.substring(start, whole.lastIndexOf("    }\n}"));
+        String program = programs().get(1).replaceFirst(" *//.*\n", Matcher.quoteReplacement(body));
+
+        assertThat(firstProgram("FILE.java", program)).isEqualTo(WROTE);
+    }
+
+    private static List<String> programs() throws IOException {
+        return blocks(Files.readString(ROOT.resolve("README.md")), "java").toList();
+    }
+
+    /** What the program prints, started by the README's command for that file. */
+    private String firstProgram(String file, String program) throws Exception {
+        String command = blocks(Files.readString(ROOT.resolve("README.md")), "")
+                .filter(block -> block.contains(" " + file + "\n")).findFirst().orElseThrow();
+        Path libraries = Files.createDirectories(home.resolve("examples/target/lib"));
+        for (String folder : List.of("bindings", "core/fabric")) {
+            Path jar = jar(ROOT.resolve(folder));
+            Files.createSymbolicLink(libraries.resolve(jar.getFileName()), jar);
+        }
+        Path source = home.resolve(file);
+        Files.createDirectories(source.getParent());
+        Files.writeString(source, program);
+        return run("cd\n" + command);
+    }
+
+    private static Path jar(Path module) throws IOException {
+        try (Stream<Path> files = Files.list(module.resolve("target"))) {
+            return files.filter(
+                    file -> file.getFileName().toString().matches("ofi4j(-bindings)?-[0-9][^-]*(-SNAPSHOT)?.jar"))
+                    .findFirst().orElseThrow();
+        }
     }
 
     @Test
