@@ -43,15 +43,15 @@ import java.util.stream.Stream;
  * queue. An operation that fails adds nothing: its error comes to the endpoint's queue, with its token. Operations that
  * wait for its count go on waiting. Poll for errors.
  *
- * <p><b>Ownership.</b> The message is copied: it may be changed, posted or dropped at once. The regions are in use
- * until the operation has ended. A counter cannot be closed before that. An endpoint cannot be closed while one of its
- * operations waits for its counter: {@code close} throws IllegalStateException, which names the operations. Have the
- * counter reach the threshold, or {@link DeferredOperation#cancel cancel} the operation where the provider can. Closing
- * an endpoint waits two seconds for operations in flight. Those that have not ended then, such as a receive without a
- * message, come back with their token and {@code ECANCELED} (125), as other operations do.
+ * <p><b>Ownership.</b> The prepared operation is copied: it may be changed, posted or dropped at once. The regions are
+ * in use until the operation has ended. A counter cannot be closed before that. An endpoint cannot be closed while one
+ * of its operations waits for its counter: {@code close} throws IllegalStateException, which names the operations. Have
+ * the counter reach the threshold, or {@link DeferredOperation#cancel cancel} the operation where the provider can.
+ * Closing an endpoint waits two seconds for operations in flight. Those that have not ended then, such as a receive
+ * without a message, come back with their token and {@code ECANCELED} (125), as other operations do.
  *
- * <p><b>Threads.</b> Any thread that may use the endpoint may queue. A message belongs to the thread that made it.
- * Queueing allocates.
+ * <p><b>Threads.</b> Any thread that may use the endpoint may queue. A prepared operation belongs to the thread that
+ * made it. Queueing allocates.
  */
 public final class DeferredWork {
     private static final String CALL = "fi_control(FI_QUEUE_WORK)";
@@ -120,8 +120,8 @@ public final class DeferredWork {
      * takes a prepared operation, the counter that counts its success, and the token of its error. It makes progress
      * until the provider accepts the operation.
      *
-     * <p><b>Errors.</b> Each method throws what the posting method of the message throws. In addition, it throws
-     * IllegalArgumentException if the endpoint or the completion counter is of another domain, or the flags have
+     * <p><b>Errors.</b> Each method throws what the posting method of the prepared operation throws. In addition, it
+     * throws IllegalArgumentException if the endpoint or the completion counter is of another domain, or the flags have
      * INJECT; IllegalStateException if a counter is closed; WrongThreadException where the threading model gives the
      * domain to another thread; UnsupportedOperationException if the endpoint was opened without
      * {@link Capability#TRIGGER}, or the provider lacks the operation or would hang. A provider would hang if it starts
@@ -140,72 +140,72 @@ public final class DeferredWork {
 
         DeferredWork list() { return DeferredWork.this; }
 
-        /** Queues a send, with a tag if the message was made by {@link Tagged#prepare}; FI_OP_SEND, FI_OP_TSEND. */
-        public DeferredOperation send(PreparedMessage message, Counter completion, long token) {
-            return message(PreparedMessage.Call.SEND, message, completion, token);
+        /** Queues a send, with a tag if {@link Tagged#prepare} made it; FI_OP_SEND, FI_OP_TSEND. */
+        public DeferredOperation send(PreparedMessage prepared, Counter completion, long token) {
+            return message(PreparedMessage.Call.SEND, prepared, completion, token);
         }
 
-        /** Queues a receive, with a tag if the message was made by {@link Tagged#prepare}; FI_OP_RECV, FI_OP_TRECV. */
-        public DeferredOperation receive(PreparedMessage message, Counter completion, long token) {
-            return message(PreparedMessage.Call.RECEIVE, message, completion, token);
+        /** Queues a receive, with a tag if {@link Tagged#prepare} made it; FI_OP_RECV, FI_OP_TRECV. */
+        public DeferredOperation receive(PreparedMessage prepared, Counter completion, long token) {
+            return message(PreparedMessage.Call.RECEIVE, prepared, completion, token);
         }
 
-        private DeferredOperation message(PreparedMessage.Call call, PreparedMessage message, Counter completion,
+        private DeferredOperation message(PreparedMessage.Call call, PreparedMessage prepared, Counter completion,
                 long token) {
-            Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
-            message.requireSuits(call);
+            Endpoint endpoint = requireUsable(prepared.endpoint(), prepared.flags, completion);
+            prepared.requireSuits(call);
             return queue(new DeferredOperation(this, call.operation, call.isReceive, endpoint, completion, token,
-                    DeferredWorkStruct.of(call.isReceive, endpoint.handle, message.struct, message.flags),
-                    message.regionsInUse(), message.peer), () -> message.requirePostable(call));
+                    DeferredWorkStruct.of(call.isReceive, endpoint.handle, prepared.struct, prepared.flags),
+                    prepared.regionsInUse(), prepared.peer), () -> prepared.requirePostable(call));
         }
 
         /** Queues a write; FI_OP_WRITE. */
-        public DeferredOperation write(PreparedRma message, Counter completion, long token) {
-            return rma(PreparedRma.Transfer.WRITE, message, completion, token);
+        public DeferredOperation write(PreparedRma prepared, Counter completion, long token) {
+            return rma(PreparedRma.Transfer.WRITE, prepared, completion, token);
         }
 
         /** Queues a read; FI_OP_READ. */
-        public DeferredOperation read(PreparedRma message, Counter completion, long token) {
-            return rma(PreparedRma.Transfer.READ, message, completion, token);
+        public DeferredOperation read(PreparedRma prepared, Counter completion, long token) {
+            return rma(PreparedRma.Transfer.READ, prepared, completion, token);
         }
 
-        private DeferredOperation rma(PreparedRma.Transfer transfer, PreparedRma message, Counter completion,
+        private DeferredOperation rma(PreparedRma.Transfer transfer, PreparedRma prepared, Counter completion,
                 long token) {
-            Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
-            message.requireSuits(transfer);
+            Endpoint endpoint = requireUsable(prepared.endpoint(), prepared.flags, completion);
+            prepared.requireSuits(transfer);
             return queue(
                     new DeferredOperation(this, transfer.call, false, endpoint, completion, token,
                             DeferredWorkStruct.of(transfer == PreparedRma.Transfer.READ, endpoint.handle,
-                                    message.struct, message.flags),
-                            message.regionsInUse(), message.peer),
-                    message::requireOpen);
+                                    prepared.struct, prepared.flags),
+                            prepared.regionsInUse(), prepared.peer),
+                    prepared::requireOpen);
         }
 
         /** Queues an atomic operation; FI_OP_ATOMIC. */
-        public DeferredOperation execute(AtomicOperation operation, PreparedAtomic message, Counter completion,
+        public DeferredOperation execute(AtomicOperation operation, PreparedAtomic prepared, Counter completion,
                 long token) {
-            return atomic(AtomicForm.EXECUTE, operation, message, completion, token);
+            return atomic(AtomicForm.EXECUTE, operation, prepared, completion, token);
         }
 
         /** As {@link #execute}, and brings the previous values of the target; FI_OP_FETCH_ATOMIC. */
-        public DeferredOperation fetch(AtomicOperation operation, PreparedAtomic message, Counter completion,
+        public DeferredOperation fetch(AtomicOperation operation, PreparedAtomic prepared, Counter completion,
                 long token) {
-            return atomic(AtomicForm.FETCH, operation, message, completion, token);
+            return atomic(AtomicForm.FETCH, operation, prepared, completion, token);
         }
 
         /** As {@link #fetch}, with comparands; FI_OP_COMPARE_ATOMIC. */
-        public DeferredOperation compare(AtomicOperation operation, PreparedAtomic message, Counter completion,
+        public DeferredOperation compare(AtomicOperation operation, PreparedAtomic prepared, Counter completion,
                 long token) {
-            return atomic(AtomicForm.COMPARE, operation, message, completion, token);
+            return atomic(AtomicForm.COMPARE, operation, prepared, completion, token);
         }
 
-        private DeferredOperation atomic(AtomicForm form, AtomicOperation operation, PreparedAtomic message,
+        private DeferredOperation atomic(AtomicForm form, AtomicOperation operation, PreparedAtomic prepared,
                 Counter completion, long token) {
-            Endpoint endpoint = requireUsable(message.endpoint(), message.flags, completion);
+            Endpoint endpoint = requireUsable(prepared.endpoint(), prepared.flags, completion);
             return queue(
                     new DeferredOperation(this, AtomicLimits.call(form, true), false, endpoint, completion, token,
-                            message.deferred(form, operation), message.regionsInUse(form), message.peer),
-                    () -> message.requireOpen(form));
+                            prepared.deferred(form, operation), prepared.regionsInUse(form), prepared.peer),
+                    () -> prepared.requireOpen(form));
         }
 
         /**
@@ -235,8 +235,8 @@ public final class DeferredWork {
 
         private Endpoint requireUsable(Endpoint endpoint, long flags, Counter completion) {
             if (endpoint.domain != domain) {
-                throw new IllegalArgumentException(
-                        "the message is of " + endpoint + ", which is of another domain than the deferred work");
+                throw new IllegalArgumentException("the prepared operation is of " + endpoint
+                        + ", which is of another domain than the deferred work");
             }
             requireOffered(endpoint, endpoint.info().capabilityBits());
             if ((flags & OperationFlag.INJECT.bit()) != 0) {

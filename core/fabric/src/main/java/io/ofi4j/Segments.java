@@ -29,7 +29,7 @@ final class Segments {
     private final long[] rightsOfEach;
 
     /**
-     * @param kind a word for messages followed by a blank, or an empty string
+     * @param kind a word for error messages, followed by a blank, or an empty string
      */
     private Segments(PostPath path, String kind, SegmentVector vector, boolean isLocal) {
         this.path = path;

@@ -136,12 +136,12 @@ final class SaveBench implements AutoCloseable {
 
     private String flagged(int writes, long size, OperationFlag flag) {
         RemoteRegion remote = target.remote();
-        PreparedRma message = near.rma().prepare().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0,
+        PreparedRma prepared = near.rma().prepare().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0,
                 size);
         return perWrite(writes, size, () -> {
             for (int write = 0; write < writes; write++) {
                 watchdog.beat();
-                message.replaceRemote(0, remote, write * size, size).write(1);
+                prepared.replaceRemote(0, remote, write * size, size).write(1);
             }
             return writes;
         });
