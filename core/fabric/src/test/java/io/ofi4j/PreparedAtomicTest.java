@@ -22,20 +22,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Prepared atomic operations: segments, flags, and posts of the same message. */
+/** Prepared atomic operations: segments, flags, and posts of the same operation. */
 @Timeout(300)
 class PreparedAtomicTest {
     private static final String PROVIDERS = "io.ofi4j.support.TestProviders#atomics";
     private static final int LENGTH = 4096;
 
-    /** A message between two endpoints with a region for each of its lists; the elements are longs. */
+    /** An operation between two endpoints with a region for each of its lists; the elements are longs. */
     private static final class Prepared implements AutoCloseable {
         final Pair pair;
         final MemoryRegion operands;
         final MemoryRegion comparands;
         final MemoryRegion results;
         final MemoryRegion target;
-        final PreparedAtomic message;
+        final PreparedAtomic operation;
         final List<Long> told = new ArrayList<>();
 
         Prepared(String provider) {
@@ -44,7 +44,7 @@ class PreparedAtomicTest {
             comparands = pair.domain.allocate(LENGTH, Access.WRITE);
             results = pair.domain.allocate(LENGTH, Access.READ);
             target = pair.domain.allocate(LENGTH, Access.REMOTE_READ, Access.REMOTE_WRITE);
-            message = pair.endpoint.atomics().prepare(Datatype.INT64).peer(pair.far);
+            operation = pair.endpoint.atomics().prepare(Datatype.INT64).peer(pair.far);
             for (int i = 0; i < LENGTH / Long.BYTES; i++) {
                 operands.segment().setAtIndex(JAVA_LONG, i, i);
                 comparands.segment().setAtIndex(JAVA_LONG, i, 1000);
@@ -54,11 +54,11 @@ class PreparedAtomicTest {
 
         /** Twelve elements in three segments that are not in order; the target has one. */
         PreparedAtomic whole() {
-            message.clear();
+            operation.clear();
             for (int at : new int[]{64, 0, 128}) {
-                message.local(operands, at, 4).comparand(comparands, at, 4).result(results, at, 4);
+                operation.local(operands, at, 4).comparand(comparands, at, 4).result(results, at, 4);
             }
-            return message.remote(target.remote(), 256, 12);
+            return operation.remote(target.remote(), 256, 12);
         }
 
         long operand(int element) { return (new int[]{64, 0, 128}[element / 4] / Long.BYTES) + element % 4; }
@@ -124,7 +124,7 @@ class PreparedAtomicTest {
     @MethodSource(PROVIDERS)
     void severalRemoteSegments(String provider) {
         try (Prepared p = new Prepared(provider)) {
-            PreparedAtomic m = p.message;
+            PreparedAtomic m = p.operation;
             int segments = Math.min(3, m.remoteLimit());
             m.local(p.operands, 8, segments).result(p.results, 0, segments);
             for (int i = 0; i < segments; i++) {
@@ -144,7 +144,7 @@ class PreparedAtomicTest {
     void theSameMessageManyTimes(String provider) {
         try (Prepared p = new Prepared(provider)) {
             p.target.segment().fill((byte) 0);
-            PreparedAtomic m = p.message.local(p.operands, 8, 1).result(p.results, 0, 1).remote(p.target.remote(), 0,
+            PreparedAtomic m = p.operation.local(p.operands, 8, 1).result(p.results, 0, 1).remote(p.target.remote(), 0,
                     1);
             for (int i = 0; i < 1000; i++) {
                 m.fetch(AtomicOperation.SUM, i);
@@ -159,7 +159,7 @@ class PreparedAtomicTest {
     @MethodSource(PROVIDERS)
     void flagsDoWhatTheySayOrAreRefusedByName(String provider) {
         try (Prepared p = new Prepared(provider)) {
-            PreparedAtomic m = p.message.local(p.operands, 8, 1).remote(p.target.remote(), 0, 1);
+            PreparedAtomic m = p.operation.local(p.operands, 8, 1).remote(p.target.remote(), 0, 1);
             long token = 10;
             for (OperationFlag flag : List.of(OperationFlag.COMPLETION, OperationFlag.MORE,
                     OperationFlag.DELIVERY_COMPLETE, OperationFlag.TRANSMIT_COMPLETE)) {
@@ -190,8 +190,8 @@ class PreparedAtomicTest {
         }
     }
 
-    private static void refused(PreparedAtomic message, OperationFlag flag, String instead) {
-        assertThatThrownBy(() -> message.flags(flag)).isInstanceOf(UnsupportedOperationException.class)
+    private static void refused(PreparedAtomic operation, OperationFlag flag, String instead) {
+        assertThatThrownBy(() -> operation.flags(flag)).isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining(flag.name()).hasMessageContaining(instead);
     }
 

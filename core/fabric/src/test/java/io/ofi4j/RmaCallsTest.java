@@ -109,19 +109,19 @@ class RmaCallsTest {
                 MemoryRegion there = pair.domain.allocate(60, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             byte[] first = fill(one);
             byte[] second = fill(two);
-            PreparedRma message = pair.rma().prepare().peer(pair.far);
-            assertThat(message.localLimit()).as("segments that %s takes", provider).isGreaterThanOrEqualTo(2);
-            message.local(one, 10, 20).local(two, 50, 40).remote(there.remote(), 0, 60);
+            PreparedRma prepared = pair.rma().prepare().peer(pair.far);
+            assertThat(prepared.localLimit()).as("segments that %s takes", provider).isGreaterThanOrEqualTo(2);
+            prepared.local(one, 10, 20).local(two, 50, 40).remote(there.remote(), 0, 60);
             byte[] expected = new byte[60];
             System.arraycopy(first, 10, expected, 0, 20);
             System.arraycopy(second, 50, expected, 20, 40);
 
-            message.write(1);
+            prepared.write(1);
             pair.awaitToken(1);
             awaitBytes(pair, there, expected);
             one.segment().fill((byte) 0);
             two.segment().fill((byte) 0);
-            message.read(2);
+            prepared.read(2);
             pair.awaitToken(2);
             assertThat(one.segment().asSlice(10, 20).toArray(JAVA_BYTE))
                     .isEqualTo(java.util.Arrays.copyOf(expected, 20));
@@ -139,20 +139,20 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
                 MemoryRegion there = pair.domain.allocate(256, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             byte[] sent = fill(source);
-            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 64);
-            int parts = Math.min(4, message.remoteLimit());
+            PreparedRma prepared = pair.rma().prepare().peer(pair.far).local(source, 0, 64);
+            int parts = Math.min(4, prepared.remoteLimit());
             int size = 64 / parts;
             byte[] expected = new byte[256];
             for (int part = 0; part < parts; part++) {
-                message.remote(there.remote(), part * 64L, size);
+                prepared.remote(there.remote(), part * 64L, size);
                 System.arraycopy(sent, part * size, expected, part * 64, size);
             }
 
-            message.write(1);
+            prepared.write(1);
             pair.awaitToken(1);
             awaitBytes(pair, there, expected);
             source.segment().fill((byte) 0);
-            message.read(2);
+            prepared.read(2);
             pair.awaitToken(2);
 
             assertThat(source.segment().toArray(JAVA_BYTE)).isEqualTo(sent);
@@ -166,9 +166,9 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(80, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(80, Access.REMOTE_WRITE)) {
             byte[] sent = fill(source);
-            PreparedRma message = pair.rma().prepare().peer(pair.far);
+            PreparedRma prepared = pair.rma().prepare().peer(pair.far);
             for (int i = 0; i < 10; i++) {
-                message.clear().local(source, i * 8L, 8).remote(target.remote(), 72 - i * 8L, 8).write(i);
+                prepared.clear().local(source, i * 8L, 8).remote(target.remote(), 72 - i * 8L, 8).write(i);
                 pair.awaitToken(i);
             }
             byte[] expected = new byte[80];
@@ -185,11 +185,11 @@ class RmaCallsTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH)
+            PreparedRma prepared = pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH)
                     .remote(target.remote(), 0, LENGTH).flags(OperationFlag.DELIVERY_COMPLETE);
             for (int i = 0; i < 20; i++) {
                 byte[] sent = fill(source);
-                message.write(i);
+                prepared.write(i);
                 pair.awaitToken(i);
 
                 assertThat(target.segment().mismatch(MemorySegment.ofArray(sent))).as("round %d", i).isEqualTo(-1);
@@ -205,10 +205,10 @@ class RmaCallsTest {
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
                 byte[] sent = fill(source);
-                PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0,
-                        8);
-                message.flags(flag).write(1);
-                message.flags().write(2); // what MORE has announced
+                PreparedRma prepared = pair.rma().prepare().peer(pair.far).local(source, 0, 8).remote(target.remote(),
+                        0, 8);
+                prepared.flags(flag).write(1);
+                prepared.flags().write(2); // what MORE has announced
                 pair.awaitCompletions(2);
 
                 assertThat(pair.errors).as(provider).isEmpty();
@@ -256,14 +256,14 @@ class RmaCallsTest {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
+            PreparedRma prepared = pair.rma().prepare().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
                     .flags(OperationFlag.DELIVERY_COMPLETE);
             if (hangs) {
-                assertThatThrownBy(() -> message.write(1)).isInstanceOf(UnsupportedOperationException.class)
+                assertThatThrownBy(() -> prepared.write(1)).isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("no bytes");
                 assertThat(pair.queue.operationsInFlight()).isZero();
             } else {
-                message.write(1);
+                prepared.write(1);
                 pair.awaitToken(1);
             }
         }
@@ -275,10 +275,11 @@ class RmaCallsTest {
         try (Pair pair = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().prepare().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
+            PreparedRma prepared = pair.rma().prepare().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0,
+                    0);
             List<Runnable> writes = List.of(() -> pair.rma().write(source.slice(0, 0), pair.far, target.remote(), 1),
                     () -> pair.rma().writeData(source.slice(0, 0), 2, pair.far, target.remote(), 1),
-                    () -> message.write(1));
+                    () -> prepared.write(1));
             for (Runnable write : writes) {
                 if (hangs) {
                     assertThatThrownBy(write::run).isInstanceOf(UnsupportedOperationException.class);
@@ -294,21 +295,21 @@ class RmaCallsTest {
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
         try (Pair pair = new Pair(provider)) {
-            PreparedRma message = pair.rma().prepare();
-            refuses(message, OperationFlag.FENCE, Capability.FENCE, pair);
-            refuses(message, OperationFlag.COMMIT_COMPLETE, Capability.RMA_PMEM, pair);
+            PreparedRma prepared = pair.rma().prepare();
+            refuses(prepared, OperationFlag.FENCE, Capability.FENCE, pair);
+            refuses(prepared, OperationFlag.COMMIT_COMPLETE, Capability.RMA_PMEM, pair);
         }
     }
 
-    private static void refuses(PreparedRma message, OperationFlag flag, Capability needed, Pair pair) {
+    private static void refuses(PreparedRma prepared, OperationFlag flag, Capability needed, Pair pair) {
         if (pair.endpoint.info().capabilities().contains(needed)) {
-            message.flags(flag);
+            prepared.flags(flag);
             return;
         }
-        message.flags(OperationFlag.INJECT);
-        assertThatThrownBy(() -> message.flags(flag)).isInstanceOf(UnsupportedOperationException.class)
+        prepared.flags(OperationFlag.INJECT);
+        assertThatThrownBy(() -> prepared.flags(flag)).isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining(flag + " needs Capability." + needed);
-        assertThat(message.flags).isEqualTo(OperationFlag.INJECT.bit());
+        assertThat(prepared.flags).isEqualTo(OperationFlag.INJECT.bit());
     }
 
     @Test
@@ -336,31 +337,31 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion large = pair.domain.allocate(1 << 20, Access.WRITE, Access.REMOTE_WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-            PreparedRma message = pair.rma().prepare();
-            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("peer");
-            message.peer(pair.far);
-            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("segments");
-            message.local(source, 0, 8).remote(target.remote(), 0, 7);
-            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
+            PreparedRma prepared = pair.rma().prepare();
+            assertThatIllegalStateException().isThrownBy(() -> prepared.tryWrite(1)).withMessageContaining("peer");
+            prepared.peer(pair.far);
+            assertThatIllegalStateException().isThrownBy(() -> prepared.tryWrite(1)).withMessageContaining("segments");
+            prepared.local(source, 0, 8).remote(target.remote(), 0, 7);
+            assertThatIllegalStateException().isThrownBy(() -> prepared.tryWrite(1))
                     .withMessageContaining("the same number of bytes");
-            message.remote(target.remote(), 7, 1);
-            assertThatIllegalArgumentException().isThrownBy(() -> message.tryRead(1)).withMessageContaining("lacks");
-            assertThatThrownBy(() -> message.local(source, LENGTH, 1)).isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> message.remote(target.remote(), -1, 1))
+            prepared.remote(target.remote(), 7, 1);
+            assertThatIllegalArgumentException().isThrownBy(() -> prepared.tryRead(1)).withMessageContaining("lacks");
+            assertThatThrownBy(() -> prepared.local(source, LENGTH, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> prepared.remote(target.remote(), -1, 1))
                     .isInstanceOf(IndexOutOfBoundsException.class).hasMessageContaining("remote");
             assertThatIllegalArgumentException().isThrownBy(() -> {
                 for (int i = 0; i < 100; i++) {
-                    message.local(source, 0, 1);
+                    prepared.local(source, 0, 1);
                 }
             }).withMessageContaining("at most");
-            message.clear().local(large, 0, 1 << 20).remote(large.remote(), 0, 1 << 20).flags(OperationFlag.INJECT);
-            assertThatIllegalArgumentException().isThrownBy(() -> message.tryWrite(1))
+            prepared.clear().local(large, 0, 1 << 20).remote(large.remote(), 0, 1 << 20).flags(OperationFlag.INJECT);
+            assertThatIllegalArgumentException().isThrownBy(() -> prepared.tryWrite(1))
                     .withMessageContaining("an inject");
-            message.flags();
+            prepared.flags();
             MemoryRegion closed = pair.domain.allocate(8, Access.WRITE);
             closed.close();
-            message.clear().local(closed, 0, 8).remote(target.remote(), 0, 8);
-            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("closed");
+            prepared.clear().local(closed, 0, 8).remote(target.remote(), 0, 8);
+            assertThatIllegalStateException().isThrownBy(() -> prepared.tryWrite(1)).withMessageContaining("closed");
             assertThat(pair.queue.operationsInFlight()).isZero();
         }
     }

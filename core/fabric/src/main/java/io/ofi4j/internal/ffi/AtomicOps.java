@@ -95,7 +95,7 @@ public final class AtomicOps {
                 resultDescriptor, peer, address, key, datatype, operation, context);
     }
 
-    /** Uses the operand, the peer and the only remote segment of the message, as do the other vectored calls. */
+    /** Uses the operand, the peer and the only remote segment of the operation, as do the other vectored calls. */
     public long fi_atomicv(AtomicMessageStruct message, int operation, long context) {
         SegmentVector operand = message.operand;
         try {

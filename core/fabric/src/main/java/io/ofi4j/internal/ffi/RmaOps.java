@@ -84,7 +84,7 @@ public final class RmaOps {
         return call(length <= limit, injectdata, endpoint, buffer, length, data, peer, address, key);
     }
 
-    /** Uses the local segments, the peer and the only remote segment of the message. */
+    /** Uses the local segments, the peer and the only remote segment of the operation. */
     public long fi_writev(RmaMessageStruct message, long context) {
         return vector(writev, message, context);
     }

@@ -77,9 +77,9 @@ class ShmPeerSlotsTest {
 
     /** From two places, so that the other end must act. */
     private static boolean readOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
-        PreparedRma message = pair.rma().prepare().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
+        PreparedRma prepared = pair.rma().prepare().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
                 .remote(region.remote(), 12, 4);
-        return once(pair, () -> message.tryRead(1), theirs, Pair.DEADLINE);
+        return once(pair, () -> prepared.tryRead(1), theirs, Pair.DEADLINE);
     }
 
     private static boolean once(Pair pair, BooleanSupplier post, CompletionQueue theirs, Duration patience) {

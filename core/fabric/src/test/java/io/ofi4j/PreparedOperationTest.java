@@ -22,30 +22,30 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prepared operations of which one field is changed, and nothing else is set again, before they are posted again. */
 @Timeout(300)
-class PreparedMessageTest {
+class PreparedOperationTest {
     private static final int LENGTH = 64;
     private static final int HALF = LENGTH / 2;
 
-    /** A region at each end, and a message that writes from the one to the other. */
+    /** A region at each end, and an operation that writes from the one to the other. */
     private static final class Prepared implements AutoCloseable {
         final Pair pair;
         final MemoryRegion source;
         final MemoryRegion target;
-        final PreparedRma message;
+        final PreparedRma operation;
         final List<Long> told = new ArrayList<>();
 
         Prepared(Pair pair) {
             this.pair = pair;
             this.source = pair.domain.allocate(LENGTH, Access.READ, Access.WRITE);
             this.target = pair.domain.allocate(2L * LENGTH, Access.REMOTE_READ, Access.REMOTE_WRITE);
-            this.message = pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0,
+            this.operation = pair.rma().prepare().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0,
                     LENGTH);
             source.segment().fill((byte) 1);
         }
 
         /** Posts it as it is, and waits for it. */
         void write(long token) {
-            message.write(token);
+            operation.write(token);
             pair.completed.clear();
             Waiting.YIELD.until(() -> {
                 pollFar(pair.farQueue);
@@ -93,16 +93,16 @@ class PreparedMessageTest {
                 CompletionQueue queue = pair.domain.openCompletionQueue();
                 Endpoint third = pair.domain.openEndpoint().bind(pair.vector).bind(queue).enable();
                 Prepared prepared = new Prepared(pair)) {
-            prepared.message.flags(OperationFlag.REMOTE_CQ_DATA).data(7);
+            prepared.operation.flags(OperationFlag.REMOTE_CQ_DATA).data(7);
             prepared.write(1);
             prepared.awaitData(7);
             prepared.told.clear();
             Peer other = pair.vector.insert(third.address());
 
-            prepared.message.peer(other).write(2);
+            prepared.operation.peer(other).write(2);
             prepared.awaitThat(() -> prepared.told.contains(7L) && pair.completed.contains(2L), queue);
             prepared.told.clear();
-            prepared.message.peer(pair.far);
+            prepared.operation.peer(pair.far);
             prepared.write(3);
             prepared.awaitData(7);
         }
@@ -112,8 +112,8 @@ class PreparedMessageTest {
     void byTheThreadThatMadeItAlone() throws InterruptedException {
         try (Pair pair = new Pair("shm"); Prepared prepared = new Prepared(pair)) {
             List<Throwable> thrown = new ArrayList<>();
-            for (Runnable use : List.<Runnable>of(prepared.message::clear, () -> prepared.message.data(1),
-                    () -> prepared.message.tryWrite(1))) {
+            for (Runnable use : List.<Runnable>of(prepared.operation::clear, () -> prepared.operation.data(1),
+                    () -> prepared.operation.tryWrite(1))) {
                 Thread.ofPlatform().start(() -> thrown.add(catchThrowable(use::run))).join();
             }
 
@@ -126,9 +126,9 @@ class PreparedMessageTest {
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyTheData(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
-            prepared.message.flags(OperationFlag.REMOTE_CQ_DATA);
+            prepared.operation.flags(OperationFlag.REMOTE_CQ_DATA);
             for (long data = 1; data <= 10; data++) {
-                prepared.message.data(data);
+                prepared.operation.data(data);
                 prepared.write(data);
                 prepared.awaitData(data);
             }
@@ -140,21 +140,21 @@ class PreparedMessageTest {
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyTheFlags(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
-            prepared.message.data(5);
+            prepared.operation.data(5);
             prepared.write(1); // tells nothing
-            prepared.message.flags(OperationFlag.REMOTE_CQ_DATA);
+            prepared.operation.flags(OperationFlag.REMOTE_CQ_DATA);
             prepared.write(2);
             prepared.awaitData(5);
-            prepared.message.flags(OperationFlag.DELIVERY_COMPLETE);
+            prepared.operation.flags(OperationFlag.DELIVERY_COMPLETE);
             prepared.source.segment().fill((byte) 9);
             prepared.write(3);
             assertThat(prepared.target.segment().asSlice(0, LENGTH).mismatch(prepared.source.segment())).isEqualTo(-1);
-            prepared.message.flags(OperationFlag.REMOTE_CQ_DATA);
+            prepared.operation.flags(OperationFlag.REMOTE_CQ_DATA);
             prepared.write(4);
             prepared.awaitThat(() -> prepared.told.size() == 2, pair.farQueue);
-            prepared.message.flags();
+            prepared.operation.flags();
             prepared.write(5);
-            prepared.message.flags(OperationFlag.REMOTE_CQ_DATA).data(6);
+            prepared.operation.flags(OperationFlag.REMOTE_CQ_DATA).data(6);
             prepared.write(6);
             prepared.awaitData(6);
             assertThat(prepared.told).containsExactly(5L, 5L, 6L);
@@ -168,16 +168,16 @@ class PreparedMessageTest {
                 Prepared prepared = new Prepared(pair);
                 MemoryRegion other = pair.domain.allocate(LENGTH, Access.WRITE)) {
             other.segment().fill((byte) 2);
-            prepared.message.clear().local(prepared.source, 0, HALF).local(prepared.source, HALF, HALF)
+            prepared.operation.clear().local(prepared.source, 0, HALF).local(prepared.source, HALF, HALF)
                     .remote(prepared.target.remote(), 0, LENGTH);
             prepared.write(1);
             prepared.awaitBytes(prepared.target, 0, LENGTH, 1);
 
-            prepared.message.replaceLocal(1, other, 8, HALF);
+            prepared.operation.replaceLocal(1, other, 8, HALF);
             prepared.write(2);
             prepared.awaitBytes(prepared.target, HALF, HALF, 2);
             assertThat(prepared.target.segment().get(JAVA_BYTE, HALF - 1)).isEqualTo((byte) 1);
-            prepared.message.replaceLocal(0, other, 0, HALF).write(3);
+            prepared.operation.replaceLocal(0, other, 0, HALF).write(3);
             pair.awaitToken(3);
             prepared.awaitBytes(prepared.target, 0, LENGTH, 2);
         }
@@ -187,10 +187,10 @@ class PreparedMessageTest {
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyOneRemoteSegment(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
-            PreparedRma message = prepared.message;
-            boolean two = message.remoteLimit() > 1;
+            PreparedRma operation = prepared.operation;
+            boolean two = operation.remoteLimit() > 1;
             if (two) {
-                message.clear().local(prepared.source, 0, LENGTH).remote(prepared.target.remote(), 0, HALF)
+                operation.clear().local(prepared.source, 0, LENGTH).remote(prepared.target.remote(), 0, HALF)
                         .remote(prepared.target.remote(), HALF, HALF);
             }
             prepared.write(1);
@@ -198,7 +198,7 @@ class PreparedMessageTest {
 
             prepared.source.segment().fill((byte) 3);
             int length = two ? HALF : LENGTH;
-            message.replaceRemote(two ? 1 : 0, prepared.target.remote(), LENGTH, length);
+            operation.replaceRemote(two ? 1 : 0, prepared.target.remote(), LENGTH, length);
             prepared.write(2);
             prepared.awaitBytes(prepared.target, LENGTH, length, 3);
             assertThat(prepared.target.segment().asSlice(HALF, HALF).toArray(JAVA_BYTE)).containsOnly(1);
@@ -213,27 +213,27 @@ class PreparedMessageTest {
                 Prepared prepared = new Prepared(pair);
                 MemoryRegion foreign = stranger.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion readOnly = pair.domain.allocate(LENGTH, Access.READ, Access.REMOTE_READ)) {
-            PreparedRma message = prepared.message;
+            PreparedRma operation = prepared.operation;
             MemoryRegion source = prepared.source;
             RemoteRegion remote = prepared.target.remote();
             for (int index : new int[]{-1, 1}) {
-                assertThatThrownBy(() -> message.replaceLocal(index, source, 0, 8))
+                assertThatThrownBy(() -> operation.replaceLocal(index, source, 0, 8))
                         .isInstanceOf(IndexOutOfBoundsException.class);
-                assertThatThrownBy(() -> message.replaceRemote(index, remote, 0, 8))
+                assertThatThrownBy(() -> operation.replaceRemote(index, remote, 0, 8))
                         .isInstanceOf(IndexOutOfBoundsException.class);
             }
-            assertThatThrownBy(() -> message.replaceLocal(0, source, 1, LENGTH))
+            assertThatThrownBy(() -> operation.replaceLocal(0, source, 1, LENGTH))
                     .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> message.replaceRemote(0, remote, LENGTH + 1, LENGTH))
+            assertThatThrownBy(() -> operation.replaceRemote(0, remote, LENGTH + 1, LENGTH))
                     .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatIllegalArgumentException().isThrownBy(() -> message.replaceLocal(0, foreign, 0, 8));
-            message.replaceLocal(0, source, 0, 8);
-            assertThatIllegalStateException().isThrownBy(() -> message.write(1));
-            message.replaceLocal(0, readOnly, 0, LENGTH);
-            assertThatIllegalArgumentException().isThrownBy(() -> message.write(1));
-            message.replaceLocal(0, source, 0, LENGTH).replaceRemote(0, readOnly.remote(), 0, LENGTH);
-            assertThatIllegalArgumentException().isThrownBy(() -> message.write(1));
-            message.replaceRemote(0, remote, 0, LENGTH);
+            assertThatIllegalArgumentException().isThrownBy(() -> operation.replaceLocal(0, foreign, 0, 8));
+            operation.replaceLocal(0, source, 0, 8);
+            assertThatIllegalStateException().isThrownBy(() -> operation.write(1));
+            operation.replaceLocal(0, readOnly, 0, LENGTH);
+            assertThatIllegalArgumentException().isThrownBy(() -> operation.write(1));
+            operation.replaceLocal(0, source, 0, LENGTH).replaceRemote(0, readOnly.remote(), 0, LENGTH);
+            assertThatIllegalArgumentException().isThrownBy(() -> operation.write(1));
+            operation.replaceRemote(0, remote, 0, LENGTH);
             prepared.write(1);
             prepared.awaitBytes(prepared.target, 0, LENGTH, 1);
         }
