@@ -223,8 +223,9 @@ public final class Counter implements AutoCloseable {
 
     /**
      * Waits until the count reaches a threshold; fi_cntr_wait, fi_cntr(3). It blocks in libfabric if the counter has a
-     * wait object, its endpoints have queues, and the provider respects the deadline. Otherwise it reads again and again, with the pauses of
-     * {@link Waiting#BACKOFF}. A virtual thread always reads, and releases its carrier between reads.
+     * wait object, its endpoints have queues, and the provider respects the deadline. Otherwise it reads again and
+     * again, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always reads, and releases its carrier between
+     * reads.
      *
      * @param threshold the count to wait for
      * @param deadline the longest time to wait

@@ -460,7 +460,8 @@ public final class Endpoint implements AutoCloseable {
         requireEnabled();
         if (injectsByDefault() && needed != Capability.MSG && needed != Capability.TAGGED) {
             throw new UnsupportedOperationException("INJECT is a default flag of " + this
-                    + ", which therefore has messages alone: set the flag for single operations, with PreparedRma.flags");
+                    + ", which therefore has messages alone: set the flag for single operations, with "
+                    + "PreparedRma.flags");
         }
         if (needed == Capability.RMA || needed == Capability.ATOMIC) {
             bindings.requireSending();
