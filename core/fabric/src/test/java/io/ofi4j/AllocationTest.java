@@ -10,10 +10,12 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The data path allocates nothing, also where no compiler has taken allocations away. */
+@Tag("gate")
 @Timeout(600)
 class AllocationTest {
     @ForEachProvider

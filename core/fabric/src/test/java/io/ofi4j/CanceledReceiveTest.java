@@ -14,9 +14,11 @@ import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Receives that end without a message, in a JVM of their own, which a provider's error entry may end. */
+@Tag("gate")
 class CanceledReceiveTest {
     private static final String NONE = "there is no such provider";
     private static final int RECEIVES = 20;

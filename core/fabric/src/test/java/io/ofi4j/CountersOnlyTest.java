@@ -16,11 +16,13 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints with counters and no queue, or with a queue for one direction. */
+@Tag("gate")
 @Timeout(600)
 class CountersOnlyTest {
     private static final String TRANSFERS = "io.ofi4j.support.TestProviders#transfers";

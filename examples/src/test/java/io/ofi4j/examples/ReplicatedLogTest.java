@@ -8,11 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A replica of the log is killed while entries are appended. */
+@Tag("gate")
 class ReplicatedLogTest {
     private static final int SECONDS = 60;
     private static final Forked.Launch PROCESS = new Forked.Launch(List.of(), Map.of(),

@@ -10,11 +10,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The program that {@code scripts/device-check} brings to a machine with a GPU works on one without. */
+@Tag("gate")
 @Timeout(300)
 class DeviceCheckTest {
     private record Ended(int status, String output) {}

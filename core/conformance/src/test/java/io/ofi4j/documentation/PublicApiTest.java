@@ -68,7 +68,7 @@ class PublicApiTest {
     }
 
     private static void add(Class<?> type, TreeSet<String> lines) {
-        String name = type.getName() + " ";
+        String name = type.getName().replace('$', '.') + " ";
         lines.add(name + kind(type));
         for (Field field : type.getDeclaredFields()) {
             if (isOffered(field.getModifiers())) {

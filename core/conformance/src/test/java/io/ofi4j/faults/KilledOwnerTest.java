@@ -37,11 +37,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The owner of a region is killed while a peer writes and saves: every byte whose save came back is in the file. */
+@Tag("gate")
 @Timeout(900)
 class KilledOwnerTest {
     /** Each has the number of the last write to it in all of its bytes. */

@@ -21,6 +21,7 @@ import io.ofi4j.MulticastGroup;
 import io.ofi4j.RawKey;
 import io.ofi4j.ScalableEndpoint;
 import io.ofi4j.Scope;
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.SharedTransmitContext;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
@@ -158,11 +159,12 @@ final class NullWalk {
                 Domain domain = sockets.openDomain();
                 Counter first = domain.openCounter();
                 Counter second = domain.openCounter();
+                SharedReceiveContext receives = domain.openSharedReceiveContext();
                 SharedTransmitContext shared = domain.openSharedTransmitContext();
                 ScalableEndpoint scalable = domain.openScalableEndpoint();
                 Scope scope = Libfabric.load().openScope();
                 Arena arena = Arena.ofShared()) {
-            walk.add(scope, shared, scalable, EndpointStatistics.Latencies.NONE, pair.domain.statistics(),
+            walk.add(scope, receives, shared, scalable, EndpointStatistics.Latencies.NONE, pair.domain.statistics(),
                     pair.queue.statistics(), pair.endpoint.statistics());
             DeferredWork.When when = domain.deferredWork().when(first, 0);
             walk.add(domain.deferredWork(), when, when.add(second, 1));

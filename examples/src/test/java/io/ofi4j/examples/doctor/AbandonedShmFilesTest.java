@@ -22,11 +22,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What killed processes leave in /dev/shm is found and removed, and nothing else is. */
+@Tag("gate")
 @Timeout(600) // the first of these tests makes the archive of classes that forked JVMs start with
 class AbandonedShmFilesTest {
     @RegisterExtension

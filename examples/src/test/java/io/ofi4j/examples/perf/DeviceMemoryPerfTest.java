@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code --device}, where there is a device and where there is none. */
+@Tag("gate")
 @Tag("once") // what it is about is the command, not libfabric
 class DeviceMemoryPerfTest {
     /** Why there is no device here; empty if there is one. */

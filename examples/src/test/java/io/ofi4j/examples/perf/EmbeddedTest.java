@@ -8,6 +8,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Run;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("gate")
 class EmbeddedTest {
     static Stream<Arguments> providersAndOperations() {
         String streams = Libfabric.load().providers().contains("net") ? "net" : "tcp";

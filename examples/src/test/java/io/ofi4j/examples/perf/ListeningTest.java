@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where a server's control port can be reached from, by what the kernel says of its sockets. */
+@Tag("gate")
 @Tag("once") // what it is about is the command, not libfabric
 class ListeningTest {
     /** 127.0.0.1 as the kernel writes it: a word in the machine's order. */

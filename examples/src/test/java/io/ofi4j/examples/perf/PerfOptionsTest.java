@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("gate")
 @Tag("once") // what it is about is the command, not libfabric
 class PerfOptionsTest {
     private static Run write(String... more) {

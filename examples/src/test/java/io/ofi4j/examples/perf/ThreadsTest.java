@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several threads of a client, and several clients of a server. */
+@Tag("gate")
 @Tag("once") // what it is about is the command, not libfabric
 class ThreadsTest {
     @ParameterizedTest

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** When a watchdog tells that nothing moves, as a server with other clients uses it. */
+@Tag("gate")
 @Tag("once") // what it is about is the command, not libfabric
 class WatchdogTest {
     private static final Duration TIMEOUT = Duration.ofMillis(100);

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Other JVMs, as the command sees them. */
+@Tag("gate")
 class TopTest {
     private static final long DEADLINE_SECONDS = 120;
 

@@ -8,9 +8,11 @@ import io.ofi4j.NoProviderException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Streams for a moment. How long the safepoints took means nothing. */
+@Tag("gate")
 class SafepointsTest {
     private static final int COUNT = 20;
 
