@@ -60,7 +60,7 @@ import org.junit.jupiter.api.Test;
 class NamesOfCTest {
     private static final Path SOURCES = Path.of("../fabric/src/main/java");
     private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\\n]*", Pattern.DOTALL);
-    private static final Path BINDINGS = Path.of("../../bindings/src/main/java/io/ofi4j/bindings");
+    private static final Path BINDINGS = Path.of("../../bindings/fabric/src/main/java/io/ofi4j/bindings");
     private static final Path HINTS = SOURCES.resolve("io/ofi4j/internal/ffi/Hints.java");
     private static final Pattern WORD = Pattern.compile("\\bf[iI]_\\w+|\\bFI_\\w+");
     /** The structs that an application fills or reads; those of operations and of objects are below them. */

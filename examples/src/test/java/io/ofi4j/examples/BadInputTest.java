@@ -240,6 +240,17 @@ class BadInputTest {
         }
     }
 
+    /** They are other bindings, and the exception of core names them, too. */
+    @Test
+    void aJvmThatRefusesTheBindingsOfVerbsNativeAccess() {
+        try (Forked info = REFUSING.and("--enable-native-access=io.ofi4j,io.ofi4j.bindings").start("verbs", "info",
+                "--stacktrace")) {
+            assertThat(info.await().err()).contains(NativeAccess.OPTION,
+                    "IllegalCallerException: The JVM refuses native access: start java with "
+                            + "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.bindings.verbs.");
+        }
+    }
+
     @Test
     void stackTraceIsShownOnRequest() {
         Run run = Run.of("info", "-p", "nonsense", "--stacktrace");

@@ -146,7 +146,7 @@ class DoctorTest {
     void aJvmWithoutNativeAccessIsToldTheOption() {
         assertThat(said(USUAL.only(), 0, "native access"))
                 .startsWith(" *  native access        not enabled: the JVM warns")
-                .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
+                .endsWith("-> start java with " + Forked.NATIVE_ACCESS);
     }
 
     @Tag("once")
@@ -154,7 +154,7 @@ class DoctorTest {
     void aJvmThatRefusesNativeAccessIsNotReady() {
         assertThat(said(REFUSING, 1, "libfabric"))
                 .startsWith("!!  libfabric            not loaded: the JVM refuses native access")
-                .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
+                .endsWith("-> start java with " + Forked.NATIVE_ACCESS);
         assertThat(said(REFUSING, 1, "native access")).startsWith(" *  native access        not enabled");
         assertThat(said(REFUSING, 1, "cross-memory attach")).contains("was not tried");
     }

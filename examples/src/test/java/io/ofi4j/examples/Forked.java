@@ -25,7 +25,8 @@ public final class Forked implements AutoCloseable {
             * Integer.parseInt(System.getenv().getOrDefault("OFI4J_PATIENCE", "1"));
 
     /** Of processes that have modules, also where this one does not. */
-    static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples";
+    static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.bindings.verbs,"
+            + "io.ofi4j.examples";
 
     private final Path out;
     private final Path err;

@@ -37,8 +37,8 @@ class QuickStartTest {
     /** The language of a block, which commands do not have, and its text. */
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
     private static final long MINUTES = 5;
-    private static final List<String> INSTALLED = List.of("ofi4j-parent=pom.xml", "ofi4j-bindings=bindings/pom.xml",
-            "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml");
+    private static final List<String> INSTALLED = List.of("ofi4j-parent=pom.xml",
+            "ofi4j-bindings=bindings/fabric/pom.xml", "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml");
 
     @TempDir
     private Path home;
@@ -126,7 +126,7 @@ class QuickStartTest {
         String command = blocks(Files.readString(ROOT.resolve("README.md")), "")
                 .filter(block -> block.contains(" " + file + "\n")).findFirst().orElseThrow();
         Path libraries = Files.createDirectories(home.resolve("examples/target/lib"));
-        for (String folder : List.of("bindings", "core/fabric")) {
+        for (String folder : List.of("bindings/fabric", "core/fabric")) {
             Path jar = jar(ROOT.resolve(folder));
             Files.createSymbolicLink(libraries.resolve(jar.getFileName()), jar);
         }

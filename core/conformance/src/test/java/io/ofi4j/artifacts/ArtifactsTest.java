@@ -35,7 +35,8 @@ class ArtifactsTest {
 
     @ParameterizedTest
     @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j",
-            "durable, java.base io.ofi4j", "verbs, java.base io.ofi4j io.ofi4j.bindings"})
+            "durable, java.base io.ofi4j", "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs",
+            "../bindings/fabric, java.base", "../bindings/verbs, java.base"})
     void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
         assertThat(descriptor(artifact).requires()).extracting(ModuleDescriptor.Requires::name)
                 .containsExactlyInAnyOrder(required.split(" "));
@@ -57,6 +58,13 @@ class ArtifactsTest {
             assertThat(descriptor(artifact).exports().stream().map(ModuleDescriptor.Exports::source)
                     .collect(Collectors.toSet())).containsExactly("io.ofi4j." + artifact);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"fabric, io.ofi4j", "verbs, io.ofi4j.verbs"})
+    void bindingsAreShownToOneModuleAlone(String artifact, String module) throws IOException {
+        assertThat(descriptor("../bindings/" + artifact).exports()).isNotEmpty()
+                .allSatisfy(exports -> assertThat(exports.targets()).containsExactly(module));
     }
 
     /** Whoever uses it need not name it in --enable-native-access. */

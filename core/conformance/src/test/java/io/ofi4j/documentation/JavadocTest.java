@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("gate")
 @Tag("once")
 class JavadocTest {
-    private static final String MODULES = String.join(":", "../../bindings/target/classes", "../fabric/target/classes");
+    private static final String MODULES = String.join(":", "../../bindings/fabric/target/classes",
+            "../../bindings/verbs/target/classes", "../fabric/target/classes");
     private static final ToolProvider JAVAC = ToolProvider.findFirst("javac").orElseThrow();
 
     @TempDir

@@ -76,11 +76,10 @@ class LayoutTest {
 
     @Test
     void ofLibfabricAreThoseOfTheHeaders() throws Exception {
-        List<String> headers = headersIn("fabric.h");
+        List<String> headers = headersIn("fabric/src/main/jextract/fabric.h");
         assumeHeaders(headers, "#if FI_MAJOR_VERSION != 2 || FI_MINOR_VERSION != 1\n#error other\n#endif",
                 "these are not the headers of libfabric 2.1, from which the bindings were made");
-        addStructs(BINDINGS);
-        addConstants(Class.forName(BINDINGS + ".fabric_h"));
+        add(Class.forName(BINDINGS + ".fabric_h"));
 
         assertThat(expected.size()).isGreaterThan(1300);
         assertThat(differences(headers)).isEmpty();
@@ -88,10 +87,9 @@ class LayoutTest {
 
     @Test
     void ofVerbsAreThoseOfTheHeaders() throws Exception {
-        List<String> headers = headersIn("verbs.h");
+        List<String> headers = headersIn("verbs/src/main/jextract/verbs.h");
         assumeHeaders(headers, "", "the headers of verbs are not here (libibverbs-dev, librdmacm-dev)");
-        addStructs(BINDINGS + ".verbs");
-        addConstants(Class.forName(BINDINGS + ".verbs.verbs_h"));
+        add(Class.forName(BINDINGS + ".verbs.verbs_h"));
         expected.remove("sizeof(struct ibv_port_attr)"); // grows at its end; a caller says which size it has
 
         assertThat(expected.size()).isGreaterThan(500);
@@ -100,7 +98,7 @@ class LayoutTest {
 
     @Test
     void ofTheContextOfADeviceAreReadByOffsetsOfThisMachine() throws Exception {
-        List<String> headers = headersIn("verbs.h");
+        List<String> headers = headersIn("verbs/src/main/jextract/verbs.h");
         assumeHeaders(headers, "", "the headers of verbs are not here (libibverbs-dev, librdmacm-dev)");
         Class<?> context = Class.forName("io.ofi4j.verbs.internal.VerbsContextOps");
         expected.put("offsetof(struct ibv_context, abi_compat)", number(context, "ABI_COMPAT"));
@@ -111,8 +109,7 @@ class LayoutTest {
 
     @Test
     void ofTheCLibraryAreThoseOfTheHeaders() throws Exception {
-        addStructs(BINDINGS + ".libc");
-        addConstants(Class.forName(BINDINGS + ".libc.libc_h"));
+        add(Class.forName(BINDINGS + ".libc.libc_h"));
         for (Map.Entry<String, Map<String, String>> constants : OF_THE_C_LIBRARY.entrySet()) {
             Class<?> type = Class.forName("io.ofi4j.internal.os." + constants.getKey());
             for (Map.Entry<String, String> constant : constants.getValue().entrySet()) {
@@ -141,9 +138,15 @@ class LayoutTest {
 
     // ---- what Java has
 
-    private void addStructs(String ofPackage) throws Exception {
-        for (String name : classes(ofPackage)) {
-            Class<?> type = Class.forName(ofPackage + "." + name);
+    /** The structs of the package of a header's class, and the constants of that class. */
+    private void add(Class<?> header) throws Exception {
+        addStructs(header);
+        addConstants(header);
+    }
+
+    private void addStructs(Class<?> header) throws Exception {
+        for (String name : classesBeside(header)) {
+            Class<?> type = Class.forName(header.getPackageName() + "." + name);
             Method layout = Stream.of(type.getMethods())
                     .filter(method -> method.getName().equals("layout") && method.getParameterCount() == 0).findFirst()
                     .orElse(null);
@@ -209,10 +212,9 @@ class LayoutTest {
         }
     }
 
-    private static List<String> classes(String ofPackage) throws Exception {
-        String place = "/" + ofPackage.replace('.', '/');
-        URI here = Class.forName(BINDINGS + ".fabric_h", false, LayoutTest.class.getClassLoader()).getProtectionDomain()
-                .getCodeSource().getLocation().toURI();
+    private static List<String> classesBeside(Class<?> header) throws Exception {
+        String place = "/" + header.getPackageName().replace('.', '/');
+        URI here = header.getProtectionDomain().getCodeSource().getLocation().toURI();
         if (Files.isDirectory(Path.of(here))) { return names(Path.of(here.getPath() + place)); }
         try (FileSystem jar = FileSystems.newFileSystem(Path.of(here))) {
             return names(jar.getPath(place));
@@ -231,7 +233,7 @@ class LayoutTest {
 
     /** The headers that an umbrella header of the bindings includes. */
     private static List<String> headersIn(String umbrella) throws IOException {
-        Path file = Path.of("..", "..", "bindings", "src", "main", "jextract", umbrella);
+        Path file = Path.of("../../bindings").resolve(umbrella);
         return Files.readAllLines(file).stream().filter(line -> line.startsWith("#include <"))
                 .map(line -> line.replaceAll("#include <(.*)>.*", "$1")).toList();
     }

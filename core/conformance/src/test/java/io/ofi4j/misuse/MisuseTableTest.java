@@ -80,7 +80,7 @@ class MisuseTableTest {
             modules.put(artifact.equals("fabric") ? "io.ofi4j" : "io.ofi4j." + artifact,
                     Path.of("..", artifact, "src/main/java"));
         }
-        return DocumentedThrows.of(modules, "../../bindings/target/classes");
+        return DocumentedThrows.of(modules, "../../bindings/fabric/target/classes:../../bindings/verbs/target/classes");
     }
 
     /** Whether there is a test, such as {@code io.ofi4j.job.JobTest#method}. */

@@ -27,7 +27,7 @@ class GuideTest {
     private static final Path SOURCES = Path.of("src/main/java/io/ofi4j/examples/guide");
     private static final String FENCE = "```java\n";
     private static final List<String> NATIVE_ACCESS = List
-            .of("--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
+            .of("--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.bindings.verbs,io.ofi4j.examples");
     /** A job of one, whoever started the tests. */
     private static final Map<String, String> ALONE = Map.of("OFI4J_RANK", "0", "OFI4J_SIZE", "1");
 

@@ -29,9 +29,14 @@ public final class VerbsLibrary {
      */
     public static synchronized void ensureLoaded(List<Class<?>> used) {
         if (loaded) { return; }
-        NativeAccess.require(() -> SignalGuard.call(() -> SONAMES.stream().map(VerbsLibrary::open).toList()));
-        Initialization.run(used);
+        NativeAccess.require(() -> load(used), "io.ofi4j.bindings.verbs");
         loaded = true;
+    }
+
+    private static List<SymbolLookup> load(List<Class<?>> used) {
+        List<SymbolLookup> libraries = SignalGuard.call(() -> SONAMES.stream().map(VerbsLibrary::open).toList());
+        Initialization.run(used);
+        return libraries;
     }
 
     private static SymbolLookup open(String soname) {

@@ -1,7 +1,6 @@
 /**
  * The C declarations that ofi4j stands on, as jextract translates them: libfabric's public headers in
- * {@code io.ofi4j.bindings}, a few calls of the C library in {@code io.ofi4j.bindings.libc}, and of libibverbs and librdmacm in
- * {@code io.ofi4j.bindings.verbs}.
+ * {@code io.ofi4j.bindings}, and a few calls of the C library in {@code io.ofi4j.bindings.libc}.
  *
  * <p>Nothing here checks anything: a wrong argument ends the process. Use the module {@code io.ofi4j} instead.
  *
@@ -10,5 +9,4 @@
 module io.ofi4j.bindings {
     exports io.ofi4j.bindings to io.ofi4j;
     exports io.ofi4j.bindings.libc to io.ofi4j;
-    exports io.ofi4j.bindings.verbs to io.ofi4j.verbs;
 }
