@@ -1,6 +1,7 @@
 package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
@@ -13,40 +14,47 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.Scope;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.Test;
 
-/** Calls where the stack ends. Each test has a JVM of its own. */
+/** Calls where the stack ends. Each test has a JVM of its own, which names a provider before it begins with it. */
 @Tag("gate")
 class StackEndTest {
-    @ForEachProvider
-    @MethodSource("io.ofi4j.support.TestProviders#transfers")
-    void whatWasOpenedOrClosedAtTheEndOfTheStackIsClosedWithItsDomain(String provider) {
-        Forked.Result result = Forked.run(OpensAtEachDepth.class, provider);
+    @Test
+    void whatWasOpenedOrClosedAtTheEndOfTheStackIsClosedWithItsDomain() {
+        Forked.Result result = Forked.run(OpensAtEachDepth.class, providers());
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("all is closed");
     }
 
-    @ForEachProvider
-    @MethodSource("io.ofi4j.support.TestProviders#transfers")
-    void tokensThatWereAcceptedAtTheEndOfTheStackComeBackOnce(String provider) {
-        Forked.Result result = Forked.run(TokensAtStackEnd.class, "-Xint", provider);
+    @Test
+    void tokensThatWereAcceptedAtTheEndOfTheStackComeBackOnce() {
+        List<String> arguments = new ArrayList<>(List.of("-Xint"));
+        arguments.addAll(List.of(providers()));
+        Forked.Result result = Forked.run(TokensAtStackEnd.class, arguments.toArray(String[]::new));
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("all tokens came back");
     }
 
-    /** At each of the last frames of several stacks. A scope closes what an overflow has left open. */
+    private static String[] providers() {
+        String[] providers = TestProviders.transfers().toArray(String[]::new);
+        assumeTrue(providers.length > 0, "none of the chosen providers has transfers");
+        return providers;
+    }
+
+    /** At each of the last frames of a stack. A scope closes what an overflow has left open. */
     static final class OpensAtEachDepth {
-        private static final int[] STACKS = {384 << 10, 512 << 10};
+        private static final int STACK = 512 << 10;
+        private static final int OTHER_STACK = 384 << 10;
         /** The frames in which there is stack enough: above them nothing else would be shown. */
         private static final int ENOUGH = 10;
 
@@ -77,19 +85,24 @@ class StackEndTest {
         }
 
         public static void main(String[] arguments) throws InterruptedException {
-            Libfabric libfabric = Libfabric.load();
-            try (Scope scope = libfabric.openScope()) {
-                OpensAtEachDepth all = new OpensAtEachDepth(scope.openFabric(TestProviders.info(arguments[0])));
+            run(arguments[0], OTHER_STACK); // the frames of this library are much the same over each provider
+            for (String provider : arguments) {
+                run(provider, STACK);
+            }
+            System.out.println("all is closed");
+        }
+
+        private static void run(String provider, int stack) throws InterruptedException {
+            System.out.println("over " + provider);
+            try (Scope scope = Libfabric.load().openScope()) {
+                OpensAtEachDepth all = new OpensAtEachDepth(scope.openFabric(TestProviders.info(provider)));
                 for (int i = 0; i < FIRST; i++) {
                     List.of(Kind.values()).forEach(all::openAndClose);
                 }
-                for (int stack : STACKS) {
-                    for (Kind kind : Kind.values()) {
-                        all.dive(kind, stack);
-                    }
+                for (Kind kind : Kind.values()) {
+                    all.dive(kind, stack);
                 }
             }
-            System.out.println("all is closed");
         }
 
         private boolean isConnected() { return info.endpoint().type() == EndpointType.MSG; }

@@ -18,7 +18,7 @@ import io.ofi4j.support.TestProviders;
  * everything is interpreted: there the handler, which calls nothing, needs less stack than what a poll calls before it.
  * An overflow is therefore always the poll's own.
  *
- * <p>Argument: a provider.
+ * <p>Arguments: providers.
  */
 final class TokensAtStackEnd {
     private static final int STACK = 256 << 10;
@@ -101,17 +101,23 @@ final class TokensAtStackEnd {
     }
 
     public static void main(String[] arguments) throws InterruptedException {
-        for (Queue kind : Queue.values()) {
-            TokensAtStackEnd all = new TokensAtStackEnd(arguments[0], kind);
-            Thread thread = new Thread(null, all::run, "diver", STACK);
-            thread.setUncaughtExceptionHandler((_, thrown) -> all.failure = thrown);
-            thread.start();
-            thread.join(Patience.seconds(60).toMillis());
-            if (thread.isAlive() || all.failure != null) {
-                throw new AssertionError(kind + ": the diver failed", all.failure);
+        for (String provider : arguments) {
+            boolean isFirst = provider.equals(arguments[0]); // how a poll reads is the same over each
+            for (Queue kind : isFirst ? Queue.values() : new Queue[]{Queue.LOCKED}) {
+                System.out.println("over " + provider + ", " + kind);
+                new TokensAtStackEnd(provider, kind).runInASmallStack();
             }
         }
         System.out.println("all tokens came back");
+    }
+
+    private void runInASmallStack() throws InterruptedException {
+        Thread thread = new Thread(null, this::run, "diver", STACK);
+        thread.setUncaughtExceptionHandler((_, thrown) -> failure = thrown);
+        thread.start();
+        if (!thread.join(Patience.seconds(60)) || failure != null) {
+            throw new AssertionError(kind + ": the diver failed", failure);
+        }
     }
 
     private void run() {
@@ -207,7 +213,7 @@ final class TokensAtStackEnd {
         while (acceptedReturned < acceptedCount) {
             pair.farQueue.progress();
             pair.queue.poll(polling, 64);
-            if (System.nanoTime() - begin > Patience.seconds(10).toNanos()) {
+            if (System.nanoTime() - begin > Pair.DEADLINE.toNanos()) {
                 throw new AssertionError(when + ": " + (acceptedCount - acceptedReturned) + " of " + acceptedCount
                         + " accepted tokens do not come back; " + overflows + " calls ended the stack");
             }
