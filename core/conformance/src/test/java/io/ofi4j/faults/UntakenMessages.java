@@ -25,13 +25,14 @@ import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.LongStream;
 
 /** Sends messages that nobody receives, and closes both ends; in one process, or in one for each end. */
 public final class UntakenMessages implements AutoCloseable {
-    static final String NO_PROVIDER = "there is no such provider";
-
     private static final long[] LENGTHS = {1, 2_000, 65_536};
     private static final int ROOM = 65_536;
     private static final int MESSAGES = 10;
@@ -68,37 +69,43 @@ public final class UntakenMessages implements AutoCloseable {
     }
 
     /**
-     * A provider and {@code close}, for all orders of closes in this process; {@code at}, to hold messages of another
-     * process; or {@code to} and an address, to send them.
+     * {@code close} and providers, for all orders of closes in this process; {@code at} and providers, to hold messages
+     * of another process; or {@code to} and what that has printed of each, to send them.
      */
     public static void main(String[] arguments) throws IOException {
-        FabricInfo info;
-        try {
-            info = TestProviders.info(hints(arguments[0]).capabilities(Capability.MSG, Capability.TAGGED));
-        } catch (NoProviderException e) {
-            System.out.println("address " + NO_PROVIDER);
-            return;
+        List<String> rest = List.of(arguments).subList(1, arguments.length);
+        switch (arguments[0]) {
+            case "at" -> holdMessages(rest);
+            case "to" -> rest.forEach(UntakenMessages::sendTo);
+            default -> rest.forEach(UntakenMessages::closeInEveryOrder);
         }
-        switch (arguments[1]) {
-            case "at" -> holdMessages(info);
-            case "to" -> sendTo(arguments[2], info);
-            default -> closeInEveryOrder(info);
-        }
-        System.out.println("closed");
+        System.out.println("all is closed");
     }
 
-    private static FabricHints hints(String provider) {
-        return provider.equals("sm2") ? FabricHints.any().provider(provider) : TestProviders.hints(provider);
+    /** Nothing where it is sm2, which not every libfabric has. */
+    private static Optional<FabricInfo> info(String provider) {
+        boolean mayBeMissing = provider.equals("sm2");
+        FabricHints hints = mayBeMissing ? FabricHints.any().provider(provider) : TestProviders.hints(provider);
+        try {
+            return Optional.of(TestProviders.info(hints.capabilities(Capability.MSG, Capability.TAGGED)));
+        } catch (NoProviderException e) {
+            if (!mayBeMissing) { throw e; }
+            return Optional.empty();
+        }
     }
 
     private static long[] lengths(FabricInfo info) {
         return LongStream.of(LENGTHS).filter(length -> length <= info.endpoint().maximumMessageSize()).toArray();
     }
 
+    private static void closeInEveryOrder(String provider) {
+        info(provider).ifPresent(UntakenMessages::closeInEveryOrder);
+    }
+
     private static void closeInEveryOrder(FabricInfo info) {
         for (long length : lengths(info)) {
             for (String first : List.of("the sender", "the receiver", "one of two that have sent")) {
-                System.out.println(length + " bytes, " + first + " is closed first");
+                System.out.println(info.provider() + ", " + length + " bytes, " + first + " is closed first");
                 try (UntakenMessages one = new UntakenMessages(info)) {
                     one.sendAndClose(first, length);
                 }
@@ -117,18 +124,28 @@ public final class UntakenMessages implements AutoCloseable {
         poll();
     }
 
-    /** Prints its address, and closes its endpoint when it is told to. */
-    private static void holdMessages(FabricInfo info) {
-        try (UntakenMessages one = new UntakenMessages(info)) {
-            Endpoint far = one.domain.openEndpoint().bind(one.farQueue).bind(one.farVector).enable();
-            System.out.println(
-                    "address " + HexFormat.of().formatHex(far.address().toBytes()) + " " + far.address().format());
-            Waiting.YIELD.until(() -> {
-                one.pollFor(ARRIVAL);
-                return isToldToEnd();
-            }, SENDER_DEADLINE);
-            far.close();
+    /** Prints the addresses of endpoints, one of each provider, and closes them when it is told to. */
+    private static void holdMessages(List<String> providers) {
+        Map<UntakenMessages, Endpoint> all = new LinkedHashMap<>();
+        for (String provider : providers) {
+            info(provider).map(UntakenMessages::new).ifPresent(one -> {
+                Endpoint far = one.domain.openEndpoint().bind(one.farQueue).bind(one.farVector).enable();
+                all.put(one, far);
+                System.out.println("at " + provider + " " + HexFormat.of().formatHex(far.address().toBytes()) + " "
+                        + far.address().format());
+            });
         }
+        System.out.println("these are all");
+        Waiting.YIELD.until(() -> {
+            all.keySet().forEach(one -> one.pollFor(ARRIVAL));
+            return isToldToEnd();
+        }, SENDER_DEADLINE);
+        all.forEach((one, far) -> {
+            System.out.println("the receiver of " + far);
+            try (one) {
+                far.close();
+            }
+        });
     }
 
     private static boolean isToldToEnd() {
@@ -139,13 +156,15 @@ public final class UntakenMessages implements AutoCloseable {
         }
     }
 
-    /** Sends, and then closes. */
-    private static void sendTo(String address, FabricInfo info) {
-        String[] parts = address.split(" ");
+    /** Sends to a provider's endpoint, and then closes. */
+    private static void sendTo(String printed) {
+        String[] parts = printed.split(" ");
+        System.out.println("the sender of " + parts[0]);
+        FabricInfo info = info(parts[0]).orElseThrow();
         try (UntakenMessages one = new UntakenMessages(info)) {
             Endpoint near = one.domain.openEndpoint().bind(one.queue).bind(one.vector).enable();
             Peer peer = one.vector
-                    .insert(EndpointAddress.of(HexFormat.of().parseHex(parts[0]), Integer.parseInt(parts[1])));
+                    .insert(EndpointAddress.of(HexFormat.of().parseHex(parts[1]), Integer.parseInt(parts[2])));
             for (long length : lengths(info)) {
                 one.send(near, peer, length);
             }
