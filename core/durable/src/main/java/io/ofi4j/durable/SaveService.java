@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * The owner's side of saves: it makes bytes that peers have written into the regions of a domain durable when their
@@ -52,7 +53,11 @@ public final class SaveService implements AutoCloseable {
 
     /** The largest number of waiting requests of one writer. A {@link Saver} has no more; further ones are dropped. */
     static final int MAX_REQUESTS = Saver.MAX_SAVES;
-    private static final Duration GREETING_TIMEOUT = Duration.ofSeconds(10);
+    /**
+     * The time after which a writer that has sent a greeting and no request may be removed, to make room for another
+     * one or because no answer reaches it.
+     */
+    static final Duration GREETING_TIMEOUT = Duration.ofSeconds(10);
 
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Durability[] LEVELS = Durability.values();
@@ -72,7 +77,8 @@ public final class SaveService implements AutoCloseable {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
     private final Domain domain;
-    private final long greetingTimeout;
+    /** Of nanoseconds, as {@link System#nanoTime}. */
+    private final LongSupplier clock;
     private final SaveLink link;
     /** The region that writers name in flushes. */
     private final MemoryRegion flushed;
@@ -138,7 +144,7 @@ public final class SaveService implements AutoCloseable {
         /** The writer's number; below 0 if there are too many writers. */
         final long number;
         final long secret = RANDOM.nextLong();
-        final long greeted = System.nanoTime();
+        final long greeted;
         /** Whether it has sent its secret, which shows that it exists and takes answers. */
         boolean isProven;
         boolean isForgotten;
@@ -149,12 +155,12 @@ public final class SaveService implements AutoCloseable {
         /** The number of messages to it that have not been sent yet. */
         int inFlight;
 
-        Writer(EndpointAddress address, Peer peer, long number) {
+        Writer(EndpointAddress address, Peer peer, long number, long greeted) {
             this.address = address;
             this.peer = peer;
             this.number = number;
+            this.greeted = greeted;
         }
-
     }
 
     private static final class Request {
@@ -189,14 +195,11 @@ public final class SaveService implements AutoCloseable {
      * @throws UnsupportedOperationException if the domain lacks a capability, or its endpoints are connected
      * @throws FabricException if libfabric reports an error
      */
-    public SaveService(Domain domain) { this(domain, GREETING_TIMEOUT); }
+    public SaveService(Domain domain) { this(domain, System::nanoTime); }
 
-    /**
-     * @param greetingTimeout the time after which a writer that has sent a greeting and no request may be removed, to
-     *         make room for another one or because no answer reaches it
-     */
-    SaveService(Domain domain, Duration greetingTimeout) {
-        this.greetingTimeout = greetingTimeout.toNanos();
+    /** @param clock by which a greeting grows old */
+    SaveService(Domain domain, LongSupplier clock) {
+        this.clock = clock;
         SaveLink.requireOffered(domain);
         this.domain = domain;
         this.pollsBehindFlush = Math.min(Math.min(domain.info().receive().size(), MAX_POLLS)
@@ -377,7 +380,7 @@ public final class SaveService implements AutoCloseable {
         }
         boolean hasRoom = writers.size() < MAX_WRITERS;
         if (!hasRoom && refused == MAX_REFUSED) { return null; }
-        Writer writer = new Writer(address, link.peers.insert(address), hasRoom ? ++lastNumber : -1);
+        Writer writer = new Writer(address, link.peers.insert(address), hasRoom ? ++lastNumber : -1, clock.getAsLong());
         if (hasRoom) {
             writers.put(address, writer);
             numbers.put(writer.number, writer);
@@ -388,7 +391,7 @@ public final class SaveService implements AutoCloseable {
     }
 
     private boolean isLate(Writer writer) {
-        return !writer.isProven && System.nanoTime() - writer.greeted > greetingTimeout;
+        return !writer.isProven && clock.getAsLong() - writer.greeted > GREETING_TIMEOUT.toNanos();
     }
 
     /** Removes a writer. Its requests and answers are dropped when their turn comes. */

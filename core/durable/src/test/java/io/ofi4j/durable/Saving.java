@@ -10,11 +10,10 @@ import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
-import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /** Two endpoints of which one saves, and the service of the other. */
 final class Saving implements AutoCloseable {
@@ -45,15 +44,16 @@ final class Saving implements AutoCloseable {
         public void onError(CompletionError error) { farErrors.add(error); }
     };
 
-    Saving(FabricHints hints) { this(hints, Patience.seconds(10)); }
+    /** No writer is ever late: the clock of the service stands. */
+    Saving(FabricHints hints) { this(hints, () -> 0); }
 
-    Saving(FabricHints hints, Duration greetingTimeout) {
+    Saving(FabricHints hints, LongSupplier clock) {
         pair = new Pair(hints);
         domain = pair.domain;
         endpoint = pair.endpoint;
         farEndpoint = pair.farEndpoint;
         far = pair.far;
-        service = new SaveService(domain, greetingTimeout);
+        service = new SaveService(domain, clock);
         saver = new Saver(domain, endpoint, pair.queue);
     }
 
