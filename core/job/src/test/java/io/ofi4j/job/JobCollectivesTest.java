@@ -13,13 +13,11 @@ import io.ofi4j.Waiting;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -84,7 +82,7 @@ class JobCollectivesTest {
 
     private static void inAJob(String provider, int size, Work work) {
         String secret = Rendezvous.newSecret();
-        String at = "127.0.0.1:" + freePort();
+        String at = "127.0.0.1:" + FreePort.find();
         List<CompletableFuture<Void>> ranks = new ArrayList<>();
         for (int rank = 0; rank < size; rank++) {
             Map<String, String> environment = Map.of("OFI4J_RANK", "" + rank, "OFI4J_SIZE", "" + size,
@@ -101,14 +99,6 @@ class JobCollectivesTest {
             ranks.add(result);
         }
         ranks.forEach(rank -> rank.orTimeout(Patience.seconds(90).toSeconds(), TimeUnit.SECONDS).join());
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private static void rank(Map<String, String> environment, String provider, Work work) {

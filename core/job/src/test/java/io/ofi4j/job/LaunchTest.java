@@ -2,6 +2,8 @@ package io.ofi4j.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.Waiting;
+import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +33,7 @@ class LaunchTest {
         ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
         builder.environment().putAll(environment);
         Process process = builder.start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ended").isTrue();
+        assertThat(process.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         return new Run(process.exitValue(), Files.readAllLines(out), Files.readAllLines(err));
     }
 
@@ -120,10 +122,7 @@ class LaunchTest {
 
         assertThat(run.exit()).as(run.err().toString()).isEqualTo(5);
         long number = Long.parseLong(Files.readString(pid).strip());
-        for (int i = 0; i < 600 && ProcessHandle.of(number).isPresent(); i++) {
-            Thread.sleep(50);
-        }
-        assertThat(ProcessHandle.of(number)).isEmpty();
+        Waiting.BACKOFF.until(() -> ProcessHandle.of(number).isEmpty(), Pair.DEADLINE);
     }
 
     /** In the place of ssh: the host's name is a variable. It leaves its process group, as another machine would. */
