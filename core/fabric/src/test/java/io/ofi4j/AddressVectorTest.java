@@ -494,7 +494,7 @@ class AddressVectorTest {
             assertThatThrownBy(() -> inserted.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
             pair.queue.guard.exit();
 
-            assertThat(inserted.get(10, TimeUnit.SECONDS)).isNotNull();
+            assertThat(inserted.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isNotNull();
         }
     }
 

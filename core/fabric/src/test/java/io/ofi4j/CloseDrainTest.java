@@ -2,8 +2,8 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -18,7 +18,6 @@ class CloseDrainTest {
     private static final int LARGE = 2_000_000;
     /** So large that some reads are half done when the first is over: without the drain, the places run out. */
     private static final int LARGER = 20_000_000;
-    private static final Duration DEADLINE = Duration.ofSeconds(20);
 
     private final List<Long> tokens = new ArrayList<>();
     private final CompletionHandler handler = new CompletionHandler() {
@@ -65,6 +64,6 @@ class CloseDrainTest {
         Waiting.YIELD.until(() -> {
             queue.poll(handler, 64);
             return tokens.size() >= count;
-        }, DEADLINE);
+        }, Pair.DEADLINE);
     }
 }

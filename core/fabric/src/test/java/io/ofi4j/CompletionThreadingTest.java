@@ -97,7 +97,7 @@ class CompletionThreadingTest {
 
     @ForEachProvider
     @MethodSource("withNames")
-    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aServiceIsInsertedByItsNames(String provider) {
         try (Pair pair = new Pair(hints(provider))) {
             int port = ByteBuffer.wrap(pair.farEndpoint.address().toBytes()).getShort(2) & 0xffff;

@@ -332,7 +332,7 @@ class FlightRecorderTest {
             }
         });
 
-        RecordedEvent event = seen.one("SlowPost");
+        RecordedEvent event = seen.of("SlowPost").getLast(); // on a busy machine the first may have been slow, too
         assertThat(event.getString("provider")).isEqualTo("udp;ofi_rxd");
         assertThat(event.getBoolean("accepted")).isFalse();
         assertThat(event.getDuration()).as("by another clock than the time limit")

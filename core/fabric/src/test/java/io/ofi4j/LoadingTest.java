@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.support.Forked;
 import io.ofi4j.info.Version;
+import io.ofi4j.support.Pair;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -92,7 +93,7 @@ class LoadingTest {
                 """.formatted(major, minor));
         Process compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-Wl,-soname,libfabric.so.1", "-o",
                 file.toString(), source.toString()).inheritIO().start();
-        assertThat(compiler.waitFor(60, TimeUnit.SECONDS)).as("the compiler ended").isTrue();
+        assertThat(compiler.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("the compiler ended").isTrue();
         assertThat(compiler.exitValue()).isZero();
         return file;
     }

@@ -117,7 +117,8 @@ class OpenObjectsTest {
                 MemoryRegion region = pair.domain.allocate(64, Access.WRITE, Access.REMOTE_WRITE)) {
             pair.rma().write(region.slice(0, 8), pair.far, region.remote(), 1);
             pair.awaitToken(1);
-            OpenDomain seen = CompletableFuture.supplyAsync(this::shown).get(60, TimeUnit.SECONDS);
+            OpenDomain seen = CompletableFuture.supplyAsync(this::shown).get(Pair.DEADLINE.toSeconds(),
+                    TimeUnit.SECONDS);
 
             assertThat(seen.threading()).isEqualTo("DOMAIN");
             assertThat(seen.queues()).extracting(OpenQueue::statistics).contains(pair.queue.statistics());

@@ -226,7 +226,7 @@ class StatisticsTest {
                     seen[1] = pair.endpoint.statistics();
                     seen[2] = pair.domain.statistics();
                 });
-                monitor.join(10_000);
+                assertThat(monitor.join(Pair.DEADLINE)).isTrue();
 
                 assertThat(seen).containsExactly(new CompletionQueueStatistics(0, 0, 0, 0, 0, 0),
                         new EndpointStatistics(0, 0, 0, 0, EndpointStatistics.Latencies.NONE),

@@ -248,6 +248,7 @@ final class EndpointTrials {
         try (MemoryRegion source = here.allocate(LENGTH, Access.WRITE);
                 MemoryRegion there = target.allocate(LENGTH, Access.REMOTE_WRITE)) {
             source.segment().fill((byte) 1);
+            from.postTimeout(deadline);
             from.rma().write(source.slice(0, LENGTH), peer, there.remote(), TOKEN);
             Waiting.YIELD.until(() -> {
                 queue.poll((token, flags, length, data) -> {}, 1);

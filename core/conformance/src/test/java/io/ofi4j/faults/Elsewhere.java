@@ -1,9 +1,9 @@
 package io.ofi4j.faults;
 
+import io.ofi4j.support.Pair;
+
 /** Something that another thread does, and what came of it. */
 public final class Elsewhere {
-    private static final long DEADLINE_MILLIS = 60_000;
-
     private final Thread thread;
     private volatile Throwable thrown;
 
@@ -22,11 +22,10 @@ public final class Elsewhere {
     /** Waits for its end: what it has thrown, or null. */
     public Throwable await() {
         try {
-            thread.join(DEADLINE_MILLIS);
+            if (!thread.join(Pair.DEADLINE)) { throw new AssertionError(thread + " does not end"); }
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        if (thread.isAlive()) { throw new AssertionError(thread + " does not end"); }
         return thrown;
     }
 }

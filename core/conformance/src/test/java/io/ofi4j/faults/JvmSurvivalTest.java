@@ -151,7 +151,7 @@ class JvmSurvivalTest {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("the hook has run")));
             try (Pair pair = new Pair("shm")) {
                 System.out.println("ready " + ShmFile.of(pair.endpoint));
-                Thread.sleep(60_000);
+                Thread.sleep(Pair.DEADLINE);
             }
         }
     }

@@ -21,6 +21,7 @@ import io.ofi4j.durable.Saver;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.io.IOException;
@@ -92,7 +93,7 @@ class KilledOwnerTest {
 
     private static void kill(Forked.Running running) throws InterruptedException {
         running.process().destroyForcibly();
-        assertThat(running.process().waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(running.process().waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
     private static long last(Path path, long at) throws IOException {

@@ -120,11 +120,9 @@ class NetworkJobTest {
             Forked.Running running = start(networks, keepsGoing ? List.of("--keep-going") : List.of(), "turn");
             List<Long> processes = IntStream.range(0, RANKS)
                     .mapToObj(rank -> Long.valueOf(running.awaitLine("[" + rank + "] turns in process "))).toList();
-            long start = System.nanoTime();
             assertThat(ProcessHandle.of(processes.get(victim)).orElseThrow().destroyForcibly()).isTrue();
             Forked.Result result = running.await();
 
-            assertThat(System.nanoTime() - start).isLessThan(DEADLINE.toNanos());
             assertThat(result.exit()).as(result.output()).isEqualTo(KILLED);
             assertThat(processes).as(result.output())
                     .noneMatch(process -> ProcessHandle.of(process).filter(ProcessHandle::isAlive).isPresent());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.internal.os.Machine;
+import io.ofi4j.support.Patience;
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.io.TempDir;
  * another machine is the length of a mutex.
  */
 class LayoutTest {
-    private static final int DEADLINE_SECONDS = 120;
     private static final String BINDINGS = "io.ofi4j.bindings";
 
     /** Constants of classes of {@code internal.os}, by class and field, as the headers name them. */
@@ -264,7 +264,7 @@ class LayoutTest {
         assertThat(problem).as("what the C compiler says").isEmpty();
         Process process = new ProcessBuilder(folder.resolve("check").toString()).redirectErrorStream(true).start();
         List<String> lines = process.inputReader().lines().toList();
-        assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(Patience.seconds(120).toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(lines).hasSameSizeAs(expressions);
         Map<String, Long> found = new TreeMap<>();
         for (int line = 0; line < lines.size(); line++) {
@@ -282,7 +282,7 @@ class LayoutTest {
         Process process = new ProcessBuilder("cc", "-w", "-o", folder.resolve("check").toString(), file.toString())
                 .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes());
-        assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(Patience.seconds(120).toSeconds(), TimeUnit.SECONDS)).isTrue();
         return process.exitValue() == 0 ? "" : output;
     }
 }

@@ -6,7 +6,6 @@ import static io.ofi4j.misuse.MisuseStage.IGNORING;
 import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
 import io.ofi4j.support.Pair;
-import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -73,7 +72,7 @@ final class MisuseInHandlers {
                     worked();
                 }), handled("an interrupted wait", FabricException.class, "interrupted", s -> {
                     s.pair.queue.poll(IGNORING, 64);
-                    MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Duration.ofSeconds(20)));
+                    MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Pair.DEADLINE));
                 }));
     }
 

@@ -169,7 +169,7 @@ final class MisuseOfConnections {
                         s -> s.opened(s.other("sockets").fabric
                                 .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.YIELD)))),
                 queue("an interrupted wait", FabricException.class, "interrupted",
-                        queue -> MisuseStage.interrupted(() -> queue.read(Duration.ofSeconds(20)))),
+                        queue -> MisuseStage.interrupted(() -> queue.read(Pair.DEADLINE))),
                 queue("nothing comes", FabricTimeoutException.class, "reading an event", queue -> queue.read(SHORT)));
     }
 }

@@ -17,6 +17,7 @@ import io.ofi4j.job.Reduction;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.job.RendezvousException;
 import io.ofi4j.support.FreePort;
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -165,7 +166,7 @@ final class MisuseOfJobs {
         return refused("rendezvous: " + name + " without the server", GONE, "has gone", s -> {
             String secret = Rendezvous.newSecret();
             Rendezvous server = s.opened(Rendezvous.serve(ANY_PORT, secret));
-            Rendezvous member = s.opened(Rendezvous.join(server.address(), secret, Duration.ofSeconds(20)));
+            Rendezvous member = s.opened(Rendezvous.join(server.address(), secret, Pair.DEADLINE));
             server.close();
             call.accept(member);
         });
@@ -180,7 +181,7 @@ final class MisuseOfJobs {
                 meeting("an address that is in use", GONE, "another port",
                         r -> Rendezvous.serve(r.address(), Rendezvous.newSecret())),
                 meeting("another secret", GONE, "same secret",
-                        r -> Rendezvous.join(r.address(), Rendezvous.newSecret(), Duration.ofSeconds(20))),
+                        r -> Rendezvous.join(r.address(), Rendezvous.newSecret(), Pair.DEADLINE)),
                 meeting("what is never published", TIME, "has published", r -> r.await("never", SHORT)),
                 meeting("an address that is none", ARGUMENT, "not an encoded address", r -> {
                     r.publish("name", SOME);

@@ -257,7 +257,7 @@ final class MisuseOfObjects {
                 counter("what never comes, for a negative time", FabricTimeoutException.class, "stands at 0",
                         counter -> counter.await(5, Duration.ofSeconds(Long.MIN_VALUE))),
                 counter("an interrupted wait", FabricException.class, "interrupted",
-                        counter -> MisuseStage.interrupted(() -> counter.await(5, Duration.ofSeconds(20)))),
+                        counter -> MisuseStage.interrupted(() -> counter.await(5, Pair.DEADLINE))),
                 refused("counter: bound to count nothing", ARGUMENT, "at least one event to count", s -> {
                     Pair sockets = s.other("sockets");
                     s.opened(sockets.domain.openEndpoint()).bind(s.opened(sockets.domain.openCounter()));

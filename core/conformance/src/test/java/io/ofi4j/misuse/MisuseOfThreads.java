@@ -21,7 +21,7 @@ final class MisuseOfThreads {
     static Stream<Misuse> cases() {
         return Stream.concat(Stream.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION).flatMap(MisuseOfThreads::of),
                 Stream.of(refused("await while interrupted", FabricException.class, "interrupted",
-                        s -> MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Duration.ofSeconds(20))))));
+                        s -> MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Pair.DEADLINE)))));
     }
 
     /** What is called elsewhere. */

@@ -158,6 +158,6 @@ final class MisuseOfUtilities {
                     MisuseStage.unchecked(() -> source.configureBlocking(false));
                     group.add(MisuseStage.closed(source), SelectionKey.OP_READ, key -> {});
                 }), group("an interrupted wait", FabricException.class, "interrupted",
-                        (group, source) -> MisuseStage.interrupted(() -> group.await(Duration.ofSeconds(20)))));
+                        (group, source) -> MisuseStage.interrupted(() -> group.await(Pair.DEADLINE))));
     }
 }

@@ -24,8 +24,6 @@ final class MisuseStage implements AutoCloseable {
     static final int LENGTH = 4096;
     static final CompletionHandler IGNORING = (token, flags, length, data) -> {};
 
-    private static final long SECONDS = 30;
-
     final Pair pair;
     final MemoryRegion source;
     final MemoryRegion sink;
@@ -85,7 +83,7 @@ final class MisuseStage implements AutoCloseable {
 
     static void await(FutureTask<?> task) {
         try {
-            task.get(SECONDS, TimeUnit.SECONDS);
+            task.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         } catch (java.util.concurrent.ExecutionException e) {
             if (e.getCause() instanceof RuntimeException cause) { throw cause; }
             throw new CompletionException(e.getCause());

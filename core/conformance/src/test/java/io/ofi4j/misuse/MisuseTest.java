@@ -195,7 +195,7 @@ class MisuseTest {
             assertThatThrownBy(() -> pair.rma().write(source.slice(0, 8), absent, target.remote(), 1))
                     .isInstanceOf(FabricTimeoutException.class).hasMessageContaining("within 100 ms");
         } finally {
-            pair.endpoint.postTimeout(Duration.ofSeconds(10));
+            pair.endpoint.postTimeout(Pair.DEADLINE);
         }
     }
 

@@ -11,6 +11,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.model.ModelLinks.End;
 import io.ofi4j.model.ModelLinks.Link;
 import io.ofi4j.model.ModelLinks.Passive;
+import io.ofi4j.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,7 +23,7 @@ import java.util.List;
  * Then everything is brought to rest, checked and closed.
  */
 final class ModelConnections extends ModelSteps {
-    static final Duration DEADLINE = Duration.ofSeconds(60);
+    static final Duration DEADLINE = Patience.seconds(60);
     private static final int MAX_QUEUES = 3;
     /** So many are begun before anything is closed. */
     private static final int LINKS = 2;

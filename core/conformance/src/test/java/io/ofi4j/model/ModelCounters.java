@@ -10,6 +10,7 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelState.Count;
 import io.ofi4j.model.ModelState.End;
+import io.ofi4j.support.Patience;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -19,7 +20,7 @@ import java.util.Set;
 final class ModelCounters {
     private static final int MAX_COUNTERS = 5;
     private static final Duration SHORT = Duration.ofNanos(200_000);
-    private static final Duration ENDLESS = Duration.ofSeconds(50);
+    private static final Duration ENDLESS = Patience.seconds(50);
 
     private final ModelProgram program;
     private final ModelState state;

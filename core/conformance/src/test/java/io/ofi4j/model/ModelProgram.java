@@ -9,6 +9,7 @@ import io.ofi4j.model.ModelState.Dom;
 import io.ofi4j.model.ModelState.End;
 import io.ofi4j.model.ModelState.Queue;
 import io.ofi4j.model.ModelState.Region;
+import io.ofi4j.support.Patience;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import java.util.List;
  * program.
  */
 final class ModelProgram extends ModelSteps {
-    private static final Duration DEADLINE = Duration.ofSeconds(60);
+    private static final Duration DEADLINE = Patience.seconds(60);
 
     final FabricInfo info;
     final long seed;

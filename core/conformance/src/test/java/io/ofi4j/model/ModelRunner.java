@@ -6,6 +6,7 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,7 +24,7 @@ import java.util.stream.Stream;
 final class ModelRunner {
     private static final int BROKEN = 3;
     private static final int HUNG = 4;
-    private static final long PROGRAM_TIMEOUT_SECONDS = 240;
+    private static final int PROGRAM_TIMEOUT_SECONDS = 240;
     private static final long NANOS = 1_000_000_000;
 
     /** ofi_rxm fills all its receive buffers for each endpoint that is enabled, which was most of a program's time. */
@@ -123,7 +124,7 @@ final class ModelRunner {
     /** Ends a program that hangs, with the stacks of its threads. */
     private static void watch() {
         Thread.ofPlatform().daemon().start(() -> {
-            while (System.nanoTime() - begun < PROGRAM_TIMEOUT_SECONDS * NANOS) {
+            while (System.nanoTime() - begun < Patience.seconds(PROGRAM_TIMEOUT_SECONDS).toNanos()) {
                 try {
                     Thread.sleep(100);
                 } catch (InterruptedException e) {

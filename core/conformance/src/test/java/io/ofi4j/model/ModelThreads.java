@@ -10,6 +10,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.model.ModelState.Count;
 import io.ofi4j.model.ModelState.End;
 import io.ofi4j.model.ModelState.Region;
+import io.ofi4j.support.Patience;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ import java.util.concurrent.Phaser;
  * every byte has a value that was sent to it; at the end nothing is left.
  */
 final class ModelThreads {
-    static final Duration DEADLINE = Duration.ofSeconds(60);
+    static final Duration DEADLINE = Patience.seconds(60);
 
     final FabricInfo info;
     final long seed;

@@ -6,6 +6,7 @@ import io.ofi4j.faults.Elsewhere;
 import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelState.Queue;
 import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.List;
 final class ModelWaits {
     private static final int SHORT_NANOS = 1_000_000;
     /** A wait that a signal ends at once. */
-    private static final Duration ENDLESS = Duration.ofSeconds(60);
+    private static final Duration ENDLESS = Patience.seconds(60);
 
     private final ModelProgram program;
     private final ModelState state;

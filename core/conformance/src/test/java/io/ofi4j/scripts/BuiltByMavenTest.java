@@ -2,6 +2,7 @@ package io.ofi4j.scripts;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +59,7 @@ class BuiltByMavenTest {
         Path output = checkout.resolve("output");
         Process process = new ProcessBuilder("bash", "-c", "source scripts/common; is_built examples && echo built")
                 .directory(checkout.toFile()).redirectErrorStream(true).redirectOutput(output.toFile()).start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ended").isTrue();
+        assertThat(process.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         String said = Files.readString(output);
         assertThat(said).isIn("", "built\n");
         return !said.isEmpty();

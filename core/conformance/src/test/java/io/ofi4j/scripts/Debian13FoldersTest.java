@@ -2,6 +2,7 @@ package io.ofi4j.scripts;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.Pair;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,7 +36,7 @@ class Debian13FoldersTest {
         Path output = folder.resolve("output");
         Process process = new ProcessBuilder(command).directory(here.toFile()).redirectErrorStream(true)
                 .redirectOutput(output.toFile()).start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ended").isTrue();
+        assertThat(process.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         return new Run(process.exitValue(), Files.readString(output));
     }
 

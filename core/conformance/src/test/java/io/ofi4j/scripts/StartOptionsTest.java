@@ -3,6 +3,7 @@ package io.ofi4j.scripts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,7 +75,7 @@ class StartOptionsTest {
         variables.put("PATH", checkout.resolve("bin") + ":" + variables.get("PATH"));
         variables.putAll(environment);
         Process process = builder.start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ended").isTrue();
+        assertThat(process.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         assertThat(process.exitValue()).as(Files.readString(output)).isZero();
         return Files.readAllLines(output);
     }

@@ -2,6 +2,7 @@ package io.ofi4j.versions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.Pair;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ class VersionsScriptTest {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().remove("OFI4J_LIBFABRICS");
         Process process = builder.start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ended").isTrue();
+        assertThat(process.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         return new Run(process.exitValue(), Files.readString(output));
     }
 

@@ -26,7 +26,7 @@ public final class FaultLink implements AutoCloseable {
             vector = null;
             events = fabric.openEventQueue();
             endpoint = domain.openEndpoint(domain.info().withDestination(address)).bind(events).bind(queue).enable();
-            endpoint.connection().connect(address, Patience.seconds(20));
+            endpoint.connection().connect(address, Pair.DEADLINE);
             peer = endpoint.connection().peer();
         } else {
             events = null;
@@ -34,7 +34,7 @@ public final class FaultLink implements AutoCloseable {
             endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
             peer = vector.insert(address);
         }
-        endpoint.postTimeout(Patience.seconds(10));
+        endpoint.postTimeout(Pair.DEADLINE);
     }
 
     public Rma rma() { return endpoint.rma(); }

@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -23,7 +22,6 @@ public final class FaultPeer implements AutoCloseable {
      */
     public static final List<String> ELSEWHERE = Stream.ofNullable(System.getenv("OFI4J_OTHER_PROCESSOR"))
             .flatMap(processor -> Stream.of("taskset", "-c", processor)).toList();
-    private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     public final EndpointAddress address;
     public final RemoteRegion region;
@@ -82,7 +80,7 @@ public final class FaultPeer implements AutoCloseable {
     public void kill() {
         running.process().destroyForcibly();
         try {
-            if (!running.process().waitFor(DEADLINE.toSeconds(), TimeUnit.SECONDS)) {
+            if (!running.process().waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)) {
                 throw new AssertionError("the target cannot be killed");
             }
         } catch (InterruptedException e) {

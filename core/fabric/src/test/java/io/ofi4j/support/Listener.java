@@ -118,7 +118,7 @@ public final class Listener implements AutoCloseable {
 
     private Endpoint remember(Endpoint endpoint) {
         opened.add(endpoint);
-        return endpoint;
+        return endpoint.postTimeout(Pair.DEADLINE);
     }
 
     @Override

@@ -73,7 +73,7 @@ public final class Member implements AutoCloseable {
         domain = fabric.openDomain();
         queue = domain.openCompletionQueue();
         vector = domain.openAddressVector();
-        endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+        endpoint = domain.openEndpoint().bind(vector).bind(queue).postTimeout(Pair.DEADLINE).enable();
         region = domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
         for (int i = 1; i <= RECEIVES && endpoint.info().capabilities().contains(Capability.RECV); i++) {
             receive((long) i * NUMBER);

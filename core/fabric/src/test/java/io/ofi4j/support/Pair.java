@@ -26,11 +26,13 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /** Two endpoints in one process, connected or not, each with a queue of its own, and what the tests do with them. */
 public final class Pair implements AutoCloseable {
-    public static final Duration DEADLINE = Patience.seconds(20);
+    /** Taken when a JVM begins with its tests: a minute at least, for a load that comes later. */
+    public static final Duration DEADLINE = Collections.max(List.of(Patience.seconds(20), Duration.ofMinutes(1)));
 
     public final Fabric fabric;
     public final Domain domain;
@@ -115,7 +117,8 @@ public final class Pair implements AutoCloseable {
             farEndpoint = wiring.bindFar(this, domain.openEndpoint().bind(vector)).enable();
             far = vector.insert(farEndpoint.address());
         }
-        endpoint.postTimeout(Patience.seconds(10));
+        endpoint.postTimeout(DEADLINE);
+        farEndpoint.postTimeout(DEADLINE);
     }
 
     /** Connects the near end, and opens the far one. */

@@ -26,13 +26,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Queues, channels and descriptors in one loop. */
+@Timeout(300)
 class PollGroupTest {
     private static final Duration SHORT = Duration.ofMillis(30);
+    /** Whoever waits so long ends with the test. */
+    private static final Duration ENDLESS = Duration.ofDays(1);
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
@@ -118,11 +122,9 @@ class PollGroupTest {
         try (Pair pair = new Pair("sockets"); PollGroup group = new PollGroup()) {
             group.add(pair.queue, (t, f, l, d) -> {});
             CompletableFuture.delayedExecutor(50, java.util.concurrent.TimeUnit.MILLISECONDS).execute(group::wake);
-            long start = System.nanoTime();
-            assertThat(group.await(Pair.DEADLINE)).isZero();
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Pair.DEADLINE);
+            assertThat(group.await(ENDLESS)).isZero();
             group.wake();
-            assertThat(group.await(Pair.DEADLINE)).as("a wake before the wait").isZero();
+            assertThat(group.await(ENDLESS)).as("a wake before the wait").isZero();
         }
     }
 

@@ -176,7 +176,7 @@ final class JobRank {
             peers = domain.openAddressVector();
             source = domain.allocate(64, Access.WRITE);
             inbox = domain.allocate(64, Access.REMOTE_WRITE);
-            endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
+            endpoint = domain.openEndpoint().bind(queue).bind(peers).postTimeout(SOON).enable();
         }
 
         Ranks exchange(Job job) { return Ranks.exchange(job, endpoint, peers, inbox.remote()); }

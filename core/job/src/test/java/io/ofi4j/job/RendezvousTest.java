@@ -115,7 +115,7 @@ class RendezvousTest {
         public static void main(String[] arguments) {
             String secret = Rendezvous.newSecret();
             try (Rendezvous server = Rendezvous.serve(new InetSocketAddress(0), secret);
-                    Rendezvous client = Rendezvous.join(server.address(), secret, Duration.ofSeconds(10))) {
+                    Rendezvous client = Rendezvous.join(server.address(), secret, Pair.DEADLINE)) {
                 client.publish("name", new byte[]{1});
                 System.out.println("joined " + server.address());
             }

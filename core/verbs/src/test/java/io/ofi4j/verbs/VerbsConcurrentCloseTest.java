@@ -29,7 +29,7 @@ class VerbsConcurrentCloseTest {
         CyclicBarrier start = new CyclicBarrier(calls.length);
         CompletableFuture<?>[] all = Stream.of(calls).map(call -> CompletableFuture.runAsync(() -> {
             try {
-                start.await(20, TimeUnit.SECONDS);
+                start.await(VerbsLink.DEADLINE.toSeconds(), TimeUnit.SECONDS);
                 call.run();
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessageMatching("(?s).*(is closed|close these before|CLOSED).*");

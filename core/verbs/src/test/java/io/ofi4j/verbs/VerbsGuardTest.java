@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.ofi4j.internal.engine.ThreadGuard;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -35,11 +34,11 @@ class VerbsGuardTest {
     void aGuardIsNotTakenFromALongCall() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         Thread holder = Thread.ofPlatform().start(() -> hold(entered));
-        assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(entered.await(VerbsLink.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         assertThatCode(guard::enter).doesNotThrowAnyException();
         assertThat(inside).isFalse();
         guard.exit();
-        assertThat(holder.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(holder.join(VerbsLink.DEADLINE)).isTrue();
     }
 }

@@ -2,7 +2,7 @@ package io.ofi4j.verbs;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ofi4j.support.Patience;
+import io.ofi4j.support.Pair;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * only one.
  */
 final class VerbsLink implements AutoCloseable {
-    static final Duration DEADLINE = Patience.seconds(20);
+    static final Duration DEADLINE = Pair.DEADLINE;
     static final VerbsAccess[] ALL_RIGHTS = {VerbsAccess.LOCAL_WRITE, VerbsAccess.REMOTE_WRITE, VerbsAccess.REMOTE_READ,
             VerbsAccess.REMOTE_ATOMIC, VerbsAccess.WINDOW_BIND};
     static final int LENGTH = 8192;

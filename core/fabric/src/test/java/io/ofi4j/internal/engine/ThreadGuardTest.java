@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.support.Patience;
+import io.ofi4j.support.Pair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class ThreadGuardTest {
     private static final int THREADS = 4;
     private static final int ENTRIES = 2000;
-    private static final Duration DEADLINE = Patience.seconds(20);
+    private static final Duration DEADLINE = Pair.DEADLINE;
 
     private final ThreadGuard guard = ThreadGuard.exclusive();
     private int inside;
@@ -92,7 +92,7 @@ class ThreadGuardTest {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch over = new CountDownLatch(1);
         Thread holder = Thread.ofPlatform().name("holder").start(() -> holdUntil(over, entered, occupied));
-        assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(entered.await(DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         assertThatThrownBy(occupied::enter).isInstanceOf(FabricException.class)
                 .hasMessageContaining("a call of thread 'holder' on the same object has not returned")
@@ -105,7 +105,7 @@ class ThreadGuardTest {
     private static void holdUntil(CountDownLatch over, CountDownLatch entered, ThreadGuard guard) {
         try (ThreadGuard inside = guard.enter()) {
             entered.countDown();
-            assertThat(over.await(20, TimeUnit.SECONDS)).as("still inside %s", inside).isTrue();
+            assertThat(over.await(DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("still inside %s", inside).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

@@ -16,6 +16,7 @@ import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -84,7 +85,7 @@ class ReplacedFunctionsTest {
         private static void awaitHook() {
             for (Thread thread : Thread.getAllStackTraces().keySet()) {
                 try {
-                    if (thread.getName().equals(HOOK)) { thread.join(10_000); }
+                    if (thread.getName().equals(HOOK)) { thread.join(Pair.DEADLINE); }
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
