@@ -139,7 +139,7 @@ final class MisuseOfDeferredWork {
                 on("an inject", ARGUMENT, "INJECT",
                         p -> p.when().write(p.write().flags(OperationFlag.INJECT), p.done, 1)),
                 on("a receive with flags", ARGUMENT, "flags",
-                        p -> p.when().receive(p.send().flags(OperationFlag.COMPLETION), p.done, 1)),
+                        p -> p.when().receive(p.send().flags(OperationFlag.MORE), p.done, 1)),
                 on("a compare without comparands", STATE, "comparand",
                         p -> p.when().compare(AtomicOperation.CSWAP,
                                 p.pair.endpoint.atomics().prepare(Datatype.INT64).peer(p.pair.far).local(p.region, 0, 1)
@@ -152,7 +152,7 @@ final class MisuseOfDeferredWork {
                     MisuseStage.elsewhere(() -> deferred.when(counter, 1));
                 }), owned("the state of queued work on another thread", DeferredOperation::state),
                 owned("a cancel of queued work on another thread", DeferredOperation::cancel),
-                on("another thread's message", WrongThreadException.class, "made by thread", p -> {
+                on("another thread's message", WrongThreadException.class, "prepared by thread", p -> {
                     PreparedMessage message = p.send();
                     MisuseStage.elsewhere(() -> p.when().send(message, p.done, 1));
                 }));
