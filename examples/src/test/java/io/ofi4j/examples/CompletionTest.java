@@ -65,7 +65,7 @@ class CompletionTest {
                         program.toString())
                 : List.of("bash", program.toString());
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
-        assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("it ended").isTrue();
+        assertThat(process.waitFor(Patience.seconds(120).toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         Map<String, Set<String>> offered = new LinkedHashMap<>();
         for (String line : Files.readAllLines(output)) {
             String[] parts = line.split(" => ", 2);

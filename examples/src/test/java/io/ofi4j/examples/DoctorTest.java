@@ -233,7 +233,7 @@ class DoctorTest {
     private static void requireMounts() throws IOException, InterruptedException {
         Process mounting = new ProcessBuilder("unshare", "-m", "true").redirectErrorStream(true).start();
         String refusal = new String(mounting.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(mounting.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(mounting.waitFor(Patience.seconds(30).toSeconds(), TimeUnit.SECONDS)).isTrue();
         assumeTrue(mounting.exitValue() == 0, () -> "mounting needs root: " + refusal);
     }
 

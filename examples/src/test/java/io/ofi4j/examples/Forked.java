@@ -20,9 +20,7 @@ import java.util.regex.Pattern;
 
 /** The command in a process of its own, with stdout and stderr in files; every wait has a deadline. */
 public final class Forked implements AutoCloseable {
-    /** Where a machine is emulated, {@code scripts/verbs} sets how many times as long it takes. */
-    private static final int DEADLINE_SECONDS = 120
-            * Integer.parseInt(System.getenv().getOrDefault("OFI4J_PATIENCE", "1"));
+    private static final int DEADLINE_SECONDS = 120;
 
     /** Of processes that have modules, also where this one does not. */
     static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.bindings.verbs,"
@@ -144,7 +142,7 @@ public final class Forked implements AutoCloseable {
 
     /** Waits until stdout has a whole line with this text: a process may print a line in pieces. */
     public void awaitOutput(String text) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+        long end = System.nanoTime() + Patience.seconds(DEADLINE_SECONDS).toNanos();
         while (true) {
             boolean mayPrintMore = process.isAlive();
             if (wholeLines(read(out)).contains(text)) { return; }
@@ -158,7 +156,7 @@ public final class Forked implements AutoCloseable {
 
     /** {@return the group of what stderr has, once it matches} */
     public String awaitError(String pattern) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+        long end = System.nanoTime() + Patience.seconds(DEADLINE_SECONDS).toNanos();
         Matcher matcher = Pattern.compile(pattern).matcher(read(err));
         while (!matcher.find()) {
             assertThat(System.nanoTime()).as("no '" + pattern + "' in: " + read(err)).isLessThan(end);
@@ -171,11 +169,12 @@ public final class Forked implements AutoCloseable {
     /** {@return how it ended} */
     public Run await() { return await(DEADLINE_SECONDS); }
 
-    /** {@return how it ended, which may take so long} */
+    /** {@return how it ended, which may take so many seconds of an idle machine} */
     public Run await(int seconds) {
         awaited = true;
         try {
-            assertThat(process.waitFor(seconds, TimeUnit.SECONDS)).as(read(out) + read(err)).isTrue();
+            assertThat(process.waitFor(Patience.seconds(seconds).toSeconds(), TimeUnit.SECONDS))
+                    .as(read(out) + read(err)).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -184,7 +183,7 @@ public final class Forked implements AutoCloseable {
 
     /** Waits until the process has used so much more of a processor, however long that takes it beside other work. */
     public void awaitWork(Duration more) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+        long end = System.nanoTime() + Patience.seconds(DEADLINE_SECONDS).toNanos();
         Duration before = used();
         while (used().minus(before).compareTo(more) < 0) {
             assertThat(System.nanoTime()).as("it works; so far " + used() + read(err)).isLessThan(end);
@@ -244,7 +243,9 @@ public final class Forked implements AutoCloseable {
     public void close() {
         process.destroy();
         try {
-            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
+            if (!process.waitFor(Patience.seconds(DEADLINE_SECONDS).toSeconds(), TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
             if (!awaited) { System.out.print(read(err)); }
             Files.delete(out);
             Files.delete(err);

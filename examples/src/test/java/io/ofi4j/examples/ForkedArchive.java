@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  */
 final class ForkedArchive {
     private static final int FIRST_RELEASE = 25;
-    private static final long DEADLINE_SECONDS = 120;
+    private static final int DEADLINE_SECONDS = 120;
     private static final long MAKER_MILLIS = 5000;
     private static final String MAIN = "io.ofi4j.examples/" + Ofi4j.class.getName();
 
@@ -88,7 +88,7 @@ final class ForkedArchive {
                 List.of(Forked.NATIVE_ACCESS, "-m", MAIN, "perf", "write", "-p", "shm", "-S", "8", "-I", "100"));
         Process process = new ProcessBuilder(training).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
-            process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS);
+            process.waitFor(Patience.seconds(DEADLINE_SECONDS).toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException e) { // this JVM ends
             process.destroy(); // its shutdown hooks remove the files of its endpoints
             return modules;

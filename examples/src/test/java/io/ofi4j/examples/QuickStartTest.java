@@ -36,7 +36,7 @@ class QuickStartTest {
     private static final Path README = Path.of("README.md");
     /** The language of a block, which commands do not have, and its text. */
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
-    private static final long MINUTES = 5;
+    private static final int SECONDS = 300;
     private static final List<String> INSTALLED = List.of("ofi4j-parent=pom.xml",
             "ofi4j-bindings=bindings/fabric/pom.xml", "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml");
 
@@ -77,7 +77,8 @@ class QuickStartTest {
                 (path, first) -> first + File.pathSeparator + path);
         Process process = builder.start();
         try {
-            assertThat(process.waitFor(MINUTES, TimeUnit.MINUTES)).as("whether it ends in time").isTrue();
+            assertThat(process.waitFor(Patience.seconds(SECONDS).toSeconds(), TimeUnit.SECONDS))
+                    .as("whether it ends in time").isTrue();
         } finally {
             process.destroyForcibly();
         }

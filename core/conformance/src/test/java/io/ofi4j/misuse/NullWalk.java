@@ -44,6 +44,8 @@ import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.Parameter;
+import io.ofi4j.info.TransmitAttributes;
+import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
@@ -108,7 +110,7 @@ final class NullWalk {
     /** What the library makes, and takes nowhere: as it was made, with whatever is in it. */
     private static final Set<Class<?>> MADE_BY_THE_LIBRARY = Set.of(CompletionError.class, EventError.class,
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
-            DomainAttributes.class, EndpointAttributes.class, EndpointStatistics.class, FabricAttributes.class,
+            DomainAttributes.class, EndpointAttributes.class, ReceiveAttributes.class, TransmitAttributes.class, EndpointStatistics.class, FabricAttributes.class,
             Parameter.class, NetworkDevice.class, NetworkDevice.Device.class, NetworkDevice.Link.class,
             OpenObjectsMXBean.OpenDomain.class, OpenObjectsMXBean.OpenQueue.class,
             OpenObjectsMXBean.OpenEndpoint.class);

@@ -8,6 +8,7 @@ import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
+import io.ofi4j.examples.Patience;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.Version;
 import io.ofi4j.Libfabric;
@@ -174,7 +175,8 @@ class AbandonedShmFilesTest {
 
     /** SIGKILL. */
     private static void kill(Forked victim) throws InterruptedException {
-        assertThat(victim.process().destroyForcibly().waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(victim.process().destroyForcibly().waitFor(Patience.seconds(60).toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
     }
 
     /** Has an shm endpoint, perhaps of a given name, until it is killed; prints the name of its file. */
@@ -192,7 +194,7 @@ class AbandonedShmFilesTest {
                     Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
                 String address = new String(endpoint.address().toBytes());
                 System.out.println(address.substring(address.indexOf("://") + 3, address.indexOf('\0')));
-                Thread.sleep(60_000);
+                Thread.sleep(Patience.seconds(120));
             }
         }
     }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.ofi4j.Waiting;
 import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Patience;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -31,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(600) // the first may make the archive of classes that forked JVMs start with
 @Tag("once") // what it is about is the command, not libfabric
 class CrossMemoryTest {
-    private static final Duration DEADLINE = Duration.ofSeconds(60);
+    private static final Duration DEADLINE = Patience.seconds(60);
 
     /** The kernel asks the same of both: may the one process trace the other. */
     @Test

@@ -14,6 +14,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.examples.Patience;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.Test;
  */
 class FabricStatisticsTest {
     private static final int OPERATIONS = 20_000;
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Patience.seconds(60);
 
     private final PipelineHandler<Object> handler = new PipelineHandler<>() {
         @Override

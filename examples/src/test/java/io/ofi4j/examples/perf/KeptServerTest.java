@@ -14,6 +14,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Patience;
 import io.ofi4j.examples.Release;
 import io.ofi4j.examples.Run;
 import io.ofi4j.examples.control.ControlChannel;
@@ -44,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("gate")
 @Timeout(300)
 class KeptServerTest {
-    private static final Duration DEADLINE = Duration.ofSeconds(60);
+    private static final Duration DEADLINE = Patience.seconds(60);
     /** Of another length than an encoded region. */
     private static final byte[] NO_REGION = new byte[39];
 

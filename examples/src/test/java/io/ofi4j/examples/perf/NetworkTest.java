@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.examples.AbandonedFilesLock;
 import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Patience;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,7 @@ class NetworkTest {
     @BeforeEach
     void requireNamespaces() throws IOException, InterruptedException {
         Process process = new ProcessBuilder("unshare", "-n", "true").start();
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(Patience.seconds(30).toSeconds(), TimeUnit.SECONDS)).isTrue();
         assumeTrue(process.exitValue() == 0, "a network of its own needs root");
     }
 

@@ -8,10 +8,10 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Patience;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Other JVMs, as the command sees them. */
 @Tag("gate")
 class TopTest {
-    private static final long DEADLINE_SECONDS = 120;
+    private static final int DEADLINE_SECONDS = 120;
 
     /** Has a JVM show its counts. */
     private static final String SHOWS = "-Dio.ofi4j.jmx=true";
@@ -85,7 +85,7 @@ class TopTest {
         try (Forked process = Forked.start(List.of(SHOWS), "perf", "write", "-p", "shm", "-S", "8", "-w", "0", "-I",
                 "1000000000000")) {
             process.awaitOutput("ns/op");
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+            long end = System.nanoTime() + Patience.seconds(DEADLINE_SECONDS).toNanos();
             double rate = 0;
             while (rate == 0) { // beside other work it may stand still for a while
                 assertThat(System.nanoTime()).isLessThan(end);
