@@ -138,7 +138,7 @@ final class MisuseOfDeferredWork {
                 }),
                 on("an inject", ARGUMENT, "INJECT",
                         p -> p.when().write(p.write().flags(OperationFlag.INJECT), p.done, 1)),
-                on("a receive with flags", ARGUMENT, "flags",
+                on("a receive with flags", ARGUMENT, "no flag but COMPLETION",
                         p -> p.when().receive(p.send().flags(OperationFlag.MORE), p.done, 1)),
                 on("a compare without comparands", STATE, "comparand",
                         p -> p.when().compare(AtomicOperation.CSWAP,

@@ -110,10 +110,10 @@ final class NullWalk {
     /** What the library makes, and takes nowhere: as it was made, with whatever is in it. */
     private static final Set<Class<?>> MADE_BY_THE_LIBRARY = Set.of(CompletionError.class, EventError.class,
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
-            DomainAttributes.class, EndpointAttributes.class, ReceiveAttributes.class, TransmitAttributes.class, EndpointStatistics.class, FabricAttributes.class,
-            Parameter.class, NetworkDevice.class, NetworkDevice.Device.class, NetworkDevice.Link.class,
-            OpenObjectsMXBean.OpenDomain.class, OpenObjectsMXBean.OpenQueue.class,
-            OpenObjectsMXBean.OpenEndpoint.class);
+            DomainAttributes.class, EndpointAttributes.class, ReceiveAttributes.class, TransmitAttributes.class,
+            EndpointStatistics.class, FabricAttributes.class, Parameter.class, NetworkDevice.class,
+            NetworkDevice.Device.class, NetworkDevice.Link.class, OpenObjectsMXBean.OpenDomain.class,
+            OpenObjectsMXBean.OpenQueue.class, OpenObjectsMXBean.OpenEndpoint.class);
 
     private static final List<Class<? extends Throwable>> NAMED = List.of(NullPointerException.class,
             IllegalArgumentException.class, IllegalStateException.class, UnsupportedOperationException.class,
