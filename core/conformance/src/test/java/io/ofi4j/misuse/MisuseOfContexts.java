@@ -90,6 +90,19 @@ final class MisuseOfContexts {
                                     .openEndpoint(TestProviders.info(sharedHints(AttributeHints.none())));
                             s.opened(plain).bind(context);
                         }),
+                context("bind a queue of another domain to a shared receive context", ARGUMENT, "same domain",
+                        t -> t.context.bind(t.s.pair.queue)),
+                context("bind a second queue to a shared receive context", STATE, "already has",
+                        t -> t.context.bind(t.queue)),
+                context("enable a shared receive context twice", STATE, "enabled", t -> t.context.enable().enable()),
+                context("receive through a shared context that is not enabled", STATE, "first",
+                        t -> t.context.messages()),
+                context("receive tags through a shared context that is not enabled", STATE, "first",
+                        t -> t.context.tagged()),
+                refused("receive through a shared context without messages", NOT_OFFERED, "Capability.MSG",
+                        s -> onlyOf(s, Capability.TAGGED).messages()),
+                refused("receive tags through a shared context without them", NOT_OFFERED, "Capability.TAGGED",
+                        s -> onlyOf(s, Capability.MSG).tagged()),
                 refused("share a transmit context with an endpoint that has its own", STATE, "sharedTransmitContext()",
                         s -> {
                             Domain domain = s.domain(sharedHints(AttributeHints.none().sharedTransmitContext()));
@@ -104,6 +117,23 @@ final class MisuseOfContexts {
                     Domain domain = s.domain(sharedHints(AttributeHints.none().sharedReceiveContext()));
                     receiving(s, domain).messages().cancel(1);
                 }));
+    }
+
+    /** A shared receive context that has a queue, and is not enabled. */
+    private record Shared(MisuseStage s, SharedReceiveContext context, CompletionQueue queue) {}
+
+    private static Misuse context(String name, Class<? extends Throwable> expected, String words,
+            Consumer<Shared> call) {
+        return refused(name, expected, words, s -> {
+            Domain domain = s.domain(sharedHints(AttributeHints.none().sharedReceiveContext()));
+            CompletionQueue queue = s.opened(domain.openCompletionQueue());
+            call.accept(new Shared(s, s.opened(domain.openSharedReceiveContext()).bind(queue), queue));
+        });
+    }
+
+    private static SharedReceiveContext onlyOf(MisuseStage s, Capability capability) {
+        return receiving(s, s.domain(TestProviders.hints("sockets").capabilities(capability)
+                .attributes(AttributeHints.none().sharedReceiveContext())));
     }
 
     private static SharedReceiveContext receiving(MisuseStage s, Domain domain) {

@@ -59,9 +59,11 @@ final class MisuseOfMessages {
 
     private static Stream<Misuse> rights() {
         return Stream.of(
+                on("limit the messages to a peer to less than nothing", ARGUMENT, "not -1",
+                        box -> box.pair.far.longestMessage(-1)),
                 on("send from a region for receives", ARGUMENT, "lacks [SEND]",
-                        box -> with(
-                                box, Access.RECEIVE, region -> messages(box).trySend(region, 0, 8, box.pair.far, 1))),
+                        box -> with(box, Access.RECEIVE,
+                                region -> messages(box).trySend(region, 0, 8, box.pair.far, 1))),
                 on("receive into a region for sends", ARGUMENT, "lacks [RECEIVE]",
                         box -> with(box, Access.SEND, region -> messages(box).tryReceive(region, 0, 8, 1))),
                 on("send a tag from a region for writes", ARGUMENT, "lacks [SEND]",
