@@ -167,6 +167,13 @@ final class DomainQueues {
         return found;
     }
 
+    /** As {@link #progress}, of queues that no other thread is in: that one makes progress, or hangs. */
+    void progressFree() {
+        for (CompletionQueue queue : queues) {
+            if (queue.guard.admits(Thread.currentThread()) && queue.guard.isFree()) { queue.progressIfOpen(); }
+        }
+    }
+
     /** As {@link #progress}, of queues that must all be this thread's. Returns false if the buffer of one is full. */
     boolean progressAll() {
         queues.forEach(queue -> queue.guard.checkThread());

@@ -58,6 +58,12 @@ final class OpenObjects implements OpenObjectsMXBean {
         return List.copyOf(FABRICS).stream().flatMap(Fabric::domains).map(this::domain).toList();
     }
 
+    /** {@return the open domains of a provider, in all fabrics of this process} */
+    static List<Domain> domains(String provider) {
+        return List.copyOf(FABRICS).stream().flatMap(Fabric::domains)
+                .filter(domain -> domain.info().provider().equals(provider)).toList();
+    }
+
     private OpenDomain domain(Domain domain) {
         List<Endpoint> endpoints = domain.children.all(Endpoint.class).toList();
         Stream<CompletionQueue> queues = Stream.concat(domain.children.all(CompletionQueue.class),

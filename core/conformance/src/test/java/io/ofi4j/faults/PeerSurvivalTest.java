@@ -7,6 +7,8 @@ import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
@@ -46,6 +48,12 @@ class PeerSurvivalTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void closingAnEndpointThatSomebodyConnectsTo(String provider) { survives(ClosesWhileConnecting.class, provider); }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void closingAnEndpointThatAnotherDomainOfTheProcessConnectsTo(String provider) {
+        survives(ClosesBetweenDomains.class, provider);
+    }
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
@@ -204,6 +212,34 @@ class PeerSurvivalTest {
                 }
                 done.set(true);
                 poller.join();
+            }
+        }
+    }
+
+    /** The other domain makes no progress by itself: its connection stays under way, in one stage or another. */
+    static final class ClosesBetweenDomains {
+        private ClosesBetweenDomains() {}
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_WRITE);
+                    Domain other = pair.fabric.openDomain();
+                    CompletionQueue queue = other.openCompletionQueue();
+                    AddressVector vector = other.openAddressVector();
+                    MemoryRegion source = other.allocate(8, Access.WRITE)) {
+                for (int times = 0; times < TIMES; times++) {
+                    Endpoint writer = other.openEndpoint().bind(vector).bind(queue).enable();
+                    Endpoint target = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
+                    writer.rma().tryWrite(source, 0, 8, vector.insert(target.address()), there.remote(), 0, times);
+                    for (int polls = 0; polls < times % 8; polls++) {
+                        pair.queue.progress();
+                    }
+                    target.close();
+                    pair.queue.progress();
+                    queue.progress();
+                    pair.queue.progress();
+                    writer.close();
+                }
             }
         }
     }

@@ -214,6 +214,11 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     @Override
     public boolean isHeldByCaller() { return holder() == GuardHolder.number(Thread.currentThread()); }
 
+    /** Whether no thread is inside; another may enter at any moment. */
+    public boolean isFree() {
+        return holder() == 0;
+    }
+
     private long holder() { return (long) HOLDER.getOpaque(this); }
 
     private boolean tryAcquire(Thread caller, long number) {
