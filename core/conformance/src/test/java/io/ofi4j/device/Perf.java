@@ -68,7 +68,7 @@ final class Perf {
     }
 
     private static ProcessBuilder start(List<String> arguments) throws IOException {
-        return Programs.module("io.ofi4j.examples", "io.ofi4j.examples.Ofi4j", arguments);
+        return Programs.module("io.ofi4j.command", "io.ofi4j.command.Ofi4j", arguments);
     }
 
     private static Ended run(List<String> arguments) throws IOException, InterruptedException {

@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DocumentationTest {
     private static final Path ROOT = Path.of("../..");
     private static final Path README = ROOT.resolve("README.md");
-    private static final Path PROGRAM = ROOT.resolve("examples/src/main/java/io/ofi4j/examples/WriteToPeer.java");
+    private static final Path PROGRAM = ROOT
+            .resolve("examples/programs/src/main/java/io/ofi4j/examples/WriteToPeer.java");
     private static final Set<String> NO_DOCUMENTS = Set.of(".git", ".cache", "target");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#]*)(?:#([^)]*))?\\)");
 

@@ -23,11 +23,11 @@ class BuiltByMavenTest {
     private static final Instant WRITTEN = Instant.parse("2026-01-01T00:00:00Z");
     private static final Instant BUILT = WRITTEN.plusSeconds(60);
     private static final List<String> SOURCES = List.of("pom.xml", "core/pom.xml", "core/fabric/pom.xml",
-            "core/fabric/src/main/java/A.java", "examples/pom.xml", "examples/src/main/java/B.java",
-            ".mvn/formatter.xml");
+            "core/fabric/src/main/java/A.java", "examples/pom.xml", "examples/command/pom.xml",
+            "examples/command/src/main/java/B.java", ".mvn/formatter.xml");
     private static final String OWN = "core/fabric/target/ofi4j-1.jar";
-    private static final String COPY = "examples/target/lib/ofi4j-1.jar";
-    private static final String COMMAND = "examples/target/ofi4j-examples-1.jar";
+    private static final String COPY = "examples/command/target/lib/ofi4j-1.jar";
+    private static final String COMMAND = "examples/command/target/ofi4j-command-1.jar";
 
     @TempDir
     Path checkout;
@@ -57,8 +57,9 @@ class BuiltByMavenTest {
 
     private boolean isBuilt() throws IOException, InterruptedException {
         Path output = checkout.resolve("output");
-        Process process = new ProcessBuilder("bash", "-c", "source scripts/common; is_built examples && echo built")
-                .directory(checkout.toFile()).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        Process process = new ProcessBuilder("bash", "-c",
+                "source scripts/common; is_built examples/command && echo built").directory(checkout.toFile())
+                .redirectErrorStream(true).redirectOutput(output.toFile()).start();
         assertThat(process.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("it ended").isTrue();
         String said = Files.readString(output);
         assertThat(said).isIn("", "built\n");
@@ -95,7 +96,7 @@ class BuiltByMavenTest {
     @Test
     void aChangeAfterTheFirstLookIsBuilt() throws Exception {
         assertThat(isBuilt()).isTrue();
-        write("examples/src/main/java/B.java", "changed", Instant.now().plusSeconds(1));
+        write("examples/command/src/main/java/B.java", "changed", Instant.now().plusSeconds(1));
 
         assertThat(isBuilt()).isFalse();
     }

@@ -44,12 +44,13 @@ class StartOptionsTest {
             write("scripts/" + script, Files.readString(Path.of("../../scripts", script)), WRITTEN);
         }
         for (String source : List.of("pom.xml", "core/pom.xml", "core/fabric/pom.xml", "core/fabric/src/main/java/A",
-                "examples/pom.xml", "examples/src/main/java/B", ".mvn/formatter.xml")) {
+                "examples/pom.xml", "examples/command/pom.xml", "examples/command/src/main/java/B",
+                ".mvn/formatter.xml")) {
             write(source, "source", WRITTEN);
         }
         write("core/fabric/target/ofi4j-1.jar", "jar", BUILT);
-        write("examples/target/lib/ofi4j-1.jar", "jar", BUILT);
-        write("examples/target/ofi4j-examples-1.jar", "command", BUILT);
+        write("examples/command/target/lib/ofi4j-1.jar", "jar", BUILT);
+        write("examples/command/target/ofi4j-command-1.jar", "command", BUILT);
         write("jdk/release", "JAVA_VERSION=\"25\"\n", WRITTEN);
         for (String program : List.of("jdk/bin/java", "jdk/bin/javac", "bin/mvn")) {
             write(program, JAVA, WRITTEN);

@@ -1,0 +1,17 @@
+package io.ofi4j.command.info;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ofi4j verbs}. */
+@Command(name = "verbs", description = "The path of its own over verbs, beside libfabric.",
+        subcommands = VerbsInfoCommand.class)
+public final class VerbsCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() { throw new ParameterException(spec.commandLine(), "Say which command: info."); }
+}

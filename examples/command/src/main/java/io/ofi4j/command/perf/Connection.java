@@ -1,0 +1,212 @@
+package io.ofi4j.command.perf;
+
+import io.ofi4j.command.CommandFailure;
+import io.ofi4j.command.control.ControlChannel;
+import io.ofi4j.command.control.ControlException;
+import io.ofi4j.command.control.Frame;
+import io.ofi4j.command.control.FrameType;
+import io.ofi4j.command.control.PayloadWriter;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Optional;
+
+/** The connection of who measures to the other side; whatever goes wrong is said with the other's address. */
+final class Connection implements AutoCloseable {
+    private static final long RETRY_MILLIS = 50;
+    /** Who waits longer is told so. */
+    private static final long TO_SAY_NANOS = 1_500_000_000;
+    private static final long HEARTBEAT_MILLIS = 1000;
+
+    /** Reads the fields of a frame. */
+    @FunctionalInterface
+    interface Decoder<T> {
+        T decode(Frame frame) throws ControlException;
+    }
+
+    /** Where the other side is. */
+    private final String place;
+    /** What it is, for the beginning of a sentence. */
+    private final String role;
+    /** Null where a client has connected to this side. */
+    private final InetSocketAddress server;
+    private final Duration timeout;
+    private final ControlChannel channel;
+    private final PrintWriter err;
+    private boolean stopAsked;
+    private final Thread heartbeat = Thread.ofPlatform().daemon().name("heartbeat").unstarted(this::beat);
+
+    private Connection(InetSocketAddress server, String role, String place, Duration timeout, ControlChannel channel,
+            PrintWriter err) {
+        this.server = server;
+        this.role = role;
+        this.place = place;
+        this.err = err;
+        this.timeout = timeout;
+        this.channel = channel;
+    }
+
+    /** {@return a connection to a server that may still be starting} */
+    static Connection open(String host, int port, Duration timeout, PrintWriter err) {
+        InetSocketAddress server = new InetSocketAddress(host, port);
+        if (server.isUnresolved()) {
+            throw new CommandFailure(
+                    "There is no host '" + host + "': give a name or an address that this machine knows.");
+        }
+        long start = System.nanoTime();
+        long end = start + timeout.toNanos();
+        boolean said = false;
+        IOException last = null;
+        for (long left = timeout.toMillis(); left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+            try {
+                Connection connection = new Connection(server, "The server at ", text(server), timeout,
+                        new ControlChannel(connect(server, left)), err);
+                connection.heartbeat.start();
+                return connection;
+            } catch (IOException e) {
+                last = e;
+            }
+            if (!said && System.nanoTime() - start > TO_SAY_NANOS) {
+                err.println("waiting for the server at " + text(server) + " ...");
+                err.flush();
+                said = true;
+            }
+            nap(RETRY_MILLIS);
+        }
+        throw new CommandFailure("No server answers at " + text(server) + " (tried for " + timeout.toSeconds()
+                + " s): start it there with --server, with the same port (-B there, -P here), "
+                + "or give a longer --timeout.", last);
+    }
+
+    /** {@return the connection of a client that asks this side to measure} */
+    static Connection of(ControlChannel channel, String name, Duration timeout) {
+        Connection connection = new Connection(null, "The client at ", name, timeout, channel, null);
+        connection.heartbeat.start();
+        return connection;
+    }
+
+    /** {@return another to the same server} */
+    Connection again() {
+        return open(server.getHostString(), server.getPort(), timeout, err);
+    }
+
+    private static SocketChannel connect(InetSocketAddress server, long millis) throws IOException {
+        SocketChannel socket = SocketChannel.open();
+        try {
+            Socket blocking = socket.socket();
+            blocking.connect(server, (int) Math.min(millis, Integer.MAX_VALUE));
+            if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
+                throw new SocketTimeoutException("connected to itself"); // TCP does that where nobody listens
+            }
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** {@return the answer, waited for with a deadline} */
+    Frame ask(FrameType question, PayloadWriter payload, FrameType answer, Runnable meanwhile) {
+        try {
+            channel.send(question, payload, timeout);
+            Frame frame;
+            do {
+                frame = channel.await(timeout, meanwhile);
+            } while (isAside(frame));
+            return frame.require(answer);
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    /** {@return the fields of a frame from the server} */
+    <T> T read(Frame frame, Decoder<T> decoder) {
+        try {
+            return decoder.decode(frame);
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    /** What a client says while this side measures. */
+    private boolean isAside(Frame frame) {
+        stopAsked |= frame.type() == FrameType.STOP;
+        return frame.type() == FrameType.STOP || frame.type() == FrameType.ALIVE;
+    }
+
+    /** {@return whether the client's user has enough, as far as frames were read} */
+    boolean isStopAsked() {
+        return stopAsked;
+    }
+
+    /** What is said by other frames than those that {@link #ask} exchanges. */
+    ControlChannel channel() {
+        return channel;
+    }
+
+    /** Throws if the other side has gone; it says nothing of importance without being asked. */
+    void watch() {
+        try {
+            Optional<Frame> frame = channel.poll();
+            if (frame.isPresent() && !isAside(frame.get())) {
+                throw new ControlException(ControlException.Reason.GARBAGE, "said " + frame.get().type() + " unasked");
+            }
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Tells the other side that all is done. */
+    void bye() {
+        try {
+            channel.send(FrameType.BYE, new PayloadWriter(), timeout);
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    CommandFailure failure(ControlException e) {
+        return new CommandFailure(this + (e.reason() == ControlException.Reason.REFUSED
+                ? " refuses: " + e.getMessage()
+                : " " + e.getMessage() + "."), e);
+    }
+
+    private void beat() {
+        try {
+            while (!Thread.interrupted()) {
+                nap(HEARTBEAT_MILLIS);
+                channel.send(FrameType.ALIVE, new PayloadWriter(), timeout);
+            }
+        } catch (ControlException e) {
+            return; // the other thread finds out by itself
+        }
+    }
+
+    private static void nap(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    /** {@return where the other side is} */
+    String place() { return place; }
+
+    @Override
+    public String toString() { return role + place; }
+
+    @Override
+    public void close() {
+        heartbeat.interrupt();
+        channel.close();
+    }
+}
