@@ -318,7 +318,7 @@ final class HostilePairs {
             }
         });
         requireSame("a pipeline", side, queue);
-        if (side.pair.queue.operationsInFlight() > 0) { return; } // whose errors a pipeline throws
+        if (isUsed(side.pair.queue)) { return; } // whose errors a pipeline throws
         pipeline.write(other.near.slice(0, MESSAGE), side.pair.far, side.remote, side);
         Waiting.YIELD.until(() -> {
             pipeline.poll();
@@ -328,12 +328,17 @@ final class HostilePairs {
         if (back[0] != 1) { run.fail(new AssertionError("a pipeline's write came back " + back[0] + " times")); }
     }
 
+    /** Whether something is in flight, or has completed while another call made progress and waits for a poll. */
+    private static boolean isUsed(CompletionQueue queue) {
+        return queue.operationsInFlight() > 0 || queue.statistics().buffered() > 0;
+    }
+
     private void requireSame(String what, Side one, Side other) {
         if (one != other) { run.fail(new AssertionError(what + " of two that do not belong together was made")); }
     }
 
     private void futures(Side side, Side queue, Side other) throws Exception {
-        if (side.pair.queue.operationsInFlight() > 0) { return; } // which futures would take
+        if (isUsed(side.pair.queue)) { return; } // whose completions futures would take
         try (FutureThread futures = new FutureThread(side.pair.endpoint, queue.pair.queue)) {
             requireSame("an object of futures", side, queue);
             CompletableFuture<?> future = futures.write(other.near.slice(0, MESSAGE), side.pair.far, side.remote);
@@ -355,7 +360,7 @@ final class HostilePairs {
                 Saver saver = new Saver(side.pair.domain, endpoint.pair.endpoint, queue.pair.queue)) {
             requireSame("a saver", endpoint, queue);
             if (random.nextInt(4) == 0) { its.coverReceives(endpoint.far); }
-            if (queue.pair.queue.operationsInFlight() > 0) { return; } // which its handler would take
+            if (isUsed(queue.pair.queue)) { return; } // whose completions its handler would take
             saver.saveThrough(endpoint.pair.far, its.ticket());
             saves.post(token -> saver.trySave(endpoint.pair.far, endpoint.remote, Durability.values()[0], token));
             Waiting.YIELD.until(() -> {

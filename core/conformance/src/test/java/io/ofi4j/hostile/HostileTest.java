@@ -70,8 +70,8 @@ class HostileTest {
         jvm.attend(running.process());
         Forked.Result result = running.await(patience);
 
-        assertThat(result.exit()).as("%s; again: scripts/test --hostile%s %d %s '%s' %d; it printed:\n%s", program,
-                jvm.argument(), Math.ceilDiv(seconds, 60), program, last(program, result), SEED, result.output())
+        assertThat(result.exit()).as("%s; again: scripts/test --hostile%s %ds %s '%s' %d; it printed:\n%s", program,
+                jvm.argument(), Math.max(1, seconds), program, last(program, result), SEED, result.output())
                 .isZero();
         assertThat(jvm.hasWarned(result.output())).as(result.output()).isFalse();
         assertThat(result.output()).contains("survived").contains("tried ");
