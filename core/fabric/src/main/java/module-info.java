@@ -6,6 +6,7 @@ module io.ofi4j {
     requires static jdk.jfr;
 
     exports io.ofi4j;
+    exports io.ofi4j.errors;
     exports io.ofi4j.info;
     exports io.ofi4j.util;
 

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Collective;
 import io.ofi4j.info.Datatype;

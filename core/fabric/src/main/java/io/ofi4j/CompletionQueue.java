@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
@@ -11,8 +12,6 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.BoundEndpoints;
-import io.ofi4j.internal.engine.CompletionReader;
-import io.ofi4j.internal.engine.CompletionWait;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.DataReceives;
 import io.ofi4j.internal.engine.LatencyHistogram;

@@ -2,6 +2,8 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
@@ -12,6 +14,9 @@ import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Deadlines;
+import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
@@ -168,7 +173,7 @@ public final class Connection {
         if (status != 0) {
             become(State.FAILED);
             RECORDER.refused(endpoint.info().provider(), -status);
-            throw ConnectionException.of(-status, operation, endpoint.info().provider(), NO_DATA);
+            throw failure(-status, operation, endpoint.info().provider(), NO_DATA);
         }
     }
 
@@ -189,7 +194,10 @@ public final class Connection {
             throw new IllegalStateException("call connect or accept on " + endpoint + " first");
         }
         if (!queue.await(() -> state != State.CONNECTING, deadline)) {
-            throw ConnectionException.timedOut(endpoint, deadline);
+            throw new ConnectionException(
+                    endpoint + " was not connected within " + Deadlines.text(deadline)
+                            + ". Does the peer read its event queue, and accept?" + Descriptors.shortage(1),
+                    "connecting", Errno.ETIMEDOUT, NO_DATA);
         }
         queue.discard(this::isOutcome);
         synchronized (this) {
@@ -265,6 +273,17 @@ public final class Connection {
     /** {@return a copy of the data the peer passed to accept, possibly empty} */
     public synchronized byte[] peerData() {
         return peerData.clone();
+    }
+
+    /** {@return the exception for a connection that failed with this error number} */
+    static ConnectionException failure(int errno, String operation, String provider, byte[] data) {
+        if (errno == Errno.ECONNREFUSED && data.length > 0) {
+            return new ConnectionException(operation + " failed on provider " + provider
+                    + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
+                    data);
+        }
+        Status.Failure said = Status.failure(-errno, operation, "", provider); // its errno may be more precise
+        return new ConnectionException(said.message(), operation, said.errno(), data);
     }
 
     void requireConnected() { if (state != State.CONNECTED) { throw notConnected(); } }

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ConnectionData;
 import io.ofi4j.internal.engine.NativeFabricInfo;

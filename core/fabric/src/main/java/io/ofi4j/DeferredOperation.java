@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.quirks.Status;
 import java.util.Optional;
@@ -42,7 +44,7 @@ public record EventError(Optional<Endpoint> endpoint, long context, long data, i
     /** {@return this error as an exception; a {@link ConnectionException} for a connection} */
     public FabricException toException() {
         return endpoint.isPresent()
-                ? ConnectionException.of(errno, "connecting", provider, errorData)
+                ? Connection.failure(errno, "connecting", provider, errorData)
                 : Status.exception(-errno, "event", provider);
     }
 }

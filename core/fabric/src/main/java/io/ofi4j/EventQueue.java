@@ -2,10 +2,11 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
@@ -18,6 +19,7 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.OpenResult;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;

@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.LibfabricNotFoundException;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
@@ -8,8 +11,8 @@ import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Hook;
-import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
@@ -30,8 +33,9 @@ import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.TestedVersions;
 import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.TestedVersions;
+import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -131,7 +135,11 @@ public final class Libfabric {
 
     private static final class Holder {
         static {
-            FabricException.initialize();
+            try { // the first failure may come where a stack ends
+                MethodHandles.lookup().ensureInitialized(FabricException.class);
+            } catch (IllegalAccessException e) {
+                throw new AssertionError(e);
+            }
         }
 
         static final Libfabric INSTANCE = new Libfabric(Version.of(FabricCalls.fi_version()));
@@ -309,6 +317,8 @@ public final class Libfabric {
     /**
      * Opens the fabric of an info; fi_fabric(3). The caller closes it; that of {@link Scope#openFabric} is closed by
      * the scope.
+     *
+     * @throws IllegalArgumentException if the info is not one that this class has returned
      */
     public Fabric openFabric(FabricInfo info) {
         StackRoom.require();

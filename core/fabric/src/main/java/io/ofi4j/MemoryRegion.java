@@ -2,6 +2,8 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;

@@ -2,7 +2,8 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.internal.os.Deadlines;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 

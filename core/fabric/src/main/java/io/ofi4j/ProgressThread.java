@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 import java.util.Optional;

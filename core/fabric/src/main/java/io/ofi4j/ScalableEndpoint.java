@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.EndpointBindings.Role;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointAttributes;

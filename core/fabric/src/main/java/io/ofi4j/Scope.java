@@ -2,7 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.os.Deadlines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -50,6 +50,7 @@ public final class Scope implements AutoCloseable {
     /**
      * Opens the fabric of an info, which this scope closes with everything in it; fi_fabric(3).
      *
+     * @throws IllegalArgumentException if the info is not one that {@link Libfabric} has returned
      * @throws IllegalStateException if the scope is closed
      */
     public synchronized Fabric openFabric(FabricInfo info) {

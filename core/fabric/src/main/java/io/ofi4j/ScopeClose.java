@@ -1,6 +1,6 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.os.Deadlines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

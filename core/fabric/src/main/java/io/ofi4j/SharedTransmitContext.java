@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.OpenChildren;

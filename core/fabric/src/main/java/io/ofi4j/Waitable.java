@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
+
 /**
  * An object with a wait descriptor, on which a thread or an application's event loop can block. Every method throws
  * IllegalStateException if this object was opened without one, or is closed.

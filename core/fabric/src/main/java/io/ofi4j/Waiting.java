@@ -2,9 +2,11 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.engine.BackoffWaiting;
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.internal.engine.Backoff;
 import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
 import java.util.Arrays;
@@ -29,13 +31,12 @@ public interface Waiting {
     /** Polls again at once: the shortest delay, for a thread with its own processor. */
     Waiting SPIN = new BackoffWaiting("Waiting.SPIN", Integer.MAX_VALUE, 0, 0, 0);
     /** Polls many times at once, then yields the processor between polls. */
-    Waiting YIELD = new BackoffWaiting("Waiting.YIELD", BackoffWaiting.SPINS, Integer.MAX_VALUE, 0, 0);
+    Waiting YIELD = new BackoffWaiting("Waiting.YIELD", Backoff.SPINS, Integer.MAX_VALUE, 0, 0);
     /**
      * Spins 1,000 times, yields 1,000 times, and then sleeps: first 10 microseconds, then twice as long each time, up
      * to 500. A long wait uses about a hundredth of a processor, and ends within a millisecond of its condition.
      */
-    Waiting BACKOFF = new BackoffWaiting("Waiting.BACKOFF", BackoffWaiting.SPINS, BackoffWaiting.SPINS, 10_000,
-            500_000);
+    Waiting BACKOFF = new BackoffWaiting("Waiting.BACKOFF", Backoff.STANDARD);
 
     /**
      * Passes the time between two polls.
@@ -66,7 +67,7 @@ public interface Waiting {
     static Waiting blocking(Waitable... objects) {
         Waitable[] all = List.of(objects).toArray(Waitable[]::new); // none of them null
         return turn -> {
-            if (turn < BackoffWaiting.SPINS) {
+            if (turn < Backoff.SPINS) {
                 Thread.onSpinWait();
             } else {
                 block(BackoffWaiting.SLICE, all);
@@ -94,7 +95,7 @@ public interface Waiting {
             if (left <= 0) { return false; }
             Interrupts.check("poll");
             if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
-                LockSupport.parkNanos(Math.min(left, BackoffWaiting.VIRTUAL_PARK_NANOS));
+                LockSupport.parkNanos(Math.min(left, Backoff.VIRTUAL_PARK_NANOS));
             } else if (Descriptors.poll(BackoffWaiting.millisOf(left), descriptors) > 0) { return true; }
         }
         return true;

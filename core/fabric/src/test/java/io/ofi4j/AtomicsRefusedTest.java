@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;

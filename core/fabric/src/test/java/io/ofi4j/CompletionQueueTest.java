@@ -3,6 +3,8 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;

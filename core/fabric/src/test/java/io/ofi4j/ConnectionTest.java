@@ -7,12 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.ofi4j.info.EndpointOption;
-import io.ofi4j.support.ForEachProvider;
-import java.util.stream.Stream;
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 

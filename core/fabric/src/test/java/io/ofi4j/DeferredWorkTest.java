@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.DeferredOperation.State;
 import io.ofi4j.DeferredWork.When;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DevicePeerToPeer;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.DevicePeerToPeer;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointOption;

@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;

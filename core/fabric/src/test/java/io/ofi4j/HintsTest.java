@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;

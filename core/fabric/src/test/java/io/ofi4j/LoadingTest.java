@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ofi4j.support.Forked;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Version;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.FaultPeer;

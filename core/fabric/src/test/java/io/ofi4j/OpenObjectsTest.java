@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.OpenObjectsMXBean.OpenDomain;
 import io.ofi4j.info.OpenObjectsMXBean.OpenEndpoint;

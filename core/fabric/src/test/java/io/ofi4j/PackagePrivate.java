@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -33,7 +35,7 @@ public final class PackagePrivate {
 
     /** {@return the exception for a connection that failed with an error number} */
     public static ConnectionException connectionFailed(int errno) {
-        return ConnectionException.of(errno, "connecting", "tcp", new byte[0]);
+        return Connection.failure(errno, "connecting", "tcp", new byte[0]);
     }
 
     /** {@return the exception for a wait that was too long} */

@@ -3,8 +3,10 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.info.AtomicForm;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.Datatype;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.EndpointAddress;

@@ -1,8 +1,6 @@
 package io.ofi4j;
 
-import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
@@ -13,9 +11,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import io.ofi4j.info.Capability;
-import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Version;
-import io.ofi4j.internal.engine.NativeFabricInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,8 +35,8 @@ class RoomsTest {
     private static final String FFI = INTERNAL + "ffi";
     private static final String OS = INTERNAL + "os";
     /** From the bottom to the top: a room uses those before it. */
-    private static final List<String> ROOMS = List.of(API + ".info", OS, FFI, INTERNAL + "observe", QUIRKS,
-            INTERNAL + "engine", API, API + ".util");
+    private static final List<String> ROOMS = List.of(API + ".info", OS, FFI, INTERNAL + "observe", API + ".errors",
+            QUIRKS, INTERNAL + "engine", API, API + ".util");
     private static final Set<String> RESTRICTED = Set.of("downcallHandle", "upcallStub", "libraryLookup", "reinterpret",
             "withTargetLayout");
     private static final Pattern PROVIDER = Pattern
@@ -64,13 +60,7 @@ class RoomsTest {
                     ? rooms.whereLayer(room).mayNotBeAccessedByAnyLayer()
                     : rooms.whereLayer(room).mayOnlyBeAccessedByLayers(above);
         }
-        // What every room may speak of: exceptions, handlers, and how to wait.
-        rooms.ignoreDependency(alwaysTrue(),
-                belongToAnyOf(FabricException.class, CompletionError.class, CompletionHandler.class,
-                        DetailedCompletionHandler.class, Waitable.class, Waiting.class))
-                // The one class outside its room that a value names: who implements it.
-                .ignoreDependency(FabricInfo.class, NativeFabricInfo.class).ensureAllClassesAreContainedInArchitecture()
-                .check(classes);
+        rooms.ensureAllClassesAreContainedInArchitecture().check(classes);
     }
 
     @Test

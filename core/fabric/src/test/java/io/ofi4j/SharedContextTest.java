@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.info.PeekAction;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.info.PeekAction;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;

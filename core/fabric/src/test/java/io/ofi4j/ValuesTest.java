@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;

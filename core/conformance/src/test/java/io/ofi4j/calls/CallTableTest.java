@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
-import io.ofi4j.NoProviderException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.Version;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.ofi4j.ChosenAddressTest;
 import io.ofi4j.Connection;
-import io.ofi4j.ConnectionException;
 import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
 import io.ofi4j.PassiveEndpoint;
+import io.ofi4j.errors.ConnectionException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.support.Listener;

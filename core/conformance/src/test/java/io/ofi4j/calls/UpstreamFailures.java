@@ -1,6 +1,6 @@
 package io.ofi4j.calls;
 
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.Version;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.support.Pair;

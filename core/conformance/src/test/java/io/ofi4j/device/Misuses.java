@@ -1,7 +1,6 @@
 package io.ofi4j.device;
 
 import io.ofi4j.Access;
-import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.Peer;
@@ -10,6 +9,7 @@ import io.ofi4j.device.Memory.Place;
 import io.ofi4j.device.Rows.Result;
 import io.ofi4j.durable.Durability;
 import io.ofi4j.durable.Saver;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DevicePeerToPeer;

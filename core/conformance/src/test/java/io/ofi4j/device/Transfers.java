@@ -1,13 +1,13 @@
 package io.ofi4j.device;
 
-import io.ofi4j.info.AtomicForm;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
-import io.ofi4j.NoProviderException;
-import io.ofi4j.RemoteRegion;
 import io.ofi4j.PreparedRma;
+import io.ofi4j.RemoteRegion;
 import io.ofi4j.device.Memory.Place;
 import io.ofi4j.device.Rows.Result;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ofi4j.PackagePrivate;
 import io.ofi4j.Connection;
-import io.ofi4j.ConnectionException;
 import io.ofi4j.Endpoint;
+import io.ofi4j.PackagePrivate;
+import io.ofi4j.errors.ConnectionException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;

@@ -2,10 +2,10 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
-import io.ofi4j.internal.quirks.Status;
 import java.io.Closeable;
 import java.io.FileInputStream;
 import java.io.IOException;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.FaultTarget;
 import io.ofi4j.support.ForEachProvider;

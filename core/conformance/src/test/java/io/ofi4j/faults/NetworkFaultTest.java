@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.FaultTarget;

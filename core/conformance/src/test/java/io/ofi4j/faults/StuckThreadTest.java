@@ -2,10 +2,10 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
 import io.ofi4j.durable.SaveService;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;

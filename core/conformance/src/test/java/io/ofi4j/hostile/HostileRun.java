@@ -1,9 +1,9 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.job.JobException;
-import io.ofi4j.support.Patience;
 import io.ofi4j.job.RendezvousException;
+import io.ofi4j.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

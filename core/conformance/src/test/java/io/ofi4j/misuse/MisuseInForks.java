@@ -3,13 +3,13 @@ package io.ofi4j.misuse;
 import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
-import io.ofi4j.LibfabricNotFoundException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.durable.SaveService;
 import io.ofi4j.durable.Saver;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.LibfabricNotFoundException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;

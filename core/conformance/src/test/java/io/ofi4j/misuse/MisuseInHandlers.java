@@ -3,8 +3,8 @@ package io.ofi4j.misuse;
 import static io.ofi4j.misuse.Misuse.refused;
 import static io.ofi4j.misuse.MisuseStage.IGNORING;
 
-import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.support.Pair;
 import java.util.function.Consumer;
 import java.util.stream.Stream;

@@ -5,15 +5,15 @@ import static io.ofi4j.misuse.MisuseStage.closed;
 
 import io.ofi4j.Access;
 import io.ofi4j.Connection;
-import io.ofi4j.ConnectionException;
 import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
 import io.ofi4j.EventQueue;
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PassiveEndpoint;
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.WaitObject;

@@ -3,8 +3,8 @@ package io.ofi4j.misuse;
 import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Endpoint;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;

@@ -8,24 +8,26 @@ import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Counter;
-import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
-import io.ofi4j.Scope;
 import io.ofi4j.MemoryRegionAttributes;
+import io.ofi4j.Scope;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,6 +64,11 @@ final class MisuseOfObjects {
     }
 
     private static Fabric fabric(MisuseStage s) { return Libfabric.load().openFabric(s.pair.fabric.info()); }
+
+    private static FabricInfo ownInfo() {
+        return (FabricInfo) Proxy.newProxyInstance(FabricInfo.class.getClassLoader(), new Class<?>[]{FabricInfo.class},
+                (proxy, method, arguments) -> null);
+    }
 
     private static Endpoint endpoint(MisuseStage s) { return s.pair.domain.openEndpoint(); }
 
@@ -117,6 +124,10 @@ final class MisuseOfObjects {
         return Stream.of(
                 refused("open a fabric in a closed scope", STATE, "the scope is closed",
                         s -> closed(scope()).openFabric(s.pair.fabric.info())),
+                refused("openFabric with an info of the program's own", ARGUMENT, "Libfabric.info",
+                        s -> Libfabric.load().openFabric(ownInfo())),
+                refused("openFabric in a scope with an info of the program's own", ARGUMENT, "Libfabric.info",
+                        s -> scope().openFabric(ownInfo())),
                 refused("add to a closed scope", STATE, "the scope is closed", s -> closed(scope()).add(s.source)),
                 refused("a scope without time for its close", ARGUMENT, "above zero",
                         s -> s.opened(scope()).closeTimeout(Duration.ZERO)),

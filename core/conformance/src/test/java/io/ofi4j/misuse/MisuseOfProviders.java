@@ -2,17 +2,16 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
-import io.ofi4j.info.PeekAction;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Messages;
 import io.ofi4j.Peer;
 import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
@@ -23,6 +22,7 @@ import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Mailbox;

@@ -75,7 +75,7 @@ final class MisuseOfRegions {
                 refused("memory: persistent of a provider without", NOT_OFFERED, "persistent memory",
                         s -> s.pair.domain.register(
                                 MemoryRegionAttributes.of(memory()).access(Access.REMOTE_WRITE).persistent())),
-                refused("memory: a key that is taken", io.ofi4j.FabricException.class, "266", s -> {
+                refused("memory: a key that is taken", io.ofi4j.errors.FabricException.class, "266", s -> {
                     MemoryRegionAttributes wanted = MemoryRegionAttributes.of(memory()).access(Access.REMOTE_WRITE)
                             .requestedKey(77);
                     s.opened(s.pair.domain.register(wanted));

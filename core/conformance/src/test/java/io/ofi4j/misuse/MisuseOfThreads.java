@@ -5,9 +5,9 @@ import static io.ofi4j.misuse.MisuseStage.IGNORING;
 import static io.ofi4j.misuse.MisuseStage.elsewhere;
 
 import io.ofi4j.Access;
-import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PreparedRma;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import java.time.Duration;

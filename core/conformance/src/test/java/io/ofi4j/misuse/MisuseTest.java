@@ -7,13 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Access;
 import io.ofi4j.Endpoint;
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;

@@ -1,6 +1,5 @@
 package io.ofi4j.misuse;
 
-import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
@@ -13,11 +12,11 @@ import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
 import io.ofi4j.EventError;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.MulticastGroup;
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.RawKey;
 import io.ofi4j.ScalableEndpoint;
 import io.ofi4j.Scope;
@@ -27,6 +26,7 @@ import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
 import io.ofi4j.durable.SaveService;
 import io.ofi4j.durable.Saver;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.AttributeHints;
@@ -34,23 +34,24 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.Datatype;
-import io.ofi4j.info.EndpointOption;
-import io.ofi4j.info.EndpointStatistics;
-import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.EndpointStatistics;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricAttributes;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.Parameter;
-import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.ReceiveAttributes;
+import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.job.Reduction;
+import io.ofi4j.job.Rendezvous;
 import io.ofi4j.support.Member;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -58,7 +59,6 @@ import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
-import io.ofi4j.job.Rendezvous;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -85,9 +85,9 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -99,10 +99,13 @@ import java.util.stream.Stream;
  * with null in the place of one, and once more for an array that has null in it. Prints what refused it.
  */
 final class NullWalk {
+    private static final String NOT_FOUND = "LibfabricNotFoundException."
+            + "io.ofi4j.errors.LibfabricNotFoundException(String, Version, Throwable), argument ";
     /** Where null means any, or is not looked at. */
     private static final Set<String> TAKEN = Set.of("FabricHints.source(String, String), argument 0",
             "FabricHints.source(String, String), argument 1", "FabricHints.destination(String, String), argument 1",
-            "Capability.setOf(long, Version), argument 1", "Pipeline.submit(Object, LongConsumer), argument 0",
+            NOT_FOUND + "1", NOT_FOUND + "2", "Capability.setOf(long, Version), argument 1",
+            "Pipeline.submit(Object, LongConsumer), argument 0",
             "Pipeline.write(Slice, Peer, RemoteRegion, Object), argument 3",
             "Pipeline.read(Slice, Peer, RemoteRegion, Object), argument 3",
             "Pipeline.recordLatencies(LongConsumer), argument 0",
@@ -260,6 +263,7 @@ final class NullWalk {
         samples.put(CompletionError.class,
                 new CompletionError(1, true, 0, 0, 0, 0, 5, 0, 0, 0, "", new byte[0], "some"));
         samples.put(EventError.class, new EventError(Optional.empty(), 0, 0, 5, 5, "text", new byte[0], "some"));
+        samples.put(Throwable.class, new UnsatisfiedLinkError());
         samples.put(RawKey.class, PackagePrivate.rawKey(8, Access.REMOTE_READ.bit(), new byte[9]));
         samples.put(MemoryRegionAttributes.class,
                 MemoryRegionAttributes.of((MemorySegment) samples.get(MemorySegment.class)));
@@ -270,7 +274,7 @@ final class NullWalk {
     /** Of the exported packages, wherever their classes are. */
     private static List<Class<?>> publicTypes() throws Exception {
         List<Class<?>> types = new ArrayList<>(
-                publicTypes(Libfabric.class, "io/ofi4j", "io/ofi4j/info", "io/ofi4j/util"));
+                publicTypes(Libfabric.class, "io/ofi4j", "io/ofi4j/errors", "io/ofi4j/info", "io/ofi4j/util"));
         types.addAll(publicTypes(Job.class, "io/ofi4j/job"));
         types.addAll(publicTypes(Saver.class, "io/ofi4j/durable"));
         return types;

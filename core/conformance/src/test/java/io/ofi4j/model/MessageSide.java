@@ -2,7 +2,6 @@ package io.ofi4j.model;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.ofi4j.info.PeekAction;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionQueue;
@@ -11,12 +10,13 @@ import io.ofi4j.Domain;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Messages;
-import io.ofi4j.NoProviderException;
 import io.ofi4j.Tagged;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.model.MessageWorld.Lane;
 import java.util.ArrayList;

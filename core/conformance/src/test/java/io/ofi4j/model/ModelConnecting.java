@@ -1,20 +1,20 @@
 package io.ofi4j.model;
 
 import io.ofi4j.Connection;
-import io.ofi4j.ConnectionException;
 import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Event;
 import io.ofi4j.EventError;
 import io.ofi4j.EventQueue;
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelLinks.End;
 import io.ofi4j.model.ModelLinks.Link;
 import io.ofi4j.model.ModelLinks.Passive;
+import io.ofi4j.support.Expect;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;

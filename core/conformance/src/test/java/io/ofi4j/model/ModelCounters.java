@@ -1,15 +1,15 @@
 package io.ofi4j.model;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.faults.Elsewhere;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelState.Count;
 import io.ofi4j.model.ModelState.End;
+import io.ofi4j.support.Expect;
 import io.ofi4j.support.Patience;
 import java.time.Duration;
 import java.util.EnumSet;

@@ -1,12 +1,12 @@
 package io.ofi4j.model;
 
 import io.ofi4j.Event;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelState.Events;
+import io.ofi4j.support.Expect;
 import java.time.Duration;
 
 /** Steps that open, write, read, wait for and close event queues; what was written comes back in its order. */

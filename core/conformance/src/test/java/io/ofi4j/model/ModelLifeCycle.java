@@ -1,17 +1,16 @@
 package io.ofi4j.model;
 
-import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Endpoint;
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
+import io.ofi4j.PackagePrivate;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelState.Alias;
 import io.ofi4j.model.ModelState.Dom;
 import io.ofi4j.model.ModelState.End;
@@ -20,6 +19,7 @@ import io.ofi4j.model.ModelState.Queue;
 import io.ofi4j.model.ModelState.Region;
 import io.ofi4j.model.ModelState.Thing;
 import io.ofi4j.model.ModelState.Vector;
+import io.ofi4j.support.Expect;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,13 +1,12 @@
 package io.ofi4j.model;
 
 import io.ofi4j.Access;
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.support.Expect;
 import io.ofi4j.model.ModelState.Alias;
 import io.ofi4j.model.ModelState.End;
 import io.ofi4j.model.ModelState.Kind;
@@ -15,6 +14,7 @@ import io.ofi4j.model.ModelState.Known;
 import io.ofi4j.model.ModelState.Op;
 import io.ofi4j.model.ModelState.Piece;
 import io.ofi4j.model.ModelState.Region;
+import io.ofi4j.support.Expect;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

@@ -1,10 +1,10 @@
 package io.ofi4j.model;
 
 import io.ofi4j.Access;
-import io.ofi4j.FabricTimeoutException;
-import io.ofi4j.support.Expect;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.model.ModelState.Kind;
 import io.ofi4j.model.ModelState.Region;
+import io.ofi4j.support.Expect;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,6 @@
 package io.ofi4j.info;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.internal.engine.NativeFabricInfo;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -9,8 +8,11 @@ import java.util.Set;
 /**
  * One combination of a provider, a network and a device, as {@link Libfabric#info} found it; {@code struct fi_info},
  * fi_getinfo(3). It is an immutable copy that need not be closed.
+ *
+ * <p>ofi4j takes only infos of its own: each method that is given another implementation throws
+ * {@link IllegalArgumentException}. A program may implement it to test how it chooses among infos.
  */
-public sealed interface FabricInfo permits NativeFabricInfo {
+public interface FabricInfo {
 
     /** {@return the provider's name; a semicolon separates it from a provider layered on it} */
     String provider();
@@ -52,7 +54,7 @@ public sealed interface FabricInfo permits NativeFabricInfo {
      * {@return whether a completion queue can have this wait object} libfabric has no call that answers this: the
      * method opens a fabric, a domain and a queue, and closes them. Call it once, and not on the data path.
      *
-     * @throws io.ofi4j.FabricException if the provider cannot open the domain, or this process has no file descriptor
+     * @throws io.ofi4j.errors.FabricException if the provider cannot open the domain, or this process has no file descriptor
      *         or memory left
      */
     boolean supports(WaitObject object);

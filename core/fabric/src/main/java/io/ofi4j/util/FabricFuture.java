@@ -1,7 +1,7 @@
 package io.ofi4j.util;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;

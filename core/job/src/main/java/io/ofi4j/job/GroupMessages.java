@@ -7,10 +7,10 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
-import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.job.internal.Deadline;
 import java.util.concurrent.locks.LockSupport;
 

@@ -1,7 +1,7 @@
 package io.ofi4j.job;
 
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.job.internal.Deadline;
 import java.io.EOFException;

@@ -1,6 +1,6 @@
 package io.ofi4j.job;
 
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.job.internal.Deadline;
 import io.ofi4j.job.internal.HelperThread;
 import io.ofi4j.job.internal.JobEngine;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.job.internal.Deadline;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.Access;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;

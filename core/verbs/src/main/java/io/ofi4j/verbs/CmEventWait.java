@@ -1,9 +1,9 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.FabricTimeoutException;
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;

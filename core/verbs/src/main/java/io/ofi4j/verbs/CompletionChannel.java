@@ -1,9 +1,9 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.verbs.internal.ObjectCalls;
 import io.ofi4j.verbs.internal.Rollback;
@@ -69,7 +69,7 @@ public final class CompletionChannel implements AutoCloseable {
      *
      * @param deadline the longest wait
      * @return the queue that has completions, or nothing after the deadline
-     * @throws io.ofi4j.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status
+     * @throws io.ofi4j.errors.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status
      *         stays set
      */
     public Optional<VerbsCompletionQueue> await(Duration deadline) {

@@ -1,6 +1,6 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.verbs.internal.CmCalls;

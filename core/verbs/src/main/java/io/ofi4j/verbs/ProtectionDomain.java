@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /**
  * A protection domain: its regions, windows and queue pairs can be used with each other; {@code struct ibv_pd},
  * ibv_alloc_pd(3). Any thread may call any method. Methods throw {@link IllegalStateException} once it is closed, and
- * {@link io.ofi4j.FabricException} if the library reports an error.
+ * {@link io.ofi4j.errors.FabricException} if the library reports an error.
  */
 public final class ProtectionDomain implements AutoCloseable {
 

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  * an object is closed; {@link IndexOutOfBoundsException} if a range is not inside its region or the peer's memory;
  * {@link IllegalArgumentException} if a right is missing, an object is of another protection domain, or the operation
  * does not take the flags or the length. All of that is checked before the device is reached. They throw
- * {@link io.ofi4j.FabricException} if the library reports an error.
+ * {@link io.ofi4j.errors.FabricException} if the library reports an error.
  *
  * <p>A failed operation puts the queue pair into the error state: all operations after it come back as
  * {@link WorkStatus#FLUSHED}. Close it then.

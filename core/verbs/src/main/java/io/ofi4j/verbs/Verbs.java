@@ -1,7 +1,7 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.verbs.internal.DeviceCalls;
 import io.ofi4j.verbs.internal.Rollback;
 import io.ofi4j.verbs.internal.VerbsLibrary;
@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /**
  * The libibverbs and librdmacm of this process: loaded once, never unloaded. Any thread may call any method. Methods
- * throw {@link io.ofi4j.FabricException} if the library reports an error, and {@link UnsupportedOperationException}
+ * throw {@link io.ofi4j.errors.FabricException} if the library reports an error, and {@link UnsupportedOperationException}
  * where a device lacks what was asked for.
  *
  * <p>This path is beside libfabric, not below it: its objects cannot be used with those of package {@code io.ofi4j}.
@@ -94,7 +94,7 @@ public final class Verbs {
      * @param deadline the longest wait, for each of the two steps
      * @return the connection; the caller closes it
      * @throws IllegalArgumentException if the deadline is not above zero, or an address is not resolved
-     * @throws io.ofi4j.FabricTimeoutException if the deadline passes
+     * @throws io.ofi4j.errors.FabricTimeoutException if the deadline passes
      */
     public VerbsConnection resolve(InetSocketAddress source, InetSocketAddress peer, Duration deadline) {
         if (source != null) { resolved(source); }

@@ -1,9 +1,9 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.verbs.internal.CmCalls;
 import io.ofi4j.verbs.internal.CmEvents;
@@ -126,7 +126,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws IllegalArgumentException if the data is longer
      * @throws FabricException with errno {@code ECONNREFUSED} (111) if the peer rejects the connection or does not
      *         listen
-     * @throws io.ofi4j.FabricTimeoutException if the peer does not answer in time; close the connection then
+     * @throws io.ofi4j.errors.FabricTimeoutException if the peer does not answer in time; close the connection then
      */
     public synchronized void connect(byte[] request, Duration deadline) {
         StackRoom.require();
@@ -142,7 +142,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @param answer private data for the peer, at most {@value #MAXIMUM_ANSWER_DATA} bytes
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
-     * @throws io.ofi4j.FabricTimeoutException if the peer does not confirm in time; close the connection then
+     * @throws io.ofi4j.errors.FabricTimeoutException if the peer does not confirm in time; close the connection then
      */
     public synchronized void accept(byte[] answer, Duration deadline) {
         StackRoom.require();

@@ -1,6 +1,6 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 
 /** libibverbs or librdmacm cannot be loaded. The message names the packages to install. */
 public final class VerbsNotFoundException extends FabricException {

@@ -1,6 +1,6 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.verbs.internal.WorkRequest;

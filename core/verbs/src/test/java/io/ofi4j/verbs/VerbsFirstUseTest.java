@@ -2,9 +2,9 @@ package io.ofi4j.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.FabricException;
 import io.ofi4j.bindings.verbs.ibv_context;
 import io.ofi4j.bindings.verbs.ibv_context_ops;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;

@@ -1,6 +1,6 @@
 package io.ofi4j.verbs;
 
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricTimeoutException;
 import java.util.function.Consumer;
 
 /**

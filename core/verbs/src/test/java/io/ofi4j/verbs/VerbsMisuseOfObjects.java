@@ -8,7 +8,7 @@ import static io.ofi4j.verbs.VerbsMisuse.TIMEOUT;
 import static io.ofi4j.verbs.VerbsMisuse.UNSUPPORTED;
 import static io.ofi4j.verbs.VerbsMisuse.refused;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;

@@ -4,7 +4,7 @@ import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.errors.FabricTimeoutException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.support.Forked;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Set;

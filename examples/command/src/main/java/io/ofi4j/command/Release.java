@@ -1,7 +1,7 @@
 package io.ofi4j.command;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.errors.LibfabricNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

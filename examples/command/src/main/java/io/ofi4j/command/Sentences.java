@@ -1,7 +1,7 @@
 package io.ofi4j.command;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.LibfabricNotFoundException;
 import picocli.CommandLine.ParameterException;
 
 /** What the user reads when something fails. */

@@ -1,7 +1,7 @@
 package io.ofi4j.command;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.NoProviderException;
+import io.ofi4j.errors.NoProviderException;
 import java.util.Collection;
 import java.util.Comparator;
 import picocli.CommandLine;

@@ -1,8 +1,8 @@
 package io.ofi4j.jmh.compare;
 
-import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
-import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.LibfabricNotFoundException;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
 import java.io.IOException;

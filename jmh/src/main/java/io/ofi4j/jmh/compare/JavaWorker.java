@@ -1,16 +1,16 @@
 package io.ofi4j.jmh.compare;
 
 import com.sun.management.ThreadMXBean;
-import io.ofi4j.info.AtomicForm;
 import io.ofi4j.Access;
+import io.ofi4j.Libfabric;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
-import io.ofi4j.Libfabric;
-import io.ofi4j.NoProviderException;
 import io.ofi4j.info.ProgressModel;
-import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.ThreadingModel;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.NoProviderException;
+import io.ofi4j.errors.NoProviderException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.engine;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.AvOps;

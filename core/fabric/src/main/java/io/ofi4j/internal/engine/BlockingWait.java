@@ -2,8 +2,8 @@ package io.ofi4j.internal.engine;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
@@ -77,7 +77,7 @@ public final class BlockingWait {
             if (turn < VIRTUAL_YIELDS) {
                 Thread.yield();
             } else {
-                LockSupport.parkNanos(this, Math.min(left, BackoffWaiting.VIRTUAL_PARK_NANOS));
+                LockSupport.parkNanos(this, Math.min(left, Backoff.VIRTUAL_PARK_NANOS));
             }
         } else if (call != null && mayBlock.getAsBoolean()) {
             try {
@@ -86,7 +86,7 @@ public final class BlockingWait {
                 blockedThreads.decrementAndGet();
             }
         } else {
-            Waiting.BACKOFF.pause(turn);
+            Backoff.STANDARD.pause(turn);
         }
     }
 

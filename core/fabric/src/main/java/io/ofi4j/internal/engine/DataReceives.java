@@ -42,7 +42,7 @@ public final class DataReceives {
     }
 
     /** Whether a receive of a drain has ended, with an error number or 0. */
-    boolean hasDrained(long context, int error) {
+    public boolean hasDrained(long context, int error) {
         for (int i = 0; i < drains.size(); i++) { // no iterator: this is on the data path
             if (drains.get(i).ended(context, error)) { return true; }
         }

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.engine;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.os.Errno;
 
 /** Ends waits of interrupted threads. */

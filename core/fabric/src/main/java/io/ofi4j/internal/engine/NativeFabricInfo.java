@@ -71,9 +71,15 @@ public final class NativeFabricInfo implements FabricInfo {
     @Override
     public FabricAttributes fabric() { return fabric; }
 
-    /** {@return an info as the only implementation of its interface} */
+    /**
+     * {@return an info as this implementation of its interface}
+     *
+     * @throws IllegalArgumentException if a program has implemented the interface: such an info has no native struct
+     */
     public static NativeFabricInfo of(FabricInfo info) {
-        return (NativeFabricInfo) Objects.requireNonNull(info, "info");
+        if (Objects.requireNonNull(info, "info") instanceof NativeFabricInfo found) { return found; }
+        throw new IllegalArgumentException("the info of " + info.getClass().getName()
+                + " is not one of libfabric's: use those that Libfabric.info returns");
     }
 
     /**

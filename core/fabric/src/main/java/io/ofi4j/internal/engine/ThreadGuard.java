@@ -1,6 +1,6 @@
 package io.ofi4j.internal.engine;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import java.lang.invoke.MethodHandles;

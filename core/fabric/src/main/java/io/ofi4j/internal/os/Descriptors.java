@@ -28,6 +28,9 @@ public final class Descriptors {
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle SYSCONF = LibC.handle("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
 
+    /** What to do where this process may open no more files. */
+    public static final String RAISE_LIMIT = " Raise the limit of open files ('ulimit -n').";
+
     private static final int F_GETFD = 1;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
@@ -102,8 +105,15 @@ public final class Descriptors {
         return (int) LibC.call(() -> (int) EVENTFD.invokeExact(0, CLOEXEC | NONBLOCK));
     }
 
+    /** {@return a sentence for an exception if this process may open fewer files than this count; else empty} */
+    public static String shortage(int count) {
+        return hasFewerFree(count)
+                ? " This process may open " + (count == 1 ? "no" : "fewer than " + count) + " more files." + RAISE_LIMIT
+                : "";
+    }
+
     /** Whether fewer descriptors are free than this count. Takes none, not even for a moment. */
-    public static boolean hasFewerFree(int count) {
+    private static boolean hasFewerFree(int count) {
         long limit = LibC.call(() -> (long) SYSCONF.invokeExact(SC_OPEN_MAX)); // below 0: unlimited
         int free = limit < 0 ? count : 0;
         for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {

@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
@@ -96,8 +97,18 @@ public final class NativeFile implements AutoCloseable {
         return isUnused & Descriptors.fcntl(descriptor, F_SETLEASE, F_UNLCK) == 0;
     }
 
-    /** flock(2) until it is closed; false if another process or thread has the lock. The file must be open. */
-    public boolean tryLock() {
+    /**
+     * flock(2) until it is closed. It returns without the lock if another process or thread has it for so long. The
+     * file must be open.
+     */
+    public void lock(Duration timeout) {
+        long begin = System.nanoTime();
+        while (!tryLock() && System.nanoTime() - begin < timeout.toNanos()) {
+            Thread.yield();
+        }
+    }
+
+    private boolean tryLock() {
         if (error != 0) { throw new IllegalStateException("the file could not be opened: " + LibC.strerror(error)); }
         return LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
     }

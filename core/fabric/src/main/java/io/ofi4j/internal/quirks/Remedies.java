@@ -1,5 +1,6 @@
 package io.ofi4j.internal.quirks;
 
+import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.LibC;
 import java.util.List;
@@ -7,8 +8,6 @@ import java.util.Locale;
 
 /** What to try when a call of libfabric has failed. */
 public final class Remedies {
-    static final String RAISE_DESCRIPTOR_LIMIT = " Raise the limit of open files ('ulimit -n').";
-
     private static final String LACKS_PERMISSION = " This process lacks the permission.";
 
     private Remedies() {}
@@ -38,7 +37,7 @@ public final class Remedies {
                             + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of"
                             + " it."
                     : "";
-            case Errno.EMFILE -> RAISE_DESCRIPTOR_LIMIT;
+            case Errno.EMFILE -> Descriptors.RAISE_LIMIT;
             case Errno.EADDRINUSE,
                     Errno.EBUSY ->
                 operation.startsWith("fi_close")

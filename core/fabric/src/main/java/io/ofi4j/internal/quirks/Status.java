@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
@@ -44,7 +44,7 @@ public final class Status {
         int errno = (int) -status;
         String message = operation + to + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
                 + " (errno " + errno + ").";
-        String shortage = operation.startsWith("fi_") ? descriptorShortage(descriptorsNeeded(errno)) : "";
+        String shortage = operation.startsWith("fi_") ? Descriptors.shortage(descriptorsNeeded(errno)) : "";
         return shortage.isEmpty()
                 ? new Failure(errno, message + Remedies.of(errno, operation, provider))
                 : new Failure(Errno.EMFILE, message + shortage);
@@ -60,13 +60,5 @@ public final class Status {
             case Errno.EINVAL, Errno.ENOMEM, Errno.EIO -> MAX_NEEDED;
             default -> 0;
         };
-    }
-
-    /** {@return a sentence for an exception if this process may open fewer files than this count; else empty} */
-    public static String descriptorShortage(int count) {
-        return Descriptors.hasFewerFree(count)
-                ? " This process may open " + (count == 1 ? "no" : "fewer than " + count) + " more files."
-                        + Remedies.RAISE_DESCRIPTOR_LIMIT
-                : "";
     }
 }

@@ -3,8 +3,8 @@ package io.ofi4j.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Pair;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.ofi4j.verbs.internal;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.Functions;
 import io.ofi4j.internal.os.LibC;

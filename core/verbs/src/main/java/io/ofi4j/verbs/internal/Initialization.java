@@ -2,7 +2,6 @@ package io.ofi4j.verbs.internal;
 
 import static io.ofi4j.bindings.verbs.verbs_h.*;
 
-import io.ofi4j.FabricException;
 import io.ofi4j.bindings.verbs.ibv_ah_attr;
 import io.ofi4j.bindings.verbs.ibv_comp_channel;
 import io.ofi4j.bindings.verbs.ibv_context;
@@ -26,6 +25,7 @@ import io.ofi4j.bindings.verbs.rdma_cm_event;
 import io.ofi4j.bindings.verbs.rdma_cm_id;
 import io.ofi4j.bindings.verbs.rdma_conn_param;
 import io.ofi4j.bindings.verbs.rdma_event_channel;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;

@@ -1,16 +1,16 @@
 package io.ofi4j.command.doctor;
 
+import io.ofi4j.Libfabric;
+import io.ofi4j.errors.LibfabricNotFoundException;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.command.Library;
+import io.ofi4j.command.NativeAccess;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.Libfabric;
-import io.ofi4j.LibfabricNotFoundException;
-import io.ofi4j.NoProviderException;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
-import io.ofi4j.command.Library;
-import io.ofi4j.command.NativeAccess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.ofi4j.command.perf;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import java.io.PrintWriter;
 import java.util.Collections;
 

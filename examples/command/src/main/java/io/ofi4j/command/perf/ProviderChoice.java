@@ -1,16 +1,16 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.Libfabric;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.command.CommandFailure;
+import io.ofi4j.command.Loopback;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.Libfabric;
-import io.ofi4j.NoProviderException;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.command.CommandFailure;
-import io.ofi4j.command.Loopback;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.ofi4j.command.perf;
 
-import io.ofi4j.ConnectionException;
+import io.ofi4j.errors.ConnectionException;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.control.Frame;
 import io.ofi4j.command.control.FrameType;

@@ -1,6 +1,6 @@
 package io.ofi4j.command.perf;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.control.ControlChannel;
 import io.ofi4j.command.control.ControlException;

@@ -7,13 +7,13 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
-import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.soak.Slots.State;
+import io.ofi4j.info.EndpointAddress;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -288,7 +288,7 @@ final class Round implements CompletionHandler {
         for (int i = 0; i < furtherOperations; i++) {
             try {
                 step();
-            } catch (io.ofi4j.FabricException e) {
+            } catch (io.ofi4j.errors.FabricException e) {
                 tally.failed++; // refused at once, which is an answer too
                 inFlight.remove(posting);
             }

@@ -1,7 +1,6 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.FabricException;
-import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.os.Errno;
@@ -63,7 +62,7 @@ final class ShmFileReservation extends Quirk {
             if (folder.error() != 0 && folder.error() != Errno.EACCES) { return -folder.error(); }
             if (folder.error() == 0) {
                 // a process that keeps the lock delays this one only for a time
-                Waiting.YIELD.tryUntil(folder::tryLock, LOCK_TIMEOUT);
+                folder.lock(LOCK_TIMEOUT);
             }
             int failure = removeLeft(path.get());
             if (failure != 0) { return -failure; }

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.FabricConstants;

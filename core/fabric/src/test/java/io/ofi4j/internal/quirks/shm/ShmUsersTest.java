@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ofi4j.FabricException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;

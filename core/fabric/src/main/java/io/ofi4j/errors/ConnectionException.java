@@ -1,9 +1,7 @@
-package io.ofi4j;
+package io.ofi4j.errors;
 
-import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.quirks.Status;
-import java.time.Duration;
+import java.util.Objects;
 
 /** A connection could not be established, see {@link #reason}. Close the endpoint and try again with a new one. */
 public final class ConnectionException extends FabricException {
@@ -34,7 +32,7 @@ public final class ConnectionException extends FabricException {
         /** Any other error: {@link FabricException#errno}. */
         OTHER;
 
-        static Reason of(int errno, boolean hasData) {
+        private static Reason of(int errno, boolean hasData) {
             return switch (errno) {
                 case Errno.ECONNREFUSED -> hasData ? REJECTED : REFUSED;
                 case Errno.ECONNRESET, Errno.ECONNABORTED, EPIPE, EINPROGRESS, Errno.ENOTCONN, Errno.EIO -> RESET;
@@ -48,28 +46,20 @@ public final class ConnectionException extends FabricException {
     private final Reason reason;
     private final byte[] data;
 
-    private ConnectionException(String message, String operation, int errno, Reason reason, byte[] data) {
-        super(message, operation, errno);
-        this.reason = reason;
-        this.data = data;
-    }
-
-    static ConnectionException of(int errno, String operation, String provider, byte[] data) {
-        if (Reason.of(errno, data.length > 0) == Reason.REJECTED) {
-            return new ConnectionException(operation + " failed on provider " + provider
-                    + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
-                    Reason.REJECTED, data.clone());
-        }
-        Status.Failure said = Status.failure(-errno, operation, "", provider); // its errno may be more precise
-        Reason reason = Reason.of(said.errno(), false);
-        String cause = reason == Reason.RESET ? " The peer or the network broke the connection." : "";
-        return new ConnectionException(said.message() + cause, operation, said.errno(), reason, data.clone());
-    }
-
-    static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
-        String message = endpoint + " was not connected within " + Deadlines.text(deadline)
-                + ". Does the peer read its event queue, and accept?" + Status.descriptorShortage(1);
-        return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
+    /**
+     * Describes a connection that could not be established. The error number, and whether there are data, say why.
+     *
+     * @param message what failed, and what to try
+     * @param operation the C call that failed, or what did not happen in time
+     * @param errno the error number of fi_errno(3), positive
+     * @param data the data with which the peer rejected the connection, empty where there are none
+     */
+    public ConnectionException(String message, String operation, int errno, byte[] data) {
+        super(Objects.requireNonNull(message, "message") + (Reason.of(errno, data.length > 0) == Reason.RESET
+                ? " The peer or the network broke the connection."
+                : ""), operation, errno);
+        this.reason = Reason.of(errno, data.length > 0);
+        this.data = data.clone();
     }
 
     /** {@return the cause of the failure} */

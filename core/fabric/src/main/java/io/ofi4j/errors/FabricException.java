@@ -1,6 +1,7 @@
-package io.ofi4j;
+package io.ofi4j.errors;
 
-import io.ofi4j.internal.observe.EventRecorder;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import java.util.Objects;
 
 /**
@@ -10,11 +11,6 @@ import java.util.Objects;
  */
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
-
-    /**
-     * Made with this class, which {@link Libfabric#load} initializes: the first failure may come where a stack ends.
-     */
-    private static final EventRecorder RECORDER = EventRecorder.RECORDER;
 
     private final String operation;
     private final int errno;
@@ -31,10 +27,6 @@ public class FabricException extends RuntimeException {
         this.operation = Objects.requireNonNull(operation, "operation");
         this.errno = errno;
         RECORDER.failed(operation, errno, message);
-    }
-
-    static void initialize() {
-        // as every first call of a static method does
     }
 
     /** {@return the C call that failed, such as {@code fi_domain}} */

@@ -1,8 +1,8 @@
-package io.ofi4j;
+package io.ofi4j.errors;
 
-import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.os.Deadlines;
+import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -19,6 +19,6 @@ public final class FabricTimeoutException extends FabricException {
      */
     public FabricTimeoutException(String operation, Duration deadline, String why) {
         super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + Objects.requireNonNull(why)
-                + Status.descriptorShortage(1), operation, Errno.ETIMEDOUT);
+                + Descriptors.shortage(1), operation, Errno.ETIMEDOUT);
     }
 }

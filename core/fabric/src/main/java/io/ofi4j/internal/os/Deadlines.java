@@ -1,9 +1,9 @@
-package io.ofi4j.internal.engine;
+package io.ofi4j.internal.os;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Durations of waits, clamped to what the clock counts. */
+/** Durations of waits, clamped to what the clock counts, and as text. */
 public final class Deadlines {
     /** {@return nanoseconds, at least 0, so that elapsed time can be subtracted} */
     public static long nanos(Duration duration) {

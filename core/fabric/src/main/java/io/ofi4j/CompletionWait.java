@@ -1,5 +1,8 @@
-package io.ofi4j.internal.engine;
+package io.ofi4j;
 
+import io.ofi4j.internal.engine.BlockingWait;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.Errno;
@@ -10,7 +13,7 @@ import java.time.Duration;
 import java.util.function.IntSupplier;
 
 /** Waits for completions of one queue. */
-public final class CompletionWait {
+final class CompletionWait {
     private final CompletionReader.Parts parts;
     private final ThreadGuard guard;
     private final Handle fabric;
@@ -20,7 +23,7 @@ public final class CompletionWait {
     private final boolean resetsByReading;
     private final boolean detachesOnClose;
 
-    public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader,
+    CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader,
             BlockingWait blocking, int threshold) {
         this.parts = parts;
         this.guard = parts.guard();
@@ -33,7 +36,7 @@ public final class CompletionWait {
     }
 
     /** Polls until the result is above 0 or the deadline passes; the last result. */
-    public int until(IntSupplier poll, Duration deadline) {
+    int until(IntSupplier poll, Duration deadline) {
         if (threshold > 1) {
             blocking.until(this::isThresholdReached, this::mayBlock, deadline);
             return poll.getAsInt();
@@ -43,13 +46,13 @@ public final class CompletionWait {
         return taken[0];
     }
 
-    public int descriptor() {
+    int descriptor() {
         try (var _ = guard.enter()) {
             return requireDescriptor().number;
         }
     }
 
-    public boolean tryWait() {
+    boolean tryWait() {
         try (var _ = guard.enter()) {
             WaitDescriptor descriptor = requireDescriptor();
             return !blocking.takeSignal() && isQuiet(descriptor);
@@ -88,7 +91,7 @@ public final class CompletionWait {
      * Records that an endpoint is about to close; inside the guard. Some providers leave the endpoint in the queue's
      * wait object, where fi_trywait would use it.
      */
-    public void closing() { if (detachesOnClose) { blocking.detachProvider(); } }
+    void closing() { if (detachesOnClose) { blocking.detachProvider(); } }
 
     private boolean isThresholdReached() {
         try (var _ = guard.enter()) {

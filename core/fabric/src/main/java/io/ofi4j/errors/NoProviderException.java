@@ -1,4 +1,4 @@
-package io.ofi4j;
+package io.ofi4j.errors;
 
 import io.ofi4j.internal.os.Errno;
 
@@ -6,5 +6,10 @@ import io.ofi4j.internal.os.Errno;
 public final class NoProviderException extends FabricException {
     private static final long serialVersionUID = 1L;
 
-    NoProviderException(String message) { super(message, "fi_getinfo", Errno.ENODATA); }
+    /**
+     * Describes what was asked for.
+     *
+     * @param message what does not match, and what is available instead
+     */
+    public NoProviderException(String message) { super(message, "fi_getinfo", Errno.ENODATA); }
 }

@@ -1,17 +1,23 @@
-package io.ofi4j.internal.engine;
+package io.ofi4j;
 
-import io.ofi4j.CompletionError;
-import io.ofi4j.CompletionHandler;
-import io.ofi4j.DetailedCompletionHandler;
-import io.ofi4j.info.CompletionQueueStatistics;
-import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.internal.engine.BlockingWait;
+import io.ofi4j.internal.engine.BoundEndpoints;
+import io.ofi4j.internal.engine.CompletionRing;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.DataReceives;
+import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.PendingDeregistrations;
+import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.CqOps;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
@@ -22,8 +28,8 @@ import java.util.function.Consumer;
  * Everything but {@link #poll} and {@link #finishIdleRegions} is used inside the queue's guard. A poll reads inside it,
  * and calls handlers outside.
  */
-public final class CompletionReader {
-    public static final int BATCH = 64;
+final class CompletionReader {
+    static final int BATCH = 64;
     /** Instead of a count: an error comes next. */
     private static final int ERROR = -1;
     /** Instead of a count: one completion, already taken out of the batch. */
@@ -72,11 +78,11 @@ public final class CompletionReader {
     private long failed;
     private long canceled;
 
-    public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
+    record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
             boolean criticalReads, boolean readsErrorData, BoundEndpoints endpoints, DataReceives dataReceives,
             LifeCycle lifeCycle) {}
 
-    public CompletionReader(Parts parts, PendingDeregistrations pendingDeregistrations, BlockingWait blocking) {
+    CompletionReader(Parts parts, PendingDeregistrations pendingDeregistrations, BlockingWait blocking) {
         this.parts = parts;
         this.guard = parts.guard;
         this.pendingDeregistrations = pendingDeregistrations;
@@ -92,7 +98,7 @@ public final class CompletionReader {
     }
 
     /** Hands at most {@code limit} completions to the handler. Returns their number. */
-    public int poll(CompletionHandler handler, int limit) {
+    int poll(CompletionHandler handler, int limit) {
         boolean isFast = fastPathOwner == Thread.currentThread() && !(handler instanceof DetailedCompletionHandler);
         try {
             if (!isFast) { return pollInside(handler, limit); }
@@ -260,23 +266,23 @@ public final class CompletionReader {
     }
 
     /** Finishes closed regions whose last operation was read. */
-    public void finishIdleRegions() {
+    void finishIdleRegions() {
         if (pendingDeregistrations.isPending) { pendingDeregistrations.finishIdle(); }
     }
 
     private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, readsAreCritical); }
 
-    public void requireOpen() { lifeCycle.requireOpen(parts.queue); }
+    void requireOpen() { lifeCycle.requireOpen(parts.queue); }
 
-    public boolean isClosed() { return !lifeCycle.isOpen(); }
+    boolean isClosed() { return !lifeCycle.isOpen(); }
 
     /** Notes that the queue's close has begun. */
-    public void noteClosing() { noteBuffered(); }
+    void noteClosing() { noteBuffered(); }
 
-    public boolean isReadable() { return isReadable; }
+    boolean isReadable() { return isReadable; }
 
     /** From now on, reads are plain calls. */
-    public void readPlainly() {
+    void readPlainly() {
         readsAreCritical = false;
         bufferBatch.readPlainly();
         for (CqOps batch : batches) {
@@ -284,18 +290,18 @@ public final class CompletionReader {
         }
     }
 
-    public void noteReadable() {
+    void noteReadable() {
         isReadable = true;
         noteBuffered();
     }
 
     /** The number of completions and errors that wait for a poll. */
-    public int buffered() {
+    int buffered() {
         return buffered.size() + errors.size();
     }
 
     /** Drops the completions that wait for a poll, and passes the errors; inside the guard. */
-    public void dropBuffered(Consumer<CompletionError> failures) {
+    void dropBuffered(Consumer<CompletionError> failures) {
         if (hasBrokenOff) { recover(); }
         buffered.remove(buffered.size());
         for (CompletionError error = errors.poll(); error != null; error = errors.poll()) {
@@ -304,7 +310,7 @@ public final class CompletionReader {
         noteBuffered();
     }
 
-    public CompletionQueueStatistics statistics() {
+    CompletionQueueStatistics statistics() {
         return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(), buffered(),
                 contexts.inFlight());
     }
@@ -435,7 +441,7 @@ public final class CompletionReader {
     private boolean needsFullPoll() { return attention || hasBrokenOff || first.isBusy(); }
 
     /** Sets {@link #selective}: from now on, operations may complete without an entry. */
-    public void dropSilent() {
+    void dropSilent() {
         selective = true;
         setFastPathOwner();
     }
@@ -479,7 +485,7 @@ public final class CompletionReader {
     }
 
     /** Buffers the error of an operation for a poll. */
-    public void buffer(CompletionError error) {
+    void buffer(CompletionError error) {
         errors.add(error);
         noteBuffered();
         RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
@@ -523,7 +529,7 @@ public final class CompletionReader {
     }
 
     /** Buffers the completion of an operation that needs no transfer. Returns false if the buffer is full. */
-    public boolean buffer(long token, long flags, long data) {
+    boolean buffer(long token, long flags, long data) {
         if (buffered.size() >= contexts.capacity()) { return false; }
         completed++;
         buffered.add(token, flags, 0, data, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
@@ -532,12 +538,12 @@ public final class CompletionReader {
     }
 
     /** Reads a batch into the buffer. Returns whether there was a completion or an error. */
-    public boolean fetchIntoBuffer() {
+    boolean fetchIntoBuffer() {
         return isReadable && fetchIntoBuffer(false);
     }
 
     /** As {@link #fetchIntoBuffer()}, but waits up to 1 ms. */
-    public boolean awaitIntoBuffer() {
+    boolean awaitIntoBuffer() {
         return fetchIntoBuffer(true);
     }
 
@@ -566,7 +572,7 @@ public final class CompletionReader {
     }
 
     /** Reports the operations that a closed endpoint has not completed as canceled. Returns their number. */
-    public int cancel(int endpoint, boolean isClosed) {
+    int cancel(int endpoint, boolean isClosed) {
         if (hasBrokenOff) { recover(); } // these have completed
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
