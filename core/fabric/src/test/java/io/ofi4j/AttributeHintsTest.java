@@ -73,7 +73,8 @@ class AttributeHintsTest {
 
     /** As {@link #trafficClasses}. */
     private static Stream<Hint> codePoints() {
-        return Stream.of(0, 46, 63).map(point -> new Hint(NONE.differentiatedServices(point), info -> true));
+        return Stream.of(0, 46, 63)
+                .map(point -> new Hint(NONE.trafficClass(TrafficClass.ofCodePoint(point)), info -> true));
     }
 
     private static Stream<Hint> directions() {
@@ -97,9 +98,11 @@ class AttributeHintsTest {
 
     /** None of these providers says one, and all take it. */
     private static Stream<Hint> trafficClasses() {
-        return Arrays.stream(TrafficClass.values()).filter(wanted -> wanted != TrafficClass.UNSPECIFIED)
+        return Stream
+                .of(TrafficClass.BEST_EFFORT, TrafficClass.LOW_LATENCY, TrafficClass.DEDICATED_ACCESS,
+                        TrafficClass.BULK_DATA, TrafficClass.SCAVENGER, TrafficClass.NETWORK_CTRL)
                 .map(wanted -> new Hint(NONE.trafficClass(wanted),
-                        info -> info.domain().trafficClass() == TrafficClass.UNSPECIFIED.value()));
+                        info -> info.domain().trafficClass().equals(TrafficClass.UNSPECIFIED)));
     }
 
     private static Stream<Hint> messageOrders() {

@@ -138,16 +138,20 @@ class HintsTest {
     }
 
     @Test
-    void aTrafficClassIsACodePointOrAName() {
-        AttributeHints named = AttributeHints.none().trafficClass(TrafficClass.BULK_DATA);
-        AttributeHints point = named.differentiatedServices(46);
+    void aTrafficClassIsACodePointOrALabel() {
+        TrafficClass point = TrafficClass.ofCodePoint(46);
 
-        assertThat(point.trafficClass()).isEqualTo(TrafficClass.UNSPECIFIED);
-        assertThat(point.differentiatedServices()).hasValue(46);
-        assertThat(point.trafficClass(TrafficClass.SCAVENGER).differentiatedServices()).isEmpty();
-        assertThat(TrafficClass.ofCodePoint(46)).isEqualTo(0x12e);
-        assertThat(TrafficClass.codePoint(0x12e)).hasValue(46);
-        assertThat(TrafficClass.codePoint(TrafficClass.BULK_DATA.value())).isEmpty();
+        assertThat(point.value()).isEqualTo(0x12e);
+        assertThat(point.codePoint()).hasValue(46);
+        assertThat(TrafficClass.BULK_DATA.codePoint()).isEmpty();
+        assertThat(List.of(point, TrafficClass.SCAVENGER, TrafficClass.UNSPECIFIED, TrafficClass.of(0x206)))
+                .hasToString("[DSCP 46, SCAVENGER, UNSPECIFIED, 0x206]");
+    }
+
+    @Test
+    void trafficClassesWithTheSameNumberAreEqual() {
+        assertThat(TrafficClass.of(0x203)).isEqualTo(TrafficClass.BULK_DATA).hasSameHashCodeAs(TrafficClass.BULK_DATA)
+                .isNotEqualTo(TrafficClass.SCAVENGER);
     }
 
     @Test

@@ -149,8 +149,11 @@ class NamesOfCTest {
         add(Protocol.values(), Protocol::value, "FI_PROTO_");
         add(ResourceManagement.values(), ResourceManagement::value, "FI_RM_");
         add(ThreadingModel.values(), ThreadingModel::value, "FI_THREAD_");
-        add(TrafficClass.values(), TrafficClass::value, "FI_TC_");
         add(WaitObject.values(), WaitObject::value, "FI_WAIT_");
+        for (Field field : TrafficClass.class.getFields()) {
+            TrafficClass its = (TrafficClass) field.get(null);
+            CONSTANTS.put("FI_TC_" + field.getName().replaceFirst("^UNSPECIFIED$", "UNSPEC"), (long) its.value());
+        }
         for (Field flag : CompletionFlags.class.getFields()) {
             CONSTANTS.put("FI_" + flag.getName(), flag.getLong(null));
         }

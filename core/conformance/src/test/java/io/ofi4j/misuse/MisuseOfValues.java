@@ -86,7 +86,7 @@ final class MisuseOfValues {
                 value("a receive size below 0", "0 or more, not -1", () -> hints.receiveSize(-1)),
                 value("an inject size below 0", "0 or more, not -", () -> hints.injectSize(Long.MIN_VALUE)),
                 value("a protocol of no name", "OTHER cannot be asked for", () -> hints.protocol(Protocol.OTHER)),
-                value("a code point above all", "0 to 63, not 64", () -> hints.differentiatedServices(64)),
+                value("a code point above all", "0 to 63, not 64", () -> TrafficClass.ofCodePoint(64)),
                 value("a code point below 0", "0 to 63, not -1", () -> TrafficClass.ofCodePoint(-1)),
                 value("a number of a group with 33 bits", "32 bits", () -> hints.maximumGroupId(1L << 32)),
                 value("a number of endpoints below 0", "0 or more, not -1", () -> hints.endpoints(-1)),

@@ -45,6 +45,7 @@ import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ReceiveAttributes;
+import io.ofi4j.info.TrafficClass;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
@@ -264,6 +265,7 @@ final class NullWalk {
                 new CompletionError(1, true, 0, 0, 0, 0, 5, 0, 0, 0, "", new byte[0], "some"));
         samples.put(EventError.class, new EventError(Optional.empty(), 0, 0, 5, 5, "text", new byte[0], "some"));
         samples.put(Throwable.class, new UnsatisfiedLinkError());
+        samples.put(TrafficClass.class, TrafficClass.BULK_DATA);
         samples.put(RawKey.class, PackagePrivate.rawKey(8, Access.REMOTE_READ.bit(), new byte[9]));
         samples.put(MemoryRegionAttributes.class,
                 MemoryRegionAttributes.of((MemorySegment) samples.get(MemorySegment.class)));

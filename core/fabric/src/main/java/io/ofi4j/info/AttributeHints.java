@@ -3,7 +3,6 @@ package io.ofi4j.info;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -47,7 +46,6 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     private long sharedReceiveContexts;
     private long authorizationKeysPerEndpoint;
     private long maximumGroupId;
-    private OptionalInt differentiatedServices = OptionalInt.empty();
     private Set<Capability> transmitCapabilities = Set.of();
     private Set<Capability> receiveCapabilities = Set.of();
     private Protocol protocol = Protocol.UNSPECIFIED;
@@ -74,25 +72,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
 
     /** {@return a copy that asks for this traffic class, of domain and endpoints} */
     public AttributeHints trafficClass(TrafficClass wanted) {
-        return with(copy -> {
-            copy.trafficClass = Objects.requireNonNull(wanted);
-            copy.differentiatedServices = OptionalInt.empty();
-        });
-    }
-
-    /**
-     * {@return a copy that asks for a traffic class of domain and endpoints by its code point of Differentiated
-     * Services (DSCP), in place of a {@link #trafficClass(TrafficClass)}; fi_tc_dscp_set, fi_domain(3)}
-     *
-     * @param codePoint 0 to 63
-     * @throws IllegalArgumentException if it is out of range
-     */
-    public AttributeHints differentiatedServices(int codePoint) {
-        TrafficClass.ofCodePoint(codePoint);
-        return with(copy -> {
-            copy.differentiatedServices = OptionalInt.of(codePoint);
-            copy.trafficClass = TrafficClass.UNSPECIFIED;
-        });
+        return with(copy -> copy.trafficClass = Objects.requireNonNull(wanted));
     }
 
     /** {@return a copy that asks for exactly these orders of operations to one peer} */
@@ -518,11 +498,6 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return maximumGroupId;
     }
 
-    /** {@return the requested code point of Differentiated Services; empty if there is none} */
-    public OptionalInt differentiatedServices() {
-        return differentiatedServices;
-    }
-
     /** {@return the requested capabilities of the transmit side} */
     public Set<Capability> transmitCapabilities() {
         return transmitCapabilities;
@@ -552,7 +527,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         List<String> parts = new ArrayList<>();
         add(parts, addressVectorType != AddressVectorType.UNSPECIFIED, "address vector type " + addressVectorType);
         add(parts, resourceManagement != ResourceManagement.UNSPECIFIED, "resource management " + resourceManagement);
-        add(parts, trafficClass != TrafficClass.UNSPECIFIED, "traffic class " + trafficClass);
+        add(parts, !trafficClass.equals(TrafficClass.UNSPECIFIED), "traffic class " + trafficClass);
         add(parts, !messageOrder.isEmpty(), "message order " + messageOrder);
         add(parts, !completionOrder.isEmpty(), "completion order " + completionOrder);
         add(parts, transmitSize != 0, "transmit size " + transmitSize);
@@ -562,7 +537,6 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         add(parts, tagFormat != 0, "tag format 0x" + Long.toHexString(tagFormat));
         addContexts(parts, transmitContexts, "transmit context");
         addContexts(parts, receiveContexts, "receive context");
-        differentiatedServices.ifPresent(point -> parts.add("differentiated services " + point));
         add(parts, !transmitCapabilities.isEmpty(), "transmit capabilities " + transmitCapabilities);
         add(parts, !receiveCapabilities.isEmpty(), "receive capabilities " + receiveCapabilities);
         add(parts, protocol != Protocol.UNSPECIFIED, "protocol " + protocol);

@@ -29,8 +29,7 @@ import java.util.Set;
  * @param sharedReceiveContexts the largest number of endpoints that share a receive context
  * @param authorizationKeySize the size of an authorization key, in bytes; 0 if there are none
  * @param errorDataSize the largest size of provider data about an error, in bytes; 0 if unknown
- * @param trafficClass the default of its endpoints, an FI_TC_* value: see {@link TrafficClass#value} and {@link
- *         TrafficClass#codePoint}
+ * @param trafficClass the default of its endpoints
  * @param authorizationKeysPerEndpoint the largest number of keys of one endpoint; 0 before libfabric 2.0
  * @param maximumGroupId the largest number of a group; 0 before libfabric 2.0
  */
@@ -40,5 +39,5 @@ public record DomainAttributes(String name, ThreadingModel threading, ProgressMo
         long endpoints, long counters, long memoryRegionIovLimit, long memoryRegions, Set<Capability> capabilities,
         long mode, long transmitContexts, long receiveContexts, long transmitContextsPerEndpoint,
         long receiveContextsPerEndpoint, long sharedTransmitContexts, long sharedReceiveContexts,
-        long authorizationKeySize, long errorDataSize, int trafficClass, long authorizationKeysPerEndpoint,
+        long authorizationKeySize, long errorDataSize, TrafficClass trafficClass, long authorizationKeysPerEndpoint,
         long maximumGroupId) {}

@@ -13,12 +13,11 @@ import java.util.Set;
  * @param size the largest number of operations in flight
  * @param iovLimit the largest number of local segments of one operation
  * @param rmaIovLimit the largest number of remote segments of one operation
- * @param trafficClass the default of operations, an FI_TC_* value: see {@link TrafficClass#value} and {@link
- *         TrafficClass#codePoint}
+ * @param trafficClass the default of operations
  */
 public record TransmitAttributes(Set<Capability> capabilities, Set<OperationFlag> operationFlags,
         Set<MessageOrder> messageOrder, Set<CompletionOrder> completionOrder, long injectSize, long size, long iovLimit,
-        long rmaIovLimit, int trafficClass) {
+        long rmaIovLimit, TrafficClass trafficClass) {
     /**
      * {@return whether the provider promises that operations complete in the order of their posts} Libfabric 2 no
      * longer reports it: there this is false, and a program must not rely on an order.

@@ -17,6 +17,7 @@ import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TrafficClass;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.Version;
 import io.ofi4j.bindings.fabric_h;
@@ -70,7 +71,7 @@ public final class Attributes {
         return new TransmitAttributes(capabilities(fi_tx_attr.caps(at)), OperationFlag.setOf(fi_tx_attr.op_flags(at)),
                 MessageOrder.setOf(fi_tx_attr.msg_order(at)), CompletionOrder.setOf(fi_tx_attr.comp_order(at)),
                 size(fi_tx_attr.inject_size(at)), size(fi_tx_attr.size(at)), size(fi_tx_attr.iov_limit(at)),
-                size(fi_tx_attr.rma_iov_limit(at)), fi_tx_attr.tclass(at));
+                size(fi_tx_attr.rma_iov_limit(at)), TrafficClass.of(fi_tx_attr.tclass(at)));
     }
 
     public static ReceiveAttributes receive(InfoHandle info) {
@@ -105,7 +106,7 @@ public final class Attributes {
                 size(fi_domain_attr.rx_ctx_cnt(at)), size(fi_domain_attr.max_ep_tx_ctx(at)),
                 size(fi_domain_attr.max_ep_rx_ctx(at)), size(fi_domain_attr.max_ep_stx_ctx(at)),
                 size(fi_domain_attr.max_ep_srx_ctx(at)), size(fi_domain_attr.auth_key_size(at)),
-                size(fi_domain_attr.max_err_data(at)), fi_domain_attr.tclass(at),
+                size(fi_domain_attr.max_err_data(at)), TrafficClass.of(fi_domain_attr.tclass(at)),
                 isVersion2 ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
                 isVersion2 ? Integer.toUnsignedLong(fi_domain_attr.max_group_id(at)) : 0);
     }

@@ -17,10 +17,8 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.info.TrafficClass;
 import io.ofi4j.internal.os.LibC;
 import java.lang.foreign.MemorySegment;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 
@@ -65,12 +63,8 @@ public final class Hints {
         long completionOrder = bits(attributes.completionOrder(), CompletionOrder::bits);
         fi_domain_attr.av_type(info.domain(), attributes.addressVectorType().value());
         fi_domain_attr.resource_mgmt(info.domain(), attributes.resourceManagement().value());
-        OptionalInt point = attributes.differentiatedServices();
-        int traffic = point.isPresent()
-                ? TrafficClass.ofCodePoint(point.getAsInt())
-                : attributes.trafficClass().value();
-        fi_domain_attr.tclass(info.domain(), traffic);
-        fi_tx_attr.tclass(info.transmit(), traffic);
+        fi_domain_attr.tclass(info.domain(), attributes.trafficClass().value());
+        fi_tx_attr.tclass(info.transmit(), attributes.trafficClass().value());
         fi_tx_attr.caps(info.transmit(), bits(attributes.transmitCapabilities(), Capability::bit));
         fi_rx_attr.caps(info.receive(), bits(attributes.receiveCapabilities(), Capability::bit));
         fi_tx_attr.msg_order(info.transmit(), messageOrder);

@@ -20,6 +20,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Protocol;
+import io.ofi4j.info.TrafficClass;
 import io.ofi4j.internal.os.LibC;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -61,7 +62,7 @@ class HintCodecTest {
         InfoHandle info = asked(AttributeHints.none().keySize(1).completionQueues(2).endpoints(3).counters(4)
                 .memoryRegions(5).memoryRegionIovLimit(6).errorDataSize(7).domainTransmitContexts(8)
                 .domainReceiveContexts(9).transmitContextsPerEndpoint(10).receiveContextsPerEndpoint(11)
-                .sharedTransmitContexts(12).sharedReceiveContexts(13).differentiatedServices(46));
+                .sharedTransmitContexts(12).sharedReceiveContexts(13).trafficClass(TrafficClass.ofCodePoint(46)));
 
         assertThat(new long[]{fi_domain_attr.mr_key_size(info.domain()), fi_domain_attr.cq_cnt(info.domain()),
                 fi_domain_attr.ep_cnt(info.domain()), fi_domain_attr.cntr_cnt(info.domain()),
