@@ -71,8 +71,7 @@ class HostileTest {
         Forked.Result result = running.await(patience);
 
         assertThat(result.exit()).as("%s; again: scripts/test --hostile%s %ds %s '%s' %d; it printed:\n%s", program,
-                jvm.argument(), Math.max(1, seconds), program, last(program, result), SEED, result.output())
-                .isZero();
+                jvm.argument(), Math.max(1, seconds), program, last(program, result), SEED, result.output()).isZero();
         assertThat(jvm.hasWarned(result.output())).as(result.output()).isFalse();
         assertThat(result.output()).contains("survived").contains("tried ");
         System.out

@@ -30,6 +30,8 @@ final class HostileUntaken {
     private static final List<Integer> LENGTHS = List.of(1, 8, 64, 65, 192, 193, 1024, 4096, 4097, 8192, 16_384, 16_385,
             LONGEST);
     private static final int STEPS = 80;
+    /** Over sm2 a close may take a second: see core/guide/providers/sm2-lnx.md. */
+    private static final int MAX_ROUNDS_OVER_SM2 = 10;
     private static final int POLLS = 50;
 
     private final HostileRun run;
@@ -58,7 +60,7 @@ final class HostileUntaken {
 
     static void run(HostileRun run) {
         Random random = run.random();
-        while (run.goesOn()) {
+        while (run.goesOn() && !(run.provider.equals(SM2) && run.count("rounds") == MAX_ROUNDS_OVER_SM2)) {
             new HostileUntaken(run, random).round();
             run.tried("rounds");
         }
