@@ -11,6 +11,7 @@ import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Hook;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.OpenObjectsMXBean;
 import io.ofi4j.info.OperationFlag;
@@ -218,7 +219,8 @@ public final class Libfabric {
                         & ~info.capabilityBits()) == 0)
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> info.transmit().operationFlags().containsAll(hints.operationFlags()))
-                .filter(info -> info.domain().completionDataSize() >= hints.attributes().completionDataSize())
+                .filter(info -> info.domain().completionDataSize() >= hints.attributes()
+                        .limit(Limit.COMPLETION_DATA_SIZE))
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }

@@ -11,6 +11,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionOrder;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.Protocol;
 import io.ofi4j.info.ResourceManagement;
@@ -46,23 +47,29 @@ class AttributeHintsTest {
     /** Limits that providers check. */
     private static Stream<Hint> limits() {
         return Stream.of(1L, 2L, HUGE).flatMap(limit -> Stream.of(
-                new Hint(NONE.transmitIovLimit(limit), info -> info.transmit().iovLimit() >= limit),
-                new Hint(NONE.rmaIovLimit(limit), info -> info.transmit().rmaIovLimit() >= limit),
-                new Hint(NONE.receiveIovLimit(limit), info -> info.receive().iovLimit() >= limit),
-                new Hint(NONE.maximumMessageSize(limit), info -> info.endpoint().maximumMessageSize() >= limit)));
+                new Hint(NONE.atLeast(Limit.TRANSMIT_IOV_LIMIT, limit), info -> info.transmit().iovLimit() >= limit),
+                new Hint(NONE.atLeast(Limit.RMA_IOV_LIMIT, limit), info -> info.transmit().rmaIovLimit() >= limit),
+                new Hint(NONE.atLeast(Limit.RECEIVE_IOV_LIMIT, limit), info -> info.receive().iovLimit() >= limit),
+                new Hint(NONE.atLeast(Limit.MAXIMUM_MESSAGE_SIZE, limit),
+                        info -> info.endpoint().maximumMessageSize() >= limit)));
     }
 
     /** What a provider may check, or take as a wish: HintCodecTest shows that it arrives. */
     private static Stream<Hint> wishes() {
-        return Stream.of(NONE.memoryRegionIovLimit(HUGE), NONE.maximumOrderReadAfterWrite(HUGE),
-                NONE.maximumOrderWriteAfterRead(HUGE), NONE.maximumOrderWriteAfterWrite(HUGE),
-                NONE.bufferedReceiveSize(HUGE), NONE.keySize(HUGE), NONE.errorDataSize(HUGE),
-                NONE.completionQueues(HUGE), NONE.endpoints(HUGE), NONE.counters(HUGE), NONE.memoryRegions(HUGE),
-                NONE.domainTransmitContexts(HUGE), NONE.domainReceiveContexts(HUGE),
-                NONE.transmitContextsPerEndpoint(HUGE), NONE.receiveContextsPerEndpoint(HUGE),
-                NONE.sharedTransmitContexts(HUGE), NONE.sharedReceiveContexts(HUGE),
-                NONE.authorizationKeysPerEndpoint(HUGE), NONE.maximumGroupId(1000), NONE.authorizationKey(new byte[16]))
-                .map(hints -> new Hint(hints, info -> true));
+        return Stream.of(NONE.atLeast(Limit.MEMORY_REGION_IOV_LIMIT, HUGE),
+                NONE.atLeast(Limit.MAXIMUM_ORDER_READ_AFTER_WRITE, HUGE),
+                NONE.atLeast(Limit.MAXIMUM_ORDER_WRITE_AFTER_READ, HUGE),
+                NONE.atLeast(Limit.MAXIMUM_ORDER_WRITE_AFTER_WRITE, HUGE),
+                NONE.atLeast(Limit.BUFFERED_RECEIVE_SIZE, HUGE), NONE.atLeast(Limit.KEY_SIZE, HUGE),
+                NONE.atLeast(Limit.ERROR_DATA_SIZE, HUGE), NONE.atLeast(Limit.COMPLETION_QUEUES, HUGE),
+                NONE.atLeast(Limit.ENDPOINTS, HUGE), NONE.atLeast(Limit.COUNTERS, HUGE),
+                NONE.atLeast(Limit.MEMORY_REGIONS, HUGE), NONE.atLeast(Limit.DOMAIN_TRANSMIT_CONTEXTS, HUGE),
+                NONE.atLeast(Limit.DOMAIN_RECEIVE_CONTEXTS, HUGE),
+                NONE.atLeast(Limit.TRANSMIT_CONTEXTS_PER_ENDPOINT, HUGE),
+                NONE.atLeast(Limit.RECEIVE_CONTEXTS_PER_ENDPOINT, HUGE),
+                NONE.atLeast(Limit.SHARED_TRANSMIT_CONTEXTS, HUGE), NONE.atLeast(Limit.SHARED_RECEIVE_CONTEXTS, HUGE),
+                NONE.atLeast(Limit.AUTHORIZATION_KEYS_PER_ENDPOINT, HUGE), NONE.atLeast(Limit.MAXIMUM_GROUP_ID, 1000),
+                NONE.authorizationKey(new byte[16])).map(hints -> new Hint(hints, info -> true));
     }
 
     private static Stream<Hint> protocols() {
@@ -117,14 +124,15 @@ class AttributeHintsTest {
 
     private static Stream<Hint> sizes() {
         return Stream.of(1L, 64L, HUGE)
-                .flatMap(size -> Stream.of(new Hint(NONE.transmitSize(size), info -> info.transmit().size() >= size),
-                        new Hint(NONE.receiveSize(size), info -> info.receive().size() >= size),
-                        new Hint(NONE.injectSize(size), info -> info.transmit().injectSize() >= size)));
+                .flatMap(size -> Stream.of(
+                        new Hint(NONE.atLeast(Limit.TRANSMIT_SIZE, size), info -> info.transmit().size() >= size),
+                        new Hint(NONE.atLeast(Limit.RECEIVE_SIZE, size), info -> info.receive().size() >= size),
+                        new Hint(NONE.atLeast(Limit.INJECT_SIZE, size), info -> info.transmit().injectSize() >= size)));
     }
 
     private static Stream<Hint> completionDataSizes() {
-        return Stream.of(1L, 4L, 8L, HUGE).map(
-                size -> new Hint(NONE.completionDataSize(size), info -> info.domain().completionDataSize() >= size));
+        return Stream.of(1L, 4L, 8L, HUGE).map(size -> new Hint(NONE.atLeast(Limit.COMPLETION_DATA_SIZE, size),
+                info -> info.domain().completionDataSize() >= size));
     }
 
     static Stream<Arguments> hintsOfProviders() {
@@ -195,8 +203,8 @@ class AttributeHintsTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatNoProviderHasIsRefused(String provider) {
-        for (AttributeHints impossible : List.of(NONE.transmitSize(HUGE), NONE.receiveSize(HUGE),
-                NONE.injectSize(HUGE))) {
+        for (AttributeHints impossible : List.of(NONE.atLeast(Limit.TRANSMIT_SIZE, HUGE),
+                NONE.atLeast(Limit.RECEIVE_SIZE, HUGE), NONE.atLeast(Limit.INJECT_SIZE, HUGE))) {
             assertThatThrownBy(() -> Libfabric.load()
                     .info(TestProviders.hints(provider).attributes(impossible.trafficClass(TrafficClass.BULK_DATA))))
                     .isInstanceOf(NoProviderException.class).hasMessageContaining(impossible.toString())
@@ -207,8 +215,8 @@ class AttributeHintsTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void sizesAreGivenAsTheyWereAskedFor(String provider) {
-        FabricInfo info = TestProviders
-                .info(TestProviders.hints(provider).attributes(NONE.transmitSize(32).receiveSize(16).injectSize(8)));
+        FabricInfo info = TestProviders.info(TestProviders.hints(provider).attributes(
+                NONE.atLeast(Limit.TRANSMIT_SIZE, 32).atLeast(Limit.RECEIVE_SIZE, 16).atLeast(Limit.INJECT_SIZE, 8)));
 
         assertThat(info.transmit().size()).isEqualTo(32);
         assertThat(info.receive().size()).isEqualTo(16);

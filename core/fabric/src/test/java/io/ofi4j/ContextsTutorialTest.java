@@ -9,6 +9,7 @@ import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Limit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,8 +70,8 @@ class ContextsTutorialTest {
     @Test
     void severalContexts() {
         Libfabric libfabric = Libfabric.load();
-        FabricHints hints = HINTS.capabilities(Capability.MSG, Capability.NAMED_RX_CTX)
-                .attributes(AttributeHints.none().transmitContexts(2).receiveContexts(2));
+        FabricHints hints = HINTS.capabilities(Capability.MSG, Capability.NAMED_RX_CTX).attributes(
+                AttributeHints.none().atLeast(Limit.TRANSMIT_CONTEXTS, 2).atLeast(Limit.RECEIVE_CONTEXTS, 2));
         try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
                 Domain domain = fabric.openDomain();
                 CompletionQueue first = domain.openCompletionQueue();

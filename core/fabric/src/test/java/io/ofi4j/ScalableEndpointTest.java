@@ -12,6 +12,7 @@ import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
@@ -32,7 +33,8 @@ class ScalableEndpointTest {
     private static final int LENGTH = 64;
     private static final FabricHints HINTS = TestProviders.hints("sockets")
             .capabilities(Capability.MSG, Capability.TAGGED, Capability.RMA, Capability.NAMED_RX_CTX)
-            .attributes(AttributeHints.none().transmitContexts(CONTEXTS).receiveContexts(CONTEXTS));
+            .attributes(AttributeHints.none().atLeast(Limit.TRANSMIT_CONTEXTS, CONTEXTS).atLeast(Limit.RECEIVE_CONTEXTS,
+                    CONTEXTS));
 
     /** Two scalable endpoints, each context with a queue of its own. */
     private static final class World implements AutoCloseable {

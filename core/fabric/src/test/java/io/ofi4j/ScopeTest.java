@@ -11,6 +11,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
@@ -120,8 +121,8 @@ class ScopeTest {
     @Test
     void contextsAndAliasesAreClosedBeforeWhatTheyBelongTo() {
         FabricHints hints = TestProviders.hints("sockets")
-                .capabilities(Capability.MSG, Capability.TAGGED, Capability.RMA, Capability.NAMED_RX_CTX)
-                .attributes(AttributeHints.none().transmitContexts(2).receiveContexts(2));
+                .capabilities(Capability.MSG, Capability.TAGGED, Capability.RMA, Capability.NAMED_RX_CTX).attributes(
+                        AttributeHints.none().atLeast(Limit.TRANSMIT_CONTEXTS, 2).atLeast(Limit.RECEIVE_CONTEXTS, 2));
         Domain domain;
         try (Scope scope = scope()) {
             domain = scope.openFabric(TestProviders.info(hints)).openDomain();

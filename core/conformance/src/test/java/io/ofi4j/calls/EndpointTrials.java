@@ -3,7 +3,6 @@ package io.ofi4j.calls;
 import static io.ofi4j.calls.Trial.LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.Messages;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionHandler;
@@ -18,6 +17,7 @@ import io.ofi4j.Event;
 import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Messages;
 import io.ofi4j.Peer;
 import io.ofi4j.ScalableEndpoint;
 import io.ofi4j.Waiting;
@@ -28,6 +28,7 @@ import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
@@ -164,7 +165,7 @@ final class EndpointTrials {
 
     private static void sendToContext(CallColumn column) {
         FabricHints hints = column.hints().capabilities(Capability.MSG, Capability.RMA, Capability.NAMED_RX_CTX)
-                .attributes(AttributeHints.none().receiveContexts(2));
+                .attributes(AttributeHints.none().atLeast(Limit.RECEIVE_CONTEXTS, 2));
         List<Long> received = new ArrayList<>();
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
                 Domain domain = fabric.openDomain();

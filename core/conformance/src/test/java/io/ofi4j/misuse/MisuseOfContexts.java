@@ -2,17 +2,18 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
-import io.ofi4j.SharedReceiveContext;
-import io.ofi4j.info.PeekAction;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.ScalableEndpoint;
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Limit;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.function.Consumer;
@@ -32,7 +33,8 @@ final class MisuseOfContexts {
     private static FabricHints scalableHints() {
         return TestProviders.hints("sockets")
                 .capabilities(Capability.MSG, Capability.TAGGED, Capability.RMA, Capability.NAMED_RX_CTX)
-                .attributes(AttributeHints.none().transmitContexts(CONTEXTS).receiveContexts(CONTEXTS));
+                .attributes(AttributeHints.none().atLeast(Limit.TRANSMIT_CONTEXTS, CONTEXTS)
+                        .atLeast(Limit.RECEIVE_CONTEXTS, CONTEXTS));
     }
 
     private record Scalable(MisuseStage s, Domain domain, AddressVector vector, ScalableEndpoint endpoint) {}

@@ -24,6 +24,7 @@ import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.Hook;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Protocol;
 import io.ofi4j.info.ThreadingModel;
@@ -82,14 +83,16 @@ final class MisuseOfValues {
                 value("a vector's name of nothing", "unlike ''", () -> vectors.name("")),
                 value("a vector of type OTHER", "OTHER cannot be asked for",
                         () -> vectors.type(AddressVectorType.OTHER)),
-                value("a transmit size below 0", "0 or more, not -1", () -> hints.transmitSize(-1)),
-                value("a receive size below 0", "0 or more, not -1", () -> hints.receiveSize(-1)),
-                value("an inject size below 0", "0 or more, not -", () -> hints.injectSize(Long.MIN_VALUE)),
+                value("a transmit size below 0", "0 or more, not -1", () -> hints.atLeast(Limit.TRANSMIT_SIZE, -1)),
+                value("a receive size below 0", "0 or more, not -1", () -> hints.atLeast(Limit.RECEIVE_SIZE, -1)),
+                value("an inject size below 0", "0 or more, not -",
+                        () -> hints.atLeast(Limit.INJECT_SIZE, Long.MIN_VALUE)),
                 value("a protocol of no name", "OTHER cannot be asked for", () -> hints.protocol(Protocol.OTHER)),
                 value("a code point above all", "0 to 63, not 64", () -> TrafficClass.ofCodePoint(64)),
                 value("a code point below 0", "0 to 63, not -1", () -> TrafficClass.ofCodePoint(-1)),
-                value("a number of a group with 33 bits", "32 bits", () -> hints.maximumGroupId(1L << 32)),
-                value("a number of endpoints below 0", "0 or more, not -1", () -> hints.endpoints(-1)),
+                value("a number of a group with 33 bits", "32 bits",
+                        () -> hints.atLeast(Limit.MAXIMUM_GROUP_ID, 1L << 32)),
+                value("a number of endpoints below 0", "0 or more, not -1", () -> hints.atLeast(Limit.ENDPOINTS, -1)),
                 value("an address format of no name", "OTHER cannot be asked for",
                         () -> FabricHints.any().addressFormat(AddressFormat.OTHER)),
                 value("a default flag of sends for receives", "cannot be a default of receives",

@@ -1,8 +1,5 @@
 package io.ofi4j.model;
 
-import io.ofi4j.SharedReceiveContext;
-import io.ofi4j.Tagged;
-import io.ofi4j.Messages;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.ConnectionRequest;
@@ -12,16 +9,20 @@ import io.ofi4j.Event;
 import io.ofi4j.EventQueue;
 import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
+import io.ofi4j.Messages;
 import io.ofi4j.PassiveEndpoint;
 import io.ofi4j.Peer;
 import io.ofi4j.ScalableEndpoint;
+import io.ofi4j.SharedReceiveContext;
 import io.ofi4j.SharedTransmitContext;
+import io.ofi4j.Tagged;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Limit;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
@@ -49,8 +50,8 @@ final class MessageWorld implements AutoCloseable {
                 case PLAIN -> hints;
                 case SHARED_RECEIVE -> hints.attributes(none.sharedReceiveContext());
                 case SHARED_TRANSMIT -> hints.attributes(none.sharedTransmitContext());
-                case SCALABLE -> hints.capabilities(further.toArray(Capability[]::new))
-                        .attributes(none.transmitContexts(LANES).receiveContexts(LANES));
+                case SCALABLE -> hints.capabilities(further.toArray(Capability[]::new)).attributes(
+                        none.atLeast(Limit.TRANSMIT_CONTEXTS, LANES).atLeast(Limit.RECEIVE_CONTEXTS, LANES));
             };
         }
     }

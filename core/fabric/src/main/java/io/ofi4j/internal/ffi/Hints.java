@@ -14,6 +14,7 @@ import io.ofi4j.info.CompletionOrder;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
@@ -71,46 +72,46 @@ public final class Hints {
         fi_rx_attr.msg_order(info.receive(), messageOrder);
         fi_tx_attr.comp_order(info.transmit(), completionOrder);
         fi_rx_attr.comp_order(info.receive(), completionOrder);
-        fi_tx_attr.size(info.transmit(), attributes.transmitSize());
-        fi_rx_attr.size(info.receive(), attributes.receiveSize());
-        fi_tx_attr.inject_size(info.transmit(), attributes.injectSize());
-        fi_domain_attr.cq_data_size(info.domain(), attributes.completionDataSize());
+        fi_tx_attr.size(info.transmit(), attributes.limit(Limit.TRANSMIT_SIZE));
+        fi_rx_attr.size(info.receive(), attributes.limit(Limit.RECEIVE_SIZE));
+        fi_tx_attr.inject_size(info.transmit(), attributes.limit(Limit.INJECT_SIZE));
+        fi_domain_attr.cq_data_size(info.domain(), attributes.limit(Limit.COMPLETION_DATA_SIZE));
         fi_ep_attr.mem_tag_format(info.endpoint(), attributes.tagFormat());
-        fi_ep_attr.tx_ctx_cnt(info.endpoint(), attributes.transmitContexts());
-        fi_ep_attr.rx_ctx_cnt(info.endpoint(), attributes.receiveContexts());
+        fi_ep_attr.tx_ctx_cnt(info.endpoint(), attributes.limit(Limit.TRANSMIT_CONTEXTS));
+        fi_ep_attr.rx_ctx_cnt(info.endpoint(), attributes.limit(Limit.RECEIVE_CONTEXTS));
     }
 
     private static void applyLimits(InfoHandle info, AttributeHints attributes) {
         MemorySegment transmit = info.transmit();
-        fi_tx_attr.iov_limit(transmit, attributes.transmitIovLimit());
-        fi_tx_attr.rma_iov_limit(transmit, attributes.rmaIovLimit());
+        fi_tx_attr.iov_limit(transmit, attributes.limit(Limit.TRANSMIT_IOV_LIMIT));
+        fi_tx_attr.rma_iov_limit(transmit, attributes.limit(Limit.RMA_IOV_LIMIT));
         MemorySegment receive = info.receive();
-        fi_rx_attr.iov_limit(receive, attributes.receiveIovLimit());
-        fi_rx_attr.total_buffered_recv(receive, attributes.bufferedReceiveSize());
+        fi_rx_attr.iov_limit(receive, attributes.limit(Limit.RECEIVE_IOV_LIMIT));
+        fi_rx_attr.total_buffered_recv(receive, attributes.limit(Limit.BUFFERED_RECEIVE_SIZE));
         MemorySegment endpoint = info.endpoint();
         fi_ep_attr.protocol(endpoint, attributes.protocol().value());
         fi_ep_attr.protocol_version(endpoint, attributes.protocolVersion());
-        fi_ep_attr.max_msg_size(endpoint, attributes.maximumMessageSize());
-        fi_ep_attr.max_order_raw_size(endpoint, attributes.maximumOrderReadAfterWrite());
-        fi_ep_attr.max_order_war_size(endpoint, attributes.maximumOrderWriteAfterRead());
-        fi_ep_attr.max_order_waw_size(endpoint, attributes.maximumOrderWriteAfterWrite());
+        fi_ep_attr.max_msg_size(endpoint, attributes.limit(Limit.MAXIMUM_MESSAGE_SIZE));
+        fi_ep_attr.max_order_raw_size(endpoint, attributes.limit(Limit.MAXIMUM_ORDER_READ_AFTER_WRITE));
+        fi_ep_attr.max_order_war_size(endpoint, attributes.limit(Limit.MAXIMUM_ORDER_WRITE_AFTER_READ));
+        fi_ep_attr.max_order_waw_size(endpoint, attributes.limit(Limit.MAXIMUM_ORDER_WRITE_AFTER_WRITE));
         MemorySegment domain = info.domain();
-        fi_domain_attr.mr_key_size(domain, attributes.keySize());
-        fi_domain_attr.cq_cnt(domain, attributes.completionQueues());
-        fi_domain_attr.ep_cnt(domain, attributes.endpoints());
-        fi_domain_attr.cntr_cnt(domain, attributes.counters());
-        fi_domain_attr.mr_cnt(domain, attributes.memoryRegions());
-        fi_domain_attr.mr_iov_limit(domain, attributes.memoryRegionIovLimit());
-        fi_domain_attr.max_err_data(domain, attributes.errorDataSize());
-        fi_domain_attr.tx_ctx_cnt(domain, attributes.domainTransmitContexts());
-        fi_domain_attr.rx_ctx_cnt(domain, attributes.domainReceiveContexts());
-        fi_domain_attr.max_ep_tx_ctx(domain, attributes.transmitContextsPerEndpoint());
-        fi_domain_attr.max_ep_rx_ctx(domain, attributes.receiveContextsPerEndpoint());
-        fi_domain_attr.max_ep_stx_ctx(domain, attributes.sharedTransmitContexts());
-        fi_domain_attr.max_ep_srx_ctx(domain, attributes.sharedReceiveContexts());
+        fi_domain_attr.mr_key_size(domain, attributes.limit(Limit.KEY_SIZE));
+        fi_domain_attr.cq_cnt(domain, attributes.limit(Limit.COMPLETION_QUEUES));
+        fi_domain_attr.ep_cnt(domain, attributes.limit(Limit.ENDPOINTS));
+        fi_domain_attr.cntr_cnt(domain, attributes.limit(Limit.COUNTERS));
+        fi_domain_attr.mr_cnt(domain, attributes.limit(Limit.MEMORY_REGIONS));
+        fi_domain_attr.mr_iov_limit(domain, attributes.limit(Limit.MEMORY_REGION_IOV_LIMIT));
+        fi_domain_attr.max_err_data(domain, attributes.limit(Limit.ERROR_DATA_SIZE));
+        fi_domain_attr.tx_ctx_cnt(domain, attributes.limit(Limit.DOMAIN_TRANSMIT_CONTEXTS));
+        fi_domain_attr.rx_ctx_cnt(domain, attributes.limit(Limit.DOMAIN_RECEIVE_CONTEXTS));
+        fi_domain_attr.max_ep_tx_ctx(domain, attributes.limit(Limit.TRANSMIT_CONTEXTS_PER_ENDPOINT));
+        fi_domain_attr.max_ep_rx_ctx(domain, attributes.limit(Limit.RECEIVE_CONTEXTS_PER_ENDPOINT));
+        fi_domain_attr.max_ep_stx_ctx(domain, attributes.limit(Limit.SHARED_TRANSMIT_CONTEXTS));
+        fi_domain_attr.max_ep_srx_ctx(domain, attributes.limit(Limit.SHARED_RECEIVE_CONTEXTS));
         if (FabricCalls.isVersion2()) {
-            fi_domain_attr.max_ep_auth_key(domain, attributes.authorizationKeysPerEndpoint());
-            fi_domain_attr.max_group_id(domain, (int) attributes.maximumGroupId());
+            fi_domain_attr.max_ep_auth_key(domain, attributes.limit(Limit.AUTHORIZATION_KEYS_PER_ENDPOINT));
+            fi_domain_attr.max_group_id(domain, (int) attributes.limit(Limit.MAXIMUM_GROUP_ID));
         }
     }
 

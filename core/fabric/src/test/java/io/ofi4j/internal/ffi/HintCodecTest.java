@@ -17,6 +17,7 @@ import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Protocol;
@@ -42,9 +43,11 @@ class HintCodecTest {
 
     @Test
     void limitsOfEndpointsArrive() {
-        InfoHandle info = asked(AttributeHints.none().transmitIovLimit(1).rmaIovLimit(2).receiveIovLimit(3)
-                .bufferedReceiveSize(4).maximumMessageSize(5).maximumOrderReadAfterWrite(6)
-                .maximumOrderWriteAfterRead(7).maximumOrderWriteAfterWrite(8).protocol(Protocol.LNX).protocolVersion(9)
+        InfoHandle info = asked(AttributeHints.none().atLeast(Limit.TRANSMIT_IOV_LIMIT, 1)
+                .atLeast(Limit.RMA_IOV_LIMIT, 2).atLeast(Limit.RECEIVE_IOV_LIMIT, 3)
+                .atLeast(Limit.BUFFERED_RECEIVE_SIZE, 4).atLeast(Limit.MAXIMUM_MESSAGE_SIZE, 5)
+                .atLeast(Limit.MAXIMUM_ORDER_READ_AFTER_WRITE, 6).atLeast(Limit.MAXIMUM_ORDER_WRITE_AFTER_READ, 7)
+                .atLeast(Limit.MAXIMUM_ORDER_WRITE_AFTER_WRITE, 8).protocol(Protocol.LNX).protocolVersion(9)
                 .transmitCapabilities(Capability.MSG).receiveCapabilities(Capability.RMA));
 
         assertThat(new long[]{fi_tx_attr.iov_limit(info.transmit()), fi_tx_attr.rma_iov_limit(info.transmit()),
@@ -59,10 +62,13 @@ class HintCodecTest {
 
     @Test
     void limitsOfDomainsArrive() {
-        InfoHandle info = asked(AttributeHints.none().keySize(1).completionQueues(2).endpoints(3).counters(4)
-                .memoryRegions(5).memoryRegionIovLimit(6).errorDataSize(7).domainTransmitContexts(8)
-                .domainReceiveContexts(9).transmitContextsPerEndpoint(10).receiveContextsPerEndpoint(11)
-                .sharedTransmitContexts(12).sharedReceiveContexts(13).trafficClass(TrafficClass.ofCodePoint(46)));
+        InfoHandle info = asked(AttributeHints.none().atLeast(Limit.KEY_SIZE, 1).atLeast(Limit.COMPLETION_QUEUES, 2)
+                .atLeast(Limit.ENDPOINTS, 3).atLeast(Limit.COUNTERS, 4).atLeast(Limit.MEMORY_REGIONS, 5)
+                .atLeast(Limit.MEMORY_REGION_IOV_LIMIT, 6).atLeast(Limit.ERROR_DATA_SIZE, 7)
+                .atLeast(Limit.DOMAIN_TRANSMIT_CONTEXTS, 8).atLeast(Limit.DOMAIN_RECEIVE_CONTEXTS, 9)
+                .atLeast(Limit.TRANSMIT_CONTEXTS_PER_ENDPOINT, 10).atLeast(Limit.RECEIVE_CONTEXTS_PER_ENDPOINT, 11)
+                .atLeast(Limit.SHARED_TRANSMIT_CONTEXTS, 12).atLeast(Limit.SHARED_RECEIVE_CONTEXTS, 13)
+                .trafficClass(TrafficClass.ofCodePoint(46)));
 
         assertThat(new long[]{fi_domain_attr.mr_key_size(info.domain()), fi_domain_attr.cq_cnt(info.domain()),
                 fi_domain_attr.ep_cnt(info.domain()), fi_domain_attr.cntr_cnt(info.domain()),
@@ -77,7 +83,8 @@ class HintCodecTest {
 
     @Test
     void whatOnlyTheSecondInterfaceHasArrivesThere() {
-        InfoHandle info = asked(AttributeHints.none().authorizationKeysPerEndpoint(2).maximumGroupId(0xffff_ffffL));
+        InfoHandle info = asked(AttributeHints.none().atLeast(Limit.AUTHORIZATION_KEYS_PER_ENDPOINT, 2)
+                .atLeast(Limit.MAXIMUM_GROUP_ID, 0xffff_ffffL));
         if (FabricCalls.isVersion2()) {
             assertThat(fi_domain_attr.max_ep_auth_key(info.domain())).isEqualTo(2);
             assertThat(Attributes.domain(info).maximumGroupId()).isEqualTo(0xffff_ffffL);

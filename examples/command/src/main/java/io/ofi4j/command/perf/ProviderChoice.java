@@ -9,6 +9,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Limit;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import java.net.InetAddress;
@@ -56,7 +57,7 @@ final class ProviderChoice {
         FabricHints hints = (settings.endpoint() == EndpointType.MSG ? FabricHints.connected() : FabricHints.rma())
                 .capabilities(needed).provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
         if (settings.operation() == Operation.WRITEDATA) { // some providers have infos with and without such data
-            hints = hints.attributes(AttributeHints.none().completionDataSize(Integer.BYTES));
+            hints = hints.attributes(AttributeHints.none().atLeast(Limit.COMPLETION_DATA_SIZE, Integer.BYTES));
         }
         return settings.domain().map(hints::domain).orElse(hints);
     }
