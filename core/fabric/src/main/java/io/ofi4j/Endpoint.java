@@ -314,7 +314,7 @@ public final class Endpoint implements AutoCloseable {
      * chooses a port.
      *
      * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or, for a
-     *         provider with named endpoints, {@link EndpointAddress#ofName}
+     *         provider with named endpoints, {@link FabricInfo#addressNamed}
      * @return this endpoint
      * @throws IllegalArgumentException if the address has another format than the provider's
      * @throws IllegalStateException if this endpoint is enabled

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;
@@ -36,7 +37,7 @@ public class ChosenAddressTest {
     /** An address of this machine that nobody else has; not the one of the hints. */
     public static EndpointAddress free(String provider) {
         return provider.equals("shm")
-                ? EndpointAddress.ofName("ofi4j-test-" + ProcessHandle.current().pid() + "-" + names++)
+                ? TestProviders.info("shm").addressNamed("ofi4j-test-" + ProcessHandle.current().pid() + "-" + names++)
                 : EndpointAddress.of(new InetSocketAddress(elsewhere(provider), 0));
     }
 
@@ -136,7 +137,7 @@ public class ChosenAddressTest {
     void anAddressOfAnotherKindIsRefused(String provider) {
         EndpointAddress other = provider.equals("shm")
                 ? EndpointAddress.of(new InetSocketAddress("127.0.0.1", 0))
-                : EndpointAddress.ofName("ofi4j");
+                : TestProviders.info("shm").addressNamed("ofi4j");
         try (Pair pair = new Pair(provider)) {
             Endpoint endpoint = pair.domain.openEndpoint();
             assertThatIllegalArgumentException().isThrownBy(() -> endpoint.address(other));
@@ -154,8 +155,9 @@ public class ChosenAddressTest {
                 assertThatIllegalArgumentException().isThrownBy(() -> endpoint.address(address));
             }
         }
+        FabricInfo info = TestProviders.info("shm");
         for (String name : new String[]{"", "a/b", ".a", "a b", "x".repeat(201)}) {
-            assertThatIllegalArgumentException().isThrownBy(() -> EndpointAddress.ofName(name));
+            assertThatIllegalArgumentException().isThrownBy(() -> info.addressNamed(name));
         }
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> EndpointAddress.of(InetSocketAddress.createUnresolved("nowhere", 1)));

@@ -216,7 +216,8 @@ class MulticastTest {
                     .withMessageContaining("SOCKADDR_IN");
             assertThatIllegalArgumentException().isThrownBy(() -> member.join(EndpointAddress.of(new byte[]{2, 0, 1})))
                     .withMessageContaining("16 bytes, not 3");
-            assertThatIllegalArgumentException().isThrownBy(() -> member.join(EndpointAddress.ofName("group")));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> member.join(TestProviders.info("shm").addressNamed("group")));
         }
     }
 

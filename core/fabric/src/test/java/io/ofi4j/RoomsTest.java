@@ -39,8 +39,8 @@ class RoomsTest {
             QUIRKS, INTERNAL + "engine", API, API + ".util");
     private static final Set<String> RESTRICTED = Set.of("downcallHandle", "upcallStub", "libraryLookup", "reinterpret",
             "withTargetLayout");
-    private static final Pattern PROVIDER = Pattern
-            .compile("\"(shm|tcp|net|sockets|verbs|udp|ofi_rxm|ofi_rxd|efa|cxi|psm3|opx|lnx|ucx)[\";]");
+    private static final Pattern PROVIDER = Pattern.compile(
+            "\"(shm|tcp|net|sockets|verbs|udp|ofi_rxm|ofi_rxd|efa|cxi|psm3|opx|lnx|ucx)[\";]|\"fi_[a-z0-9(|)]+://");
 
     private static JavaClasses classes;
 

@@ -10,6 +10,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.support.TestSeed;
+import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -200,7 +201,7 @@ class ValuesTest {
     void addressesAreReadableWhereTheirFormatIsKnown() {
         assertThat(EndpointAddress.of(new InetSocketAddress("127.0.0.1", 47_471))).hasToString("127.0.0.1:47471");
         assertThat(EndpointAddress.of(new InetSocketAddress("::1", 80))).hasToString("[0:0:0:0:0:0:0:1]:80");
-        assertThat(EndpointAddress.ofName("server")).hasToString("fi_shm://server");
+        assertThat(TestProviders.info("shm").addressNamed("server")).hasToString("fi_shm://server");
         assertThat(EndpointAddress.of(new byte[16])).hasToString("0".repeat(32));
         assertThat(EndpointAddress.of(new byte[]{2, 0, 1})).hasToString("020001");
     }

@@ -35,7 +35,7 @@ public final class DirectedPeer {
                 CompletionQueue queue = domain.openCompletionQueue();
                 AddressVector vector = domain.openAddressVector();
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector)) {
-            if (!arguments[1].equals("none")) { endpoint.address(EndpointAddress.ofName(arguments[1])); }
+            if (!arguments[1].equals("none")) { endpoint.address(domain.info().addressNamed(arguments[1])); }
             endpoint.enable();
             System.out.println("address " + HexFormat.of().formatHex(endpoint.address().toBytes()));
             Scanner in = new Scanner(System.in);

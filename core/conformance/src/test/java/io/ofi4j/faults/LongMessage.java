@@ -42,12 +42,13 @@ public final class LongMessage {
             promised = domain.openEndpoint().bind(queue).bind(vector).longestMessage(LONG).enable();
         }
         Endpoint endpoint = domain.openEndpoint().bind(written, Direction.TRANSMIT).bind(queue, Direction.RECEIVE)
-                .bind(vector).address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
+                .bind(vector).address(domain.info().addressNamed(arguments[receives ? 1 : 2])).enable();
         MemoryRegion region = domain.allocate(LONG, Access.SEND, Access.RECEIVE, Access.WRITE, Access.REMOTE_WRITE);
         if (receives) { endpoint.messages().receive(region.slice(0, 8), 1); }
         System.out.println("ready");
         if (!receives) {
-            endpoint.messages().send(region.slice(0, LONG), insert(vector, arguments[1]), 2);
+            endpoint.messages().send(region.slice(0, LONG), insert(vector, domain.info().addressNamed(arguments[1])),
+                    2);
             System.out.println("sent");
         }
         Peer itself = vector.insert(endpoint.address());
@@ -84,10 +85,10 @@ public final class LongMessage {
         thread.start();
     }
 
-    private static Peer insert(AddressVector vector, String name) throws InterruptedException {
+    private static Peer insert(AddressVector vector, EndpointAddress address) throws InterruptedException {
         for (int tries = 0;; tries++) {
             try {
-                return vector.insert(EndpointAddress.ofName(name));
+                return vector.insert(address);
             } catch (FabricException e) {
                 if (tries == 200) { throw e; }
                 Thread.sleep(20);

@@ -93,7 +93,7 @@ final class MisuseOfMulticast {
                         one -> one.join(EndpointAddress.of(new InetSocketAddress("10.0.0.1", PORT)))),
                 on("an address of IPv6", ARGUMENT, "SOCKADDR_IN",
                         one -> one.join(EndpointAddress.of(new InetSocketAddress("ff02::1", PORT)))),
-                on("a name", ARGUMENT, "SOCKADDR_IN", one -> one.join(EndpointAddress.ofName("group"))),
+                on("a name", ARGUMENT, "SOCKADDR_IN", one -> one.join(TestProviders.info("shm").addressNamed("group"))),
                 on("a group twice", STATE, "already", one -> {
                     one.group();
                     one.group();

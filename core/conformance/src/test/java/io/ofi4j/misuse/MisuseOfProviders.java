@@ -13,14 +13,12 @@ import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.AddressVectorAttributes;
-import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.CounterEvent;
-import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.VersionRange;
@@ -157,7 +155,11 @@ final class MisuseOfProviders {
                 refused("address: of another kind", ARGUMENT, "same provider",
                         s -> s.opened(s.other("tcp;ofi_rxm").domain.openEndpoint()).address(s.pair.endpoint.address())),
                 refused("address: of an endpoint that is enabled", STATE, "enabled",
-                        s -> s.pair.endpoint.address(EndpointAddress.ofName("ofi4j-misuse"))),
+                        s -> s.pair.endpoint.address(s.pair.domain.info().addressNamed("ofi4j-misuse"))),
+                refused("address: a name with a slash", ARGUMENT, "unlike '../x'",
+                        s -> s.pair.domain.info().addressNamed("../x")),
+                refused("address: a name where there are none", NOT_OFFERED, "named endpoints",
+                        s -> s.other("tcp;ofi_rxm").domain.info().addressNamed("x")),
                 refused("address: chosen where there is no choice", NOT_OFFERED, "FabricHints.source", s -> {
                     Pair pair = s.other("udp;ofi_rxd");
                     s.opened(pair.domain.openEndpoint()).address(pair.endpoint.address());

@@ -26,12 +26,8 @@ public final class EndpointAddress {
     /** What the encoding can say. */
     private static final int MAXIMUM_LENGTH = 65_535;
 
-    private static final int MAXIMUM_NAME_LENGTH = 200;
-    /** The prefix of the names of endpoints. */
-    private static final String NAME_PREFIX = "fi_shm://";
     private static final int FI_SOCKADDR_IN = 2;
     private static final int FI_SOCKADDR_IN6 = 3;
-    private static final int FI_ADDR_STR = 9;
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
     private static final int PORT_END = 4;
@@ -93,19 +89,6 @@ public final class EndpointAddress {
                     .putInt(((Inet6Address) address.getAddress()).getScopeId());
         }
         return of(buffer.array(), isIpv4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6);
-    }
-
-    /**
-     * {@return the address of an endpoint of a provider with named endpoints}
-     *
-     * @param name up to 200 letters, digits, dots, hyphens and underscores; unique among the endpoints of this machine
-     */
-    public static EndpointAddress ofName(String name) {
-        if (!name.matches("[A-Za-z0-9._-]{1," + MAXIMUM_NAME_LENGTH + "}") || name.startsWith(".")) {
-            throw new IllegalArgumentException("a name has 1 to " + MAXIMUM_NAME_LENGTH
-                    + " letters, digits, dots, hyphens and underscores, and no leading dot, unlike '" + name + "'");
-        }
-        return of((NAME_PREFIX + name + '\0').getBytes(StandardCharsets.US_ASCII), FI_ADDR_STR);
     }
 
     /** {@return a copy of the bytes} */

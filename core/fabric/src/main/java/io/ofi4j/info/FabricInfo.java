@@ -51,6 +51,16 @@ public interface FabricInfo {
     FabricInfo withDestination(EndpointAddress address);
 
     /**
+     * {@return the address of an endpoint with this name, to give to an endpoint of a provider with named endpoints or
+     * to insert as its peer}
+     *
+     * @param name up to 200 letters, digits, dots, hyphens and underscores; unique among the endpoints of this machine
+     * @throws IllegalArgumentException if the name has other characters or begins with a dot, or is too long
+     * @throws UnsupportedOperationException if the provider has no named endpoints
+     */
+    EndpointAddress addressNamed(String name);
+
+    /**
      * {@return whether a completion queue can have this wait object} libfabric has no call that answers this: the
      * method opens a fabric, a domain and a queue, and closes them. Call it once, and not on the data path.
      *

@@ -5,12 +5,11 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.EndpointNames;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
-import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
 /**
  * The address that the program chose for an endpoint. The provider gets it just before it needs it: sockets leaks the
@@ -18,9 +17,6 @@ import java.util.regex.Pattern;
  * cannot bind.
  */
 public final class ChosenAddress {
-    /** The names that shm itself accepts for its file in shared memory. */
-    private static final Pattern NAME = Pattern.compile("fi_(shm|ns)://[A-Za-z0-9_-][A-Za-z0-9._:-]{0,219}\0");
-
     private final FabricInfo info;
     private final Quirks quirks;
     private EndpointAddress address;
@@ -33,10 +29,9 @@ public final class ChosenAddress {
     /** Checks and stores the address. */
     public void choose(EndpointAddress wanted) {
         AddressFormats.require(info, wanted);
-        if (info.addressFormat() == FabricConstants.FI_ADDR_STR
-                && !NAME.matcher(new String(wanted.toBytes(), StandardCharsets.US_ASCII)).matches()) {
+        if (info.addressFormat() == FabricConstants.FI_ADDR_STR && !EndpointNames.isAllowed(wanted)) {
             throw new IllegalArgumentException("the address of an endpoint of provider " + info.provider()
-                    + " must be a name from EndpointAddress.ofName, or come from another endpoint");
+                    + " must come from FabricInfo.addressNamed, or from another endpoint");
         }
         quirks.require(Fact.FIXED_ADDRESSES);
         address = wanted;

@@ -15,6 +15,7 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.NativeLibrary;
+import io.ofi4j.internal.quirks.EndpointNames;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirks;
@@ -177,6 +178,9 @@ public final class NativeFabricInfo implements FabricInfo {
         AddressFormats.require(this, address);
         return with(handle.withDestination(address.toBytes()));
     }
+
+    @Override
+    public EndpointAddress addressNamed(String name) { return EndpointNames.address(identity(), name); }
 
     @Override
     public boolean supports(WaitObject object) {

@@ -432,7 +432,7 @@ class ShmFileReservationTest {
                     Domain domain = fabric.openDomain();
                     CompletionQueue queue = domain.openCompletionQueue();
                     AddressVector vector = domain.openAddressVector();
-                    Endpoint endpoint = domain.openEndpoint().address(EndpointAddress.ofName(NAME)).bind(queue)
+                    Endpoint endpoint = domain.openEndpoint().address(domain.info().addressNamed(NAME)).bind(queue)
                             .bind(vector)) {
                 Files.write(FOLDER.resolve(NAME), left);
                 fill();

@@ -82,7 +82,7 @@ class ShmNamesTest {
                 MemoryRegion source = domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion target = domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
             for (int time = 0; time < TIMES; time++) {
-                EndpointAddress address = EndpointAddress.ofName(name.apply(time));
+                EndpointAddress address = domain.info().addressNamed(name.apply(time));
                 try (AddressVector vector = domain.openAddressVector();
                         Endpoint unnamed = (time % 3 == 0
                                 ? domain.openEndpoint().bind(queue).bind(vector).enable()
@@ -141,7 +141,7 @@ class ShmNamesTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aFileThatAProcessOfTheSameNumberHasLeftIsReplaced(boolean isChosen) throws IOException {
-        EndpointAddress chosen = EndpointAddress.ofName("ofi4j-left-" + ProcessHandle.current().pid());
+        EndpointAddress chosen = TestProviders.info("shm").addressNamed("ofi4j-left-" + ProcessHandle.current().pid());
         Path left = null;
         try (Pair first = new Pair("shm")) {
             left = isChosen ? ShmFiles.path(chosen).orElseThrow() : nextNames(first.farEndpoint).getFirst();
@@ -195,7 +195,8 @@ class ShmNamesTest {
                         refused++;
                     }
                 }
-                pair.domain.openEndpoint().address(EndpointAddress.ofName("ofi4j-" + ProcessHandle.current().pid()))
+                pair.domain.openEndpoint()
+                        .address(pair.domain.info().addressNamed("ofi4j-" + ProcessHandle.current().pid()))
                         .bind(pair.queue).bind(pair.vector).enable().close();
             }
             System.out.println(refused + " refused, and then one was opened");
