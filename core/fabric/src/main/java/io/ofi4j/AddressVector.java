@@ -2,16 +2,22 @@ package io.ofi4j;
 
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.AddressLookup;
 import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.AvOps;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
@@ -28,6 +34,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}. A program binds it to
@@ -46,7 +53,9 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
-    private final VectorEndpoints endpoints = new VectorEndpoints();
+    private final OpenChildren endpoints = new OpenChildren();
+    /** The guards that each insertion enters; null if an endpoint was enabled or closed since they were collected. */
+    private CallGuards guards;
     private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
     /** The peer inserted last under each of libfabric's numbers. */
     private final Map<Long, Peer> sources = new HashMap<>();
@@ -68,6 +77,58 @@ public final class AddressVector implements AutoCloseable {
         this.slots = domain.quirks.peerSlots();
         this.needsPlaceholder = handle != null && domain.info().capabilities().contains(Capability.SOURCE)
                 && domain.quirks.has(Fact.UNKNOWN_SOURCES_ARE_ZERO);
+    }
+
+    /** Opens a vector. Rejects attributes that a provider would misinterpret. */
+    static AddressVector open(Domain domain, AddressVectorAttributes attributes) {
+        FabricInfo info = domain.info();
+        AddressVectorType type = type(info, attributes.type());
+        requireShareable(info, attributes);
+        DomainOps.OpenedVector opened = DomainOps.fi_av_open(domain.handle(),
+                new DomainOps.VectorAttributes(type.value(), domain.quirks.vectorCount(attributes.count()),
+                        attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
+                        attributes.isReadOnly(), attributes.isSymmetric()));
+        OpenResult out = opened.result();
+        if (out.status() == -Errno.ENOSYS) {
+            throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()
+                    + ": bind an event queue to its endpoints and connect them");
+        }
+        Status.check(out.status(), "fi_av_open", info.provider());
+        AddressVectorType known = type == AddressVectorType.UNSPECIFIED ? known(opened.type()) : type;
+        return out.adopt(handle -> new AddressVector(domain, handle, attributes.type(known)), FidOps::fi_close);
+    }
+
+    private static AddressVectorType known(int type) {
+        AddressVectorType known = AddressVectorType.of(type);
+        return known == AddressVectorType.OTHER ? AddressVectorType.UNSPECIFIED : known;
+    }
+
+    private static AddressVectorType type(FabricInfo info, AddressVectorType wanted) {
+        AddressVectorType theirs = known(info.domain().addressVectorType().value());
+        if (wanted == AddressVectorType.UNSPECIFIED) { return theirs; }
+        if (theirs != AddressVectorType.UNSPECIFIED && wanted != theirs) {
+            throw new UnsupportedOperationException(
+                    "this domain of provider " + info.provider() + " has address vectors of type " + theirs + ", not "
+                            + wanted + ": request the type with FabricHints.attributes");
+        }
+        return wanted;
+    }
+
+    private static void requireShareable(FabricInfo info, AddressVectorAttributes attributes) {
+        if (attributes.name().isEmpty()) {
+            if (attributes.isReadOnly()) {
+                throw new IllegalArgumentException("a read-only address vector needs the name of a shared one");
+            }
+            return;
+        }
+        if (!info.capabilities().contains(Capability.SHARED_AV)
+                && !info.domain().capabilities().contains(Capability.SHARED_AV)) {
+            throw new UnsupportedOperationException(
+                    "address vectors shared between processes are not offered by the provider " + info.provider());
+        }
+        if (attributes.count() == 0) {
+            throw new IllegalArgumentException("a shared address vector needs a count of addresses");
+        }
     }
 
     /** This vector, as the provider's quirks see it. */
@@ -114,7 +175,7 @@ public final class AddressVector implements AutoCloseable {
         return handle == null;
     }
 
-    VectorEndpoints endpoints() { return endpoints; }
+    OpenChildren endpoints() { return endpoints; }
 
     synchronized void bind(Object endpoint) {
         requireOpen();
@@ -154,9 +215,39 @@ public final class AddressVector implements AutoCloseable {
 
     /**
      * Changes the vector natively while no thread is in a call on its endpoints: some providers visit them without a
-     * lock, or take locks in another order than polls do.
+     * lock, or take locks in another order than polls do. Called inside the fabric's lock.
      */
-    private <R> R callNatively(Supplier<R> call) { return endpoints.insideGuards(call); }
+    private <R> R callNatively(Supplier<R> call) {
+        if (guards == null) { guards = CallGuards.of(enabledEndpoints()); }
+        return guards.insideAll(call);
+    }
+
+    /**
+     * {@return the result of an action during which no thread is in a call on an endpoint of this vector, nor on this
+     * endpoint, which is being enabled or closed} Called inside the fabric's lock.
+     */
+    <R> R insideGuards(EndpointBindings changing, Supplier<R> action) {
+        guards = null;
+        return CallGuards.of(Stream.concat(Stream.of(changing), enabledEndpoints())).insideAll(action);
+    }
+
+    private Stream<EndpointBindings> enabledEndpoints() {
+        return endpoints.all(Endpoint.class).filter(Endpoint::wasEnabled).map(one -> one.bindings);
+    }
+
+    /** The queues and counters whose guards are entered by calls on some endpoints, each once. */
+    private record CallGuards(List<CompletionQueue> queues, List<Counter> counters) {
+        static CallGuards of(Stream<EndpointBindings> endpoints) {
+            List<EndpointBindings> all = endpoints.toList();
+            return new CallGuards(all.stream().flatMap(one -> one.queues().stream()).distinct().toList(),
+                    all.stream().flatMap(one -> one.counters.all().stream()).distinct().toList());
+        }
+
+        <R> R insideAll(Supplier<R> action) {
+            return ThreadGuard.insideAll(queues, queue -> queue.guard.enterFromAnyThread(),
+                    () -> ThreadGuard.insideAll(counters, Counter::enterWithoutWaiters, action));
+        }
+    }
 
     private Peer insertLocked(EndpointAddress address) {
         Peer.Entry entry = entries.get(address);

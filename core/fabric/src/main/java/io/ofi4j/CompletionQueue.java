@@ -21,8 +21,10 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.QueueView;
 import io.ofi4j.internal.quirks.Status;
@@ -59,7 +61,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final LifeCycle lifeCycle = new LifeCycle();
     private final CompletionReader completions;
     private final BlockingWait blocking;
-    private final CompletionWait waiting;
+    /** The number of completions that end a wait. */
+    private final int waitThreshold;
+    private final boolean resetsByReading;
+    private final boolean detachesOnClose;
     /**
      * Takes the errors of a queue that ofi4j has opened for an endpoint without one: its completions are dropped, and
      * nobody polls it. Otherwise null.
@@ -83,8 +88,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
                 domain.queues.hasCriticalPolls(), !domain.quirks.has(Fact.ERROR_DATA_UNSET), endpoints, dataReceives,
                 lifeCycle);
         this.completions = new CompletionReader(parts, domain.pendingDeregistrations, blocking);
-        this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
-                attributes.waitThreshold());
+        this.waitThreshold = attributes.waitThreshold();
+        this.resetsByReading = domain.quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
+        this.detachesOnClose = domain.quirks.has(Fact.STALE_WAIT_OBJECTS);
     }
 
     /** Wraps a native queue; closes it if that fails. */
@@ -126,8 +132,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     boolean hasWaitObject() { return waitObject != WaitObject.NONE; }
 
-    /** Records that an enabled endpoint is about to close; inside the guard. */
-    void closing() { waiting.closing(); }
+    /**
+     * Records that an enabled endpoint is about to close; inside the guard. Some providers leave the endpoint in the
+     * queue's wait object, where fi_trywait would use it.
+     */
+    void closing() { if (detachesOnClose) { blocking.detachProvider(); } }
 
     /** Records that an endpoint was enabled; inside the guard. */
     void enabled(Endpoint endpoint) {
@@ -219,7 +228,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         Objects.requireNonNull(handler, "handler");
         if (limit < 1) { throw badLimit(limit); }
         guard.checkThread(); // before a signal is consumed
-        return waiting.until(() -> poll(handler, limit), deadline);
+        if (waitThreshold > 1) {
+            blocking.until(this::isThresholdReached, this::mayBlock, deadline);
+            return poll(handler, limit);
+        }
+        int[] taken = new int[1];
+        blocking.until(() -> (taken[0] = poll(handler, limit)) > 0, this::mayBlock, deadline);
+        return taken[0];
     }
 
     /**
@@ -233,10 +248,57 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     @Override
-    public int waitDescriptor() { return waiting.descriptor(); }
+    public int waitDescriptor() {
+        try (var _ = guard.enter()) {
+            return requireDescriptor().number;
+        }
+    }
 
     @Override
-    public boolean tryWait() { return waiting.tryWait(); }
+    public boolean tryWait() {
+        try (var _ = guard.enter()) {
+            WaitDescriptor descriptor = requireDescriptor();
+            return !blocking.takeSignal() && isQuiet(descriptor);
+        }
+    }
+
+    private WaitDescriptor requireDescriptor() {
+        completions.requireOpen();
+        return blocking.requireDescriptor(this);
+    }
+
+    private boolean mayBlock() {
+        try (var _ = guard.enter()) {
+            boolean quiet = isQuiet(requireDescriptor());
+            if (quiet) { blocking.beginBlocking(); }
+            return quiet;
+        }
+    }
+
+    /** Whether the queue is empty, so that the next completion makes the descriptor readable. */
+    private boolean isQuiet(WaitDescriptor descriptor) {
+        if (completions.buffered() > 0) { return false; }
+        descriptor.reset();
+        if (!completions.isReadable()) { return true; }
+        if (descriptor.isDetached()) { return !completions.fetchIntoBuffer(); }
+        int status = FabricOps.fi_trywait(domain.fabric().handle(), handle);
+        if (status == -Errno.EAGAIN) { return false; }
+        Status.check(status, "fi_trywait", handle.provider());
+        if (completions.fetchIntoBuffer()) { // fi_trywait of some providers does not read their queue
+            return false;
+        }
+        return !resetsByReading || !descriptor.isProviderReady() || !completions.awaitIntoBuffer();
+    }
+
+    private boolean isThresholdReached() {
+        try (var _ = guard.enter()) {
+            completions.requireOpen();
+            while (completions.buffered() < waitThreshold && completions.fetchIntoBuffer()) {
+                Thread.onSpinWait();
+            }
+            return completions.buffered() >= waitThreshold;
+        }
+    }
 
     /**
      * Makes progress and buffers completions for the next {@link #poll}. Does nothing while it buffers as many

@@ -265,7 +265,7 @@ public final class DeferredWork {
                 one.queue.dropSilent(); // polls that find nothing look for operations that have ended
                 check(one.countingStruct.queue(domain.handle()));
                 if (!tryQueueInside(one, checks)) {
-                    PostRetry.until(one.endpoint, one.queue, CALL, one.peer, () -> tryQueueInside(one, checks));
+                    one.endpoint.awaitRoom(one.queue, CALL, one.peer, () -> tryQueueInside(one, checks));
                 }
             }
         } catch (Throwable t) {

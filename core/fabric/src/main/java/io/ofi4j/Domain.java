@@ -144,7 +144,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         beginOpen();
-        return adopt(AddressVectors.open(this, attributes));
+        return adopt(AddressVector.open(this, attributes));
     }
 
     /** As {@link #openEndpoint(FabricInfo)}, with the info that this domain was opened with. */
@@ -164,7 +164,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         beginOpen();
-        return adopt(Endpoints.open(this, endpointInfo));
+        return adopt(Endpoint.open(this, endpointInfo));
     }
 
     /**
@@ -178,7 +178,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         beginOpen();
-        return adopt(Endpoints.open(this, request));
+        return adopt(Endpoint.open(this, request));
     }
 
     /**
@@ -192,7 +192,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(PassiveEndpoint passive) {
         beginOpen();
-        return adopt(Endpoints.open(this, passive));
+        return adopt(Endpoint.open(this, passive));
     }
 
     /**
@@ -203,7 +203,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized SharedReceiveContext openSharedReceiveContext() {
         beginOpen();
-        return new SharedReceiveContext(adopt(Endpoints.openSharedReceive(this)));
+        return new SharedReceiveContext(adopt(Endpoint.openSharedReceive(this)));
     }
 
     /**
@@ -214,7 +214,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized SharedTransmitContext openSharedTransmitContext() {
         beginOpen();
-        return adopt(Endpoints.openSharedTransmit(this));
+        return adopt(SharedTransmitContext.open(this));
     }
 
     /**
@@ -225,7 +225,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized ScalableEndpoint openScalableEndpoint() {
         beginOpen();
-        return adopt(Endpoints.openScalable(this));
+        return adopt(ScalableEndpoint.open(this));
     }
 
     /**
@@ -357,6 +357,14 @@ public final class Domain implements AutoCloseable {
     public DeferredWork deferredWork() {
         requireOpen();
         return queues.works.requireOffered(this, info.capabilityBits());
+    }
+
+    /** @throws UnsupportedOperationException if the provider does not offer such objects, named in the plural */
+    void requireOffered(boolean isOffered, String what) {
+        if (!isOffered) {
+            throw new UnsupportedOperationException(what + " are not offered by the provider " + info.provider()
+                    + " with endpoints of type " + info.endpoint().type());
+        }
     }
 
     <T extends AutoCloseable> T adopt(T child) { return children.adopt(child); }

@@ -195,7 +195,7 @@ final class DomainQueues {
     <R> R insideGuards(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
-            return locked(endpoint.vector(), () -> endpoint.vector().endpoints().insideGuards(endpoint, action));
+            return locked(endpoint.vector(), () -> endpoint.vector().insideGuards(endpoint, action));
         }
     }
 

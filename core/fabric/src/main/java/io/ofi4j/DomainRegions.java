@@ -13,7 +13,9 @@ import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -22,10 +24,17 @@ import java.util.Optional;
  */
 final class DomainRegions {
     final RegionQuarantine quarantine;
-    final EndpointRegions ofEndpoints = new EndpointRegions();
 
     private final Domain domain;
     private final List<MemoryRegion> closing = new ArrayList<>();
+    /**
+     * The regions that wait for the endpoint that they are to be bound to, or, with null, for any; only where the
+     * provider demands it (FI_MR_ENDPOINT).
+     */
+    private final Map<MemoryRegion, Endpoint> unbound = new LinkedHashMap<>();
+    /** The regions that are bound to an endpoint, and are closed before it. */
+    private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
+    private final List<Endpoint> enabledEndpoints = new ArrayList<>();
     private int count;
     private long bytes;
 
@@ -96,7 +105,8 @@ final class DomainRegions {
     }
 
     void forget(MemoryRegion region) {
-        ofEndpoints.forget(region);
+        unbound.remove(region);
+        bound.remove(region);
         count--;
         bytes -= region.length();
     }
@@ -136,5 +146,42 @@ final class DomainRegions {
             if (quarantine.hasArenasInUse()) { domain.pendingDeregistrations.isPending = true; }
         }
         return 0;
+    }
+
+    /**
+     * Binds a region to its endpoint, now or when that is enabled, for a provider that demands it.
+     *
+     * @param owner the requested endpoint, or null for the first enabled one
+     */
+    void bindToEndpoint(MemoryRegion region, Endpoint owner) {
+        if (owner == null ? !enabledEndpoints.isEmpty() : enabledEndpoints.contains(owner)) {
+            bind(region, owner == null ? enabledEndpoints.getFirst() : owner);
+        } else {
+            unbound.put(region, owner);
+        }
+    }
+
+    private void bind(MemoryRegion region, Endpoint endpoint) {
+        bound.put(region, endpoint); // before: also a region that is bound and not enabled closes before its endpoint
+        region.binding.bindTo(endpoint);
+    }
+
+    /** Binds the regions that wait for this endpoint, or for any. */
+    void enabled(Endpoint endpoint) {
+        enabledEndpoints.add(endpoint);
+        for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(unbound.entrySet())) {
+            if (entry.getValue() == null || entry.getValue() == endpoint) {
+                unbound.remove(entry.getKey());
+                bind(entry.getKey(), endpoint);
+            }
+        }
+    }
+
+    /** Deregisters the regions of an endpoint that is about to close. A second call does nothing. */
+    void closing(Endpoint endpoint) {
+        enabledEndpoints.remove(endpoint);
+        bound.forEach((region, its) -> {
+            if (its == endpoint) { region.leaveEndpoint(); }
+        });
     }
 }

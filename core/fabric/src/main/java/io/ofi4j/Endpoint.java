@@ -3,6 +3,7 @@ package io.ofi4j;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 import static java.util.stream.Collectors.toList;
 
+import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.AttributeHints;
@@ -15,20 +16,27 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.InfoHandle;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
@@ -52,6 +60,16 @@ public final class Endpoint implements AutoCloseable {
     /** The {@link #reachableVector} that no peer has. */
     static final Object NO_VECTOR = new Object();
 
+    private static final Duration DEFAULT_POST_TIMEOUT = Duration.ofSeconds(10);
+    private static final int POSTS_PER_CLOCK = 64;
+    private static final int POST_SPINS = 16;
+    private static final long SLOW_POST_NANOS = 1_000_000;
+    /** Yields soon: the thread that makes room may need this processor. */
+    private static final Waiting POST_WAITING = Waiting.backoff(POST_SPINS, Integer.MAX_VALUE, Duration.ofNanos(1),
+            Duration.ofNanos(1));
+    /** What makes an endpoint receive messages. */
+    private static final long RECEIVING = Capability.MSG.bit() | Capability.TAGGED.bit() | Capability.COLLECTIVE.bit();
+
     final Domain domain;
     final Handle handle;
     final int number;
@@ -64,7 +82,7 @@ public final class Endpoint implements AutoCloseable {
     final Endpoint original;
     /** Its open aliases and multicast groups. */
     final OpenChildren children = OpenChildren.owned();
-    private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
+    private Duration postTimeout = DEFAULT_POST_TIMEOUT;
     /**
      * The {@link Peer#reachableVector} of the peers that this endpoint reaches, while it is enabled and open and can
      * send; otherwise {@link #NO_VECTOR}. The data path therefore checks the endpoint's state and the peer with one
@@ -116,6 +134,100 @@ public final class Endpoint implements AutoCloseable {
         this.bindings = original.bindings;
         this.postTimeout = original.postTimeout;
         this.lifeCycle = new EndpointLifeCycle(this, bindings, original.lifeCycle);
+    }
+
+    /** Opens an endpoint. Refuses types that this library or the provider does not support. */
+    static Endpoint open(Domain domain, FabricInfo info) {
+        NativeFabricInfo found = NativeFabricInfo.requireSameDomain(info, domain.info());
+        EndpointType type = info.endpoint().type();
+        if (type == EndpointType.OTHER) {
+            throw new UnsupportedOperationException("this release does not know the endpoint type in this info of the"
+                    + " provider " + info.provider() + ": request EndpointType.RDM, MSG or DGRAM");
+        }
+        requireDestination(found);
+        return open(domain, info, found.handle(), null);
+    }
+
+    private static void requireDestination(NativeFabricInfo info) {
+        String destinations = info.chosenQuirks().refusal(Fact.ONE_DESTINATION);
+        if (destinations != null && info.destinationAddress().isEmpty()) {
+            throw new IllegalArgumentException(destinations);
+        }
+    }
+
+    /** Opens an endpoint to accept a request. */
+    static Endpoint open(Domain domain, ConnectionRequest request) {
+        if (request.passiveEndpoint().fabric != domain.fabric()) {
+            throw new IllegalArgumentException(request + " came to a passive endpoint of another fabric");
+        }
+        return domain.fabric().lock.locked(() -> {
+            InfoHandle taken = request.take();
+            try {
+                return open(domain, request.info(), taken, request);
+            } catch (Throwable t) {
+                request.release(false);
+                throw t;
+            }
+        });
+    }
+
+    /** Opens an endpoint that connects from the address of a passive one. */
+    static Endpoint open(Domain domain, PassiveEndpoint passive) {
+        if (passive.fabric != domain.fabric()) {
+            throw new IllegalArgumentException(passive + " is of another fabric");
+        }
+        NativeFabricInfo found = NativeFabricInfo.requireSameDomain(passive.info(), domain.info());
+        requireDestination(found);
+        return passive.lock.locked(() -> passive
+                .handOver(handle -> open(domain, passive.info(), found.handle().withHandle(handle), null)));
+    }
+
+    private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
+        InfoHandle reserved = DataReceiveCount.reserved(info, handle);
+        boolean needsMore = (info.capabilityBits() & RECEIVING) != 0
+                && domain.quirks.has(Fact.INSERTS_NEED_DIRECTED_RECEIVES);
+        InfoHandle asked = needsMore ? reserved.withCapabilities(Capability.DIRECTED_RECV.bit()) : reserved;
+        OpenResult out = domain.fabric().lock.locked(() -> DomainOps.fi_endpoint(domain.handle(), asked));
+        Status.check(out.status(), "fi_endpoint", info.provider());
+        return adopt(domain, out.handle(), info, Role.WHOLE, request, null);
+    }
+
+    /** Wraps a native endpoint or context; closes it if that fails. */
+    private static Endpoint adopt(Domain domain, Handle handle, FabricInfo info, Role role, ConnectionRequest request,
+            ScalableEndpoint scalable) {
+        try {
+            Endpoint endpoint = new Endpoint(domain, handle, info,
+                    one -> new EndpointBindings(one, role, request, scalable));
+            domain.regions.quarantine.endpointOpened();
+            return endpoint;
+        } catch (Throwable t) {
+            closeAfter(t, domain, handle, info, role);
+            throw t;
+        }
+    }
+
+    private static void closeAfter(Throwable cause, Domain domain, Handle handle, FabricInfo info, Role role) {
+        boolean hasPeers = role == Role.WHOLE && info.endpoint().type() != EndpointType.MSG;
+        try {
+            EndpointLifeCycle.closeUnbound(domain, handle, NativeFabricInfo.of(info).chosenQuirks(), hasPeers,
+                    () -> FidOps.fi_close(handle));
+        } catch (RuntimeException e) { // libfabric keeps it
+            cause.addSuppressed(e);
+        }
+    }
+
+    /** A context of a scalable endpoint. */
+    static Endpoint context(Domain domain, Handle handle, FabricInfo info, Role role, ScalableEndpoint scalable) {
+        return adopt(domain, handle, info, role, null, scalable);
+    }
+
+    /** Opens a receive context that endpoints share. */
+    static Endpoint openSharedReceive(Domain domain) {
+        FabricInfo info = domain.info();
+        domain.requireOffered(info.domain().sharedReceiveContexts() > 0, "shared receive contexts");
+        OpenResult out = DomainOps.fi_srx_context(domain.handle(), NativeFabricInfo.of(info).handle());
+        Status.checkOffered(out.status(), "fi_srx_context", info.provider());
+        return adopt(domain, out.handle(), info, Role.SHARED_RECEIVE, null, null);
     }
 
     /** {@return the info that this endpoint was opened with} */
@@ -547,6 +659,43 @@ public final class Endpoint implements AutoCloseable {
     /** {@return the longest time that waiting operations wait for room} */
     public synchronized Duration postTimeout() {
         return postTimeout;
+    }
+
+    /**
+     * Repeats an attempt that found no room, and makes progress in between, until the provider accepts the operation.
+     *
+     * @param queue the queue on which the operation completes
+     * @param peer its peer, or null
+     * @throws FabricTimeoutException after the post timeout
+     */
+    void awaitRoom(CompletionQueue queue, String operation, Peer peer, BooleanSupplier attempt) {
+        Duration timeout = postTimeout();
+        String provider = info.provider();
+        Object recording = RECORDER.posting(); // begins before the clock is read, so that it covers the whole timeout
+        long start = System.nanoTime();
+        int turns = 0;
+        while (!attempt.getAsBoolean()) {
+            domain.queues.progress();
+            if (++turns % POSTS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
+                RECORDER.posted(recording, provider, operation, turns, false);
+                slowPosts.incrementAndGet();
+                throw new FabricTimeoutException(operation, timeout, timeoutReason(queue, peer));
+            }
+            POST_WAITING.pause(turns);
+        }
+        RECORDER.posted(recording, provider, operation, turns, true);
+        if (turns > POST_SPINS && System.nanoTime() - start >= SLOW_POST_NANOS) { slowPosts.incrementAndGet(); }
+    }
+
+    private String timeoutReason(CompletionQueue queue, Peer peer) {
+        if (queue.isBufferFull()) { return queue + " is full, with " + queue.size() + " completions: poll it."; }
+        if (queue.inFlight() == queue.size()) {
+            return queue.size() + " operations are in flight on " + queue
+                    + ", as many as it has room for: poll it, or open a larger one with"
+                    + " Domain.openCompletionQueue(int).";
+        }
+        return "The provider " + info.provider() + " has no room: is " + (peer == null ? "the peer" : peer)
+                + " there and polling its queue, and does this side poll for its completions?";
     }
 
     /** Whether this endpoint is enabled, or was enabled before it was closed. */

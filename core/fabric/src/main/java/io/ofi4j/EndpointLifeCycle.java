@@ -4,7 +4,9 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricInfo;
@@ -12,7 +14,6 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.StackRoom;
-import io.ofi4j.internal.engine.UnboundEndpoint;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.EndpointOps;
@@ -282,7 +283,7 @@ final class EndpointLifeCycle implements EndpointView {
         endpoint.quirks.enabled(this);
         synchronized (domain) {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
-            domain.regions.ofEndpoints.enabled(endpoint);
+            domain.regions.enabled(endpoint);
         }
     }
 
@@ -595,7 +596,7 @@ final class EndpointLifeCycle implements EndpointView {
         bindings.queues().forEach(queue -> queue.endpoints().disabled(endpoint));
         synchronized (domain) {
             assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
-            domain.regions.ofEndpoints.closing(endpoint);
+            domain.regions.closing(endpoint);
         }
     }
 
@@ -668,8 +669,34 @@ final class EndpointLifeCycle implements EndpointView {
      */
     static int closeUnbound(Domain domain, Handle handle, Quirks quirks, boolean hasPeers, IntSupplier close) {
         return domain.fabric().lock.locked(() -> quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers
-                ? UnboundEndpoint.close(domain.handle(), handle, domain.queues.areDomains(), handle.provider(), close)
+                ? closeWithVector(domain, handle, close)
                 : close.getAsInt());
+    }
+
+    /** For a provider whose fi_close of an endpoint uses its vector: binds an empty one first. */
+    private static int closeWithVector(Domain domain, Handle handle, IntSupplier close) {
+        OpenResult vector = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
+        Status.check(vector.status(), "fi_av_open", handle.provider());
+        try {
+            FidOps.fi_bind(handle, vector.handle(), 0);
+            return domain.queues.areDomains() ? closeWithQueue(domain, handle, close) : close.getAsInt();
+        } finally {
+            FidOps.fi_close(vector.handle());
+        }
+    }
+
+    /** As {@link #closeWithVector}, where the endpoint must be enabled too, with a queue. */
+    private static int closeWithQueue(Domain domain, Handle handle, IntSupplier close) {
+        OpenResult queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(),
+                WaitObject.NONE.value(), -1);
+        Status.check(queue.status(), "fi_cq_open", handle.provider());
+        try {
+            FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
+            FidOps.fi_enable(handle);
+            return close.getAsInt();
+        } finally {
+            FidOps.fi_close(queue.handle());
+        }
     }
 
     @Override

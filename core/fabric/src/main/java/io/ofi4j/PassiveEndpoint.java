@@ -5,15 +5,16 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.FabricLock;
-import io.ofi4j.internal.engine.ListeningSocket;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
@@ -295,9 +296,22 @@ public final class PassiveEndpoint implements AutoCloseable {
 
     /** Stops listening. The native endpoint is freed with the fabric: connections without a request yet may use it. */
     private int retire() {
-        ListeningSocket.close(fabric.handle(), handle, queue.handle(), info);
+        closeSocket();
         fabric.retired.addFirst(handle);
         return 0;
+    }
+
+    /** Opens an active endpoint that takes the socket over, and closes that; inside the fabric's lock. */
+    private void closeSocket() {
+        InfoHandle its = NativeFabricInfo.of(info).handle();
+        OpenResult domain = FabricOps.fi_domain(fabric.handle(), its);
+        if (domain.status() != 0) { return; }
+        OpenResult endpoint = DomainOps.fi_endpoint(domain.handle(), its.withHandle(handle));
+        if (endpoint.status() == 0) {
+            FidOps.fi_bind(endpoint.handle(), queue.handle(), 0); // so that the queue no longer polls the socket
+            FidOps.fi_close(endpoint.handle());
+        }
+        FidOps.fi_close(domain.handle());
     }
 
     @Override

@@ -114,7 +114,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** Makes progress until there is room for an operation that found none; the peer may be null. */
     final void awaitRoom(String operation, Peer peer, BooleanSupplier attempt) {
-        PostRetry.until(endpoint, queue, operation, peer, attempt);
+        endpoint.awaitRoom(queue, operation, peer, attempt);
     }
 
     /** Completes a read of no bytes, which the provider would never complete. Returns false if there is no room. */

@@ -273,7 +273,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
 
         private void enable(boolean isCounted, Optional<Endpoint> endpoint) {
             if (has(MemoryRegionMode.ENDPOINT)) {
-                region.domain.regions.ofEndpoints.add(region, endpoint.orElse(null));
+                region.domain.regions.bindToEndpoint(region, endpoint.orElse(null));
                 return;
             }
             if (isCounted && has(MemoryRegionMode.RMA_EVENT)) {

@@ -5,17 +5,21 @@ import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +66,21 @@ public final class ScalableEndpoint implements AutoCloseable {
         this.domain = domain;
         this.handle = handle;
         this.info = info;
+    }
+
+    static ScalableEndpoint open(Domain domain) {
+        FabricInfo info = domain.info();
+        boolean isOffered = info.domain().receiveContextsPerEndpoint() > 1
+                || info.domain().transmitContextsPerEndpoint() > 1;
+        domain.requireOffered(isOffered && info.endpoint().type() != EndpointType.MSG,
+                "scalable endpoints without connections");
+        if (info.domain().dataProgress() == ProgressModel.MANUAL) {
+            domain.quirks.require(Fact.CLOSED_CONTEXTS_ARE_VISITED);
+        }
+        OpenResult out = domain.fabric().lock
+                .locked(() -> DomainOps.fi_scalable_ep(domain.handle(), NativeFabricInfo.of(info).handle()));
+        Status.checkOffered(out.status(), "fi_scalable_ep", info.provider());
+        return out.adopt(handle -> new ScalableEndpoint(domain, handle, info), FidOps::fi_close);
     }
 
     /** {@return the info it was opened with} */
@@ -122,7 +141,7 @@ public final class ScalableEndpoint implements AutoCloseable {
         OpenResult out = domain.fabric().lock
                 .locked(() -> opening.open(handle, index, NativeFabricInfo.of(info).handle()));
         Status.check(out.status(), call, info.provider());
-        Endpoint context = domain.adopt(Endpoints.context(domain, out.handle(), info, role, this));
+        Endpoint context = domain.adopt(Endpoint.context(domain, out.handle(), info, role, this));
         Context opened = new Context(context, index);
         contexts.add(opened);
         closedContexts.remove(opened.name());

@@ -2,11 +2,15 @@ package io.ofi4j;
 
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Status;
 
 /**
@@ -25,6 +29,14 @@ public final class SharedTransmitContext implements AutoCloseable {
     SharedTransmitContext(Domain domain, Handle handle) {
         this.domain = domain;
         this.handle = handle;
+    }
+
+    static SharedTransmitContext open(Domain domain) {
+        FabricInfo info = domain.info();
+        domain.requireOffered(info.domain().sharedTransmitContexts() > 0, "shared transmit contexts");
+        OpenResult out = DomainOps.fi_stx_context(domain.handle(), NativeFabricInfo.of(info).handle());
+        Status.checkOffered(out.status(), "fi_stx_context", info.provider());
+        return out.adopt(handle -> new SharedTransmitContext(domain, handle), FidOps::fi_close);
     }
 
     Domain domain() { return domain; }

@@ -130,7 +130,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
 
     /** As {@link #awaitRoom}, for a receive. */
     final void awaitReceiveRoom(String operation, BooleanSupplier attempt) {
-        PostRetry.until(endpoint, receiveQueue, operation, null, attempt);
+        endpoint.awaitRoom(receiveQueue, operation, null, attempt);
     }
 
     /** Checks a message to a peer, as {@link OneSided#require} does a transfer. */

@@ -300,7 +300,9 @@ class FlightRecorderTest {
     private static Thread serveOnceItWaits(Thread posting, Pair pair, AtomicBoolean over) {
         return Thread.ofPlatform().daemon().start(() -> {
             Waiting.YIELD.until(() -> Stream.of(posting.getStackTrace())
-                    .anyMatch(frame -> frame.getClassName().equals(PostRetry.class.getName())), Pair.DEADLINE);
+                    .anyMatch(frame -> frame.getClassName().equals(Endpoint.class.getName())
+                            && frame.getMethodName().equals("awaitRoom")),
+                    Pair.DEADLINE);
             long begin = System.nanoTime();
             Waiting.YIELD.until(() -> System.nanoTime() - begin > 2 * SLOW.toNanos(), Pair.DEADLINE);
             while (!over.get()) {

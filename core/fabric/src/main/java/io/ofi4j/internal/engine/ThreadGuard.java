@@ -8,12 +8,16 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
  * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both.
  * Off the data path it is entered as the resource of a try statement, whose end exits.
+ *
+ * <p>What runs while a thread waits, or finds out whether a holder is still inside, uses neither lambdas nor string
+ * concatenation: if their first use came when the stack is almost full, it would fail, and so would all later uses.
  */
 public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private static final VarHandle HOLDER;
@@ -44,7 +48,7 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private final String model;
     private final long timeoutNanos;
     private final LockOrder.Rank rank;
-    /** The thread that is inside, as {@link GuardHolder} numbers it; 0 if none is. */
+    /** The thread that is inside, as {@link #number} numbers it; 0 if none is. */
     private long holder;
     /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
@@ -91,8 +95,7 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     private void acquire() {
         assert LockOrder.taken(rank, this);
-        if ((Thread) NEXT.getOpaque(this) != null
-                || !HOLDER.compareAndSet(this, 0L, GuardHolder.number(Thread.currentThread()))) {
+        if ((Thread) NEXT.getOpaque(this) != null || !HOLDER.compareAndSet(this, 0L, number(Thread.currentThread()))) {
             await();
         }
     }
@@ -153,7 +156,7 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     private void await() {
         Thread caller = Thread.currentThread();
-        long number = GuardHolder.number(caller);
+        long number = number(caller);
         // guards are not nested: an earlier call did not exit
         if (HOLDER.compareAndSet(this, number, 0L)) { throw broken(number); }
         for (int spins = 0; spins < SPINS; spins++) {
@@ -187,14 +190,14 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
      */
     private void requireHolderInside(Thread caller, long waited) {
         long currentHolder = holder();
-        if (currentHolder != 0 && (Thread) NEXT.getOpaque(this) == caller && GuardHolder.isOutside(currentHolder)
+        if (currentHolder != 0 && (Thread) NEXT.getOpaque(this) == caller && isOutside(currentHolder)
                 && HOLDER.compareAndSet(this, currentHolder, 0L)) {
             // it did not exit while its stack was read
             throw broken(currentHolder);
         }
         if (waited > timeoutNanos) {
             throw new FabricException(
-                    "a call of ".concat(GuardHolder.name(currentHolder)).concat(
+                    "a call of ".concat(name(currentHolder)).concat(
                             " on the same object has not returned for 30 s. Does a call into the provider hang?"),
                     "a call", Errno.ETIMEDOUT);
         }
@@ -205,14 +208,13 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
      * again.
      */
     private static IllegalStateException broken(long by) {
-        return new IllegalStateException(
-                "an Error, such as a StackOverflowError, broke off an earlier call in ".concat(GuardHolder.name(by))
-                        .concat(", and completions may be missing. This call did nothing; later ones go on."
-                                + " Closing the endpoints reports what is in flight as canceled"));
+        return new IllegalStateException("an Error, such as a StackOverflowError, broke off an earlier call in "
+                .concat(name(by)).concat(", and completions may be missing. This call did nothing; later ones go on."
+                        + " Closing the endpoints reports what is in flight as canceled"));
     }
 
     @Override
-    public boolean isHeldByCaller() { return holder() == GuardHolder.number(Thread.currentThread()); }
+    public boolean isHeldByCaller() { return holder() == number(Thread.currentThread()); }
 
     /** Whether no thread is inside; another may enter at any moment. */
     public boolean isFree() {
@@ -226,6 +228,38 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
         if (first != null && first != caller || !HOLDER.weakCompareAndSetAcquire(this, 0L, number)) { return false; }
         if (first == caller) { NEXT.setOpaque(this, (Thread) null); }
         return true;
+    }
+
+    /** {@return the number of a thread inside a guard: never 0, below 0 for a virtual thread, whose stack other threads cannot see} */
+    private static long number(Thread thread) {
+        return thread.isVirtual() ? -thread.threadId() : thread.threadId();
+    }
+
+    /** {@return whether the thread with this number has ended, or is in no call of this library} */
+    private static boolean isOutside(long number) {
+        if (number < 0) { return false; }
+        for (Map.Entry<Thread, StackTraceElement[]> thread : Thread.getAllStackTraces().entrySet()) {
+            if (thread.getKey().threadId() == number) { return isOutside(thread.getValue()); }
+        }
+        return true;
+    }
+
+    private static boolean isOutside(StackTraceElement[] frames) {
+        for (StackTraceElement frame : frames) {
+            String name = frame.getClassName();
+            boolean isPublic = name.startsWith("io.ofi4j.") && Character.isUpperCase(name.charAt("io.ofi4j.".length()));
+            if (isPublic || name.startsWith("io.ofi4j.internal.") || name.startsWith("io.ofi4j.verbs.")) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String name(long number) {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.threadId() == number) { return "thread '".concat(thread.getName()).concat("'"); }
+        }
+        return number < 0 ? "a virtual thread" : "a thread that has ended";
     }
 
     private WrongThreadException wrongThread() {
