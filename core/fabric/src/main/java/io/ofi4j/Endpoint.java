@@ -63,6 +63,8 @@ public final class Endpoint implements AutoCloseable {
     private static final Duration DEFAULT_POST_TIMEOUT = Duration.ofSeconds(10);
     private static final int POSTS_PER_CLOCK = 64;
     private static final int POST_SPINS = 16;
+    /** About a millisecond: nobody who only waits for completions of this domain comes so far. */
+    private static final int POSTS_PER_OTHER_DOMAINS = 1024;
     private static final long SLOW_POST_NANOS = 1_000_000;
     /** Yields soon: the thread that makes room may need this processor. */
     private static final Waiting POST_WAITING = Waiting.backoff(POST_SPINS, Integer.MAX_VALUE, Duration.ofNanos(1),
@@ -646,7 +648,9 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Sets the longest time that waiting operations, such as {@link Rma#write}, wait for room. The default is 10
-     * seconds.
+     * seconds. Such a wait makes progress on the queues of its own domain. From about its first millisecond on it also
+     * makes progress on those of the provider's other domains in this process that this thread may use and no other
+     * thread is in: the peer may be one of them.
      *
      * @param timeout above zero
      * @throws IllegalArgumentException if the timeout is not above zero
@@ -676,6 +680,7 @@ public final class Endpoint implements AutoCloseable {
         int turns = 0;
         while (!attempt.getAsBoolean()) {
             domain.queues.progress();
+            if (turns % POSTS_PER_OTHER_DOMAINS == POSTS_PER_OTHER_DOMAINS - 1) { progressOtherDomains(); }
             if (++turns % POSTS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
                 RECORDER.posted(recording, provider, operation, turns, false);
                 slowPosts.incrementAndGet();
@@ -685,6 +690,13 @@ public final class Endpoint implements AutoCloseable {
         }
         RECORDER.posted(recording, provider, operation, turns, true);
         if (turns > POST_SPINS && System.nanoTime() - start >= SLOW_POST_NANOS) { slowPosts.incrementAndGet(); }
+    }
+
+    /** The peer may be of another domain that only this thread polls, as in most tests. */
+    private void progressOtherDomains() {
+        for (Domain other : OpenObjects.domains(info.provider())) {
+            if (other != domain) { other.queues.progressFree(); }
+        }
     }
 
     private String timeoutReason(CompletionQueue queue, Peer peer) {
