@@ -35,8 +35,9 @@ class ArtifactsTest {
 
     @ParameterizedTest
     @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j",
-            "durable, java.base io.ofi4j", "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs",
-            "../bindings/fabric, java.base", "../bindings/verbs, java.base"})
+            "durable, java.base io.ofi4j", "conformance, java.base io.ofi4j",
+            "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs", "../bindings/fabric, java.base",
+            "../bindings/verbs, java.base"})
     void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
         assertThat(descriptor(artifact).requires()).extracting(ModuleDescriptor.Requires::name)
                 .containsExactlyInAnyOrder(required.split(" "));
@@ -69,7 +70,7 @@ class ArtifactsTest {
 
     /** Whoever uses it need not name it in --enable-native-access. */
     @ParameterizedTest
-    @ValueSource(strings = {"durable", "verbs"})
+    @ValueSource(strings = {"conformance", "durable", "verbs"})
     void whatIsMadeOfTheApiCallsNoRestrictedMethodItself(String artifact) {
         noClasses().should().accessTargetWhere(describe("it is restricted", ArtifactsTest::isRestricted))
                 .check(new ClassFileImporter().importPath(classes(artifact)));

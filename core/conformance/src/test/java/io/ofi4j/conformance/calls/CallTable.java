@@ -1,4 +1,4 @@
-package io.ofi4j.calls;
+package io.ofi4j.conformance.calls;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

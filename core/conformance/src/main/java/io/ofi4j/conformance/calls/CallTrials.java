@@ -1,12 +1,13 @@
-package io.ofi4j.calls;
+package io.ofi4j.conformance.calls;
 
+import io.ofi4j.conformance.Trial;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** One trial for each of libfabric's calls that core makes: it fails unless the call did what its man page says. */
-final class CallTrials {
+public final class CallTrials {
     /** In the order of the table. */
-    static final Map<String, CallTrial> ALL = new LinkedHashMap<>();
+    public static final Map<String, Trial> ALL = new LinkedHashMap<>();
 
     static {
         RmaTrials.addTo(ALL);

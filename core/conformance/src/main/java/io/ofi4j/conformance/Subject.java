@@ -1,0 +1,60 @@
+package io.ofi4j.conformance;
+
+import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What is tried: a provider with one type of endpoint.
+ *
+ * @param provider the provider's name, such as {@code tcp;ofi_rxm}
+ * @param type its endpoints
+ * @param source the address of this machine that the endpoints have; without one, libfabric chooses
+ * @param deadline how long a trial waits for what a call shall do; a {@link FabricTimeoutException} ends the wait
+ */
+public record Subject(String provider, EndpointType type, Optional<String> source, Duration deadline) {
+    /** {@return the hints that open it} */
+    public FabricHints hints() {
+        FabricHints any = switch (type) {
+            case MSG -> FabricHints.connected();
+            case DGRAM -> FabricHints.datagrams();
+            default -> FabricHints.rma();
+        };
+        FabricHints hints = any.provider(provider);
+        return source.map(address -> hints.source(address, null)).orElse(hints);
+    }
+
+    /**
+     * {@return the first that libfabric has of hints}
+     *
+     * @throws io.ofi4j.errors.NoProviderException if there is none
+     */
+    public static FabricInfo info(FabricHints hints) { return Libfabric.load().info(hints).getFirst(); }
+
+    /** {@return the same with another deadline} */
+    public Subject within(Duration limit) {
+        return new Subject(provider, type, source, limit);
+    }
+
+    /** {@return whether its endpoints are connected} */
+    public boolean isConnected() {
+        return type == EndpointType.MSG;
+    }
+
+    /** {@return whether its endpoints send datagrams} */
+    public boolean isOfDatagrams() {
+        return type == EndpointType.DGRAM;
+    }
+
+    /** {@return its name in tables} */
+    public String label() {
+        return type == EndpointType.RDM ? provider : provider + " " + type;
+    }
+
+    @Override
+    public String toString() { return label(); }
+}
