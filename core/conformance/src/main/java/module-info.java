@@ -4,4 +4,5 @@ module io.ofi4j.conformance {
 
     exports io.ofi4j.conformance;
     exports io.ofi4j.conformance.calls;
+    exports io.ofi4j.conformance.run;
 }

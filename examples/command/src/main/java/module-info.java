@@ -5,6 +5,7 @@ module io.ofi4j.command {
     requires io.ofi4j.job;
     requires io.ofi4j.durable;
     requires io.ofi4j.verbs;
+    requires io.ofi4j.conformance;
     requires jdk.nio.mapmode; // files on persistent memory
     requires java.management; // statistics as beans
     requires java.management.rmi; // those of other JVMs
@@ -21,4 +22,5 @@ module io.ofi4j.command {
     opens io.ofi4j.command.perf to info.picocli;
     opens io.ofi4j.command.soak to info.picocli, com.google.gson;
     opens io.ofi4j.command.top to info.picocli, com.google.gson;
+    opens io.ofi4j.command.verify to info.picocli;
 }

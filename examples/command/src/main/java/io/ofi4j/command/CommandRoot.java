@@ -53,7 +53,8 @@ class CommandRoot implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor, soak, top or verbs.");
+        throw new ParameterException(spec.commandLine(),
+                "Say which command: info, perf, doctor, verify, soak, top or verbs.");
     }
 
     private int failed(Exception failure, CommandLine command) {

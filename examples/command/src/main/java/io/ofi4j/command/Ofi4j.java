@@ -7,14 +7,16 @@ import io.ofi4j.command.info.VerbsCommand;
 import io.ofi4j.command.perf.PerfCommand;
 import io.ofi4j.command.soak.SoakCommand;
 import io.ofi4j.command.top.TopCommand;
+import io.ofi4j.command.verify.VerifyCommand;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
 /** The {@code ofi4j} command. Tools that make completions and man pages read its commands from the annotation. */
-@Command(scope = ScopeType.INHERIT, subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class,
-        SoakCommand.class, TopCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class})
+@Command(scope = ScopeType.INHERIT,
+        subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class, SoakCommand.class, TopCommand.class,
+                VerifyCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class})
 public final class Ofi4j extends CommandRoot {
     /** What reads the command line of {@code info} alone, in a part of the time. */
     @Command(scope = ScopeType.INHERIT, subcommands = InfoCommand.class)

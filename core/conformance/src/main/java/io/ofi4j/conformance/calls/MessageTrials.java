@@ -50,7 +50,7 @@ final class MessageTrials {
         return call.matches("fi_t?(send|recv|inject)(?!_).*|fi_cancel|" + JOIN);
     }
 
-    static void addTo(Map<String, Trial> all) {
+    static void addMessagesTo(Map<String, Trial> all) {
         all.put("fi_send, fi_recv", messages(box -> {
             box.receiver().receive(box.target.slice(0, LENGTH), TOKEN);
             box.sender().send(box.source.slice(0, LENGTH), box.peer, TOKEN);
@@ -98,10 +98,9 @@ final class MessageTrials {
             box.ends.await(0, 1);
             requireError(box, ECANCELED);
         }));
-        addTaggedTo(all);
-        addLooksTo(all);
-        all.put(JOIN, MessageTrials::sendToGroup);
     }
+
+    static void addGroupsTo(Map<String, Trial> all) { all.put(JOIN, MessageTrials::sendToGroup); }
 
     /** Where no group can be reached, the call is not tried. */
     private static void sendToGroup(Subject subject) {
@@ -114,7 +113,12 @@ final class MessageTrials {
         }
     }
 
-    private static void addTaggedTo(Map<String, Trial> all) {
+    static void addTaggedTo(Map<String, Trial> all) {
+        addTransfersTo(all);
+        addLooksTo(all);
+    }
+
+    private static void addTransfersTo(Map<String, Trial> all) {
         all.put("fi_tsend, fi_trecv", tagged(box -> {
             box.taggedReceiver().receive(box.target.slice(0, LENGTH), TAG, 0, TOKEN);
             box.taggedSender().send(box.source.slice(0, LENGTH), box.peer, TAG, TOKEN);

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
  * What a provider claims and does not do: the reasons that stand below the table of calls, and how the trials of these
  * calls end, which must not be otherwise.
  */
-final class UpstreamFailures {
+public final class UpstreamFailures {
     /** How a trial ends that shows a failure. */
-    enum Symptom {
+    public enum Symptom {
         /** What the call shall do is not done in a while. */
         NEVER(FabricTimeoutException.class),
         /** What it did is not what it shall do. */
@@ -36,7 +36,8 @@ final class UpstreamFailures {
      * @param reason what the table says
      * @param says part of the message that the trial ends with
      */
-    record Failure(String call, String column, VersionRange versions, String reason, Symptom symptom, String says) {
+    public record Failure(String call, String column, VersionRange versions, String reason, Symptom symptom,
+            String says) {
         Failure(String call, String column, VersionRange versions, Failure like) {
             this(call, column, versions, like.reason, like.symptom, like.says);
         }
@@ -47,7 +48,7 @@ final class UpstreamFailures {
         }
 
         /** Whether a trial that ended so has shown this failure. */
-        boolean isShownBy(Throwable end) {
+        public boolean isShownBy(Throwable end) {
             return symptom.type.isInstance(end) && end.getMessage() != null && end.getMessage().contains(says);
         }
     }

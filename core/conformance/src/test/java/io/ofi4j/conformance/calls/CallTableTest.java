@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.ofi4j.errors.FabricException;
 import io.ofi4j.Libfabric;
-import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.conformance.Outcome;
+import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.conformance.Untried;
@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -36,11 +35,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(300)
 class CallTableTest {
     private static final Path DOCUMENT = Path.of("../guide/CALLS.md");
-    private static final int ENOSYS = 38;
-    private static final int ENOPROTOOPT = 92;
-    private static final int EOPNOTSUPP = 95;
-    /** What a provider says of a call that it does not have. */
-    private static final Set<Integer> NOT_OFFERED = Set.of(ENOSYS, EOPNOTSUPP, ENOPROTOOPT);
 
     private static final Map<String, Trial> TRIALS = NativeTrials.all();
     private static final Map<List<String>, String> OUTCOMES = new LinkedHashMap<>();
@@ -50,13 +44,8 @@ class CallTableTest {
     static void whichLibfabric() { version = Libfabric.load().version(); }
 
     static Stream<Arguments> trials() {
-        return Columns.here().flatMap(column -> TRIALS.keySet().stream().filter(call -> tries(column, call))
+        return Columns.here().flatMap(column -> TRIALS.keySet().stream().filter(call -> CallTrials.tries(column, call))
                 .map(call -> Arguments.of(call, column)));
-    }
-
-    /** Over datagrams the calls of messages are tried and no others. */
-    private static boolean tries(Subject column, String call) {
-        return !column.isOfDatagrams() || MessageTrials.has(call);
     }
 
     @ParameterizedTest(name = "{0} over {1}")
@@ -108,10 +97,9 @@ class CallTableTest {
             return true;
         } catch (Untried e) {
             return Assumptions.abort(e.getMessage());
-        } catch (UnsupportedOperationException | NoProviderException e) {
-            return false;
-        } catch (FabricException e) {
-            if (NOT_OFFERED.contains(e.errno())) { return false; }
+        } catch (RuntimeException e) {
+            Outcome outcome = Result.outcome(e);
+            if (outcome == Outcome.NOT_OFFERED || outcome == Outcome.REFUSED) { return false; }
             throw e;
         }
     }

@@ -1,0 +1,68 @@
+package io.ofi4j.conformance;
+
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.conformance.calls.UpstreamFailures;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What came of a trial.
+ *
+ * @param page the man page of the call, or the document of the rule
+ * @param name the call or the rule
+ * @param outcome what came of it
+ * @param text why, or what came and what was expected; empty where it works
+ * @param time how long it took
+ */
+public record Result(String page, String name, Outcome outcome, String text, Duration time) {
+    private static final int ENOSYS = 38;
+    private static final int ENOPROTOOPT = 92;
+    private static final int EOPNOTSUPP = 95;
+    /** What a provider says of a call that it does not have. */
+    private static final Set<Integer> NOT_OFFERED = Set.of(ENOSYS, EOPNOTSUPP, ENOPROTOOPT);
+    /** How the exceptions begin, or end, with which ofi4j refuses what a provider does wrong. */
+    private static final String REFUSES = "ofi4j refuses ";
+
+    /** {@return what comes of a trial in this process} */
+    public static Result of(String page, String name, Trial trial, Subject subject) {
+        Optional<UpstreamFailures.Failure> known = UpstreamFailures.of(name, subject, Libfabric.load().version());
+        long start = System.nanoTime();
+        Throwable end = null;
+        try {
+            trial.run(known.map(failure -> failure.within(subject)).orElse(subject));
+        } catch (Throwable e) { // an Error, too, is what came of it
+            end = e;
+        }
+        Duration time = Duration.ofNanos(System.nanoTime() - start);
+        Outcome outcome = outcome(end);
+        if (outcome.isWrong() && known.isPresent() && known.get().isShownBy(end)) {
+            return new Result(page, name, Outcome.KNOWN, known.get().reason(), time);
+        }
+        return new Result(page, name, outcome, text(end), time);
+    }
+
+    /** {@return what a trial has shown that ended with this; null where it ended well} */
+    public static Outcome outcome(Throwable end) {
+        return switch (end) {
+            case null -> Outcome.WORKS;
+            case Untried _ -> Outcome.UNTRIED;
+            case NoProviderException _ -> Outcome.NOT_OFFERED;
+            case FabricTimeoutException _ -> Outcome.HUNG;
+            case FabricException e when NOT_OFFERED.contains(e.errno()) -> Outcome.NOT_OFFERED;
+            case UnsupportedOperationException e when String.valueOf(e.getMessage()).contains(REFUSES) ->
+                Outcome.REFUSED;
+            case UnsupportedOperationException _ -> Outcome.NOT_OFFERED;
+            default -> Outcome.WRONG;
+        };
+    }
+
+    private static String text(Throwable end) {
+        if (end == null) { return ""; }
+        return end instanceof Wrong || end instanceof Untried || end instanceof FabricException
+                || end instanceof UnsupportedOperationException ? String.valueOf(end.getMessage()) : end.toString();
+    }
+}

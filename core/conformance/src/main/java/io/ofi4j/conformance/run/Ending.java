@@ -1,0 +1,35 @@
+package io.ofi4j.conformance.run;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How a process ended, in words. */
+final class Ending {
+    private static final int SIGNALED = 128;
+    private static final Pattern SIGNAL = Pattern.compile("# +(SIG[A-Z]+) ");
+    private static final Pattern FRAME = Pattern.compile("# C +\\[(.+?)\\+0x[0-9a-f]+] *([A-Za-z_0-9]*).*");
+
+    private Ending() {}
+
+    /**
+     * In words.
+     *
+     * @param status of the process, with 128 added to a signal's number, as Java has it
+     * @param errors what it printed to standard error, such as the JVM's report of a crash
+     */
+    static String of(int status, List<String> errors) {
+        Optional<String> signal = first(errors, SIGNAL).map(match -> match.group(1));
+        Optional<String> frame = first(errors, FRAME)
+                .map(match -> match.group(2).isEmpty() ? match.group(1) : match.group(2) + " of " + match.group(1));
+        String how = signal.orElse(status > SIGNALED ? "signal " + (status - SIGNALED) : "exit status " + status);
+        if (frame.isPresent()) { return how + " in " + frame.get(); }
+        Optional<String> said = errors.stream().filter(line -> !line.isBlank() && !line.startsWith("#")).findFirst();
+        return how + said.map(line -> ": " + line).orElse("");
+    }
+
+    private static Optional<Matcher> first(List<String> lines, Pattern pattern) {
+        return lines.stream().map(pattern::matcher).filter(Matcher::lookingAt).findFirst();
+    }
+}

@@ -1,0 +1,162 @@
+package io.ofi4j.conformance.run;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A JVM that is started as this one was, with the same classes and the same properties of ofi4j. What it prints is read
+ * line by line. It ends with this process.
+ */
+public final class JavaProcess implements AutoCloseable {
+    private static final String MODULE = "io.ofi4j.conformance";
+    /** Of what is printed to standard error, such as the JVM's report of a crash. */
+    private static final int MAX_ERROR_LINES = 60;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Process process;
+    private final BlockingQueue<Optional<String>> lines = new LinkedBlockingQueue<>();
+    private final List<String> errors = new ArrayList<>();
+    private final Thread errorReader;
+
+    private JavaProcess(Process process) {
+        this.process = process;
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::readLines);
+        errorReader = Thread.ofPlatform().daemon().name("errors of " + process.pid()).start(this::readErrors);
+    }
+
+    /**
+     * {@return the process}
+     *
+     * @param properties further system properties, as {@code -Dname=value}
+     * @param main the main class, of this module
+     */
+    public static JavaProcess start(List<String> properties, Class<?> main, List<String> arguments) {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-CreateCoredumpOnCrash", "-XX:+ErrorFileToStderr",
+                "-XX:+DisplayVMOutputToStderr", "-Xmx512m"));
+        Stream.of("io.ofi4j.library", "io.ofi4j.quirks", "io.ofi4j.shm.reserve")
+                .filter(name -> System.getProperty(name) != null)
+                .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
+        command.addAll(properties);
+        if (main.getModule().isNamed()) {
+            command.addAll(List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings", "-p",
+                    System.getProperty("jdk.module.path"), "-m", MODULE + "/" + main.getName()));
+        } else {
+            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                    main.getName()));
+        }
+        command.addAll(arguments);
+        try {
+            return new JavaProcess(new ProcessBuilder(command).start());
+        } catch (IOException e) {
+            throw new UncheckedIOException("a second process cannot be started: " + e.getMessage(), e);
+        }
+    }
+
+    private void readLines() {
+        try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+            reader.lines().forEach(line -> lines.add(Optional.of(line)));
+        } catch (IOException | UncheckedIOException e) {
+            return; // it has ended
+        } finally {
+            lines.add(Optional.empty());
+        }
+    }
+
+    private void readErrors() {
+        try (BufferedReader reader = new BufferedReader(
+                new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                synchronized (errors) {
+                    if (errors.size() < MAX_ERROR_LINES) { errors.add(line); }
+                }
+            }
+        } catch (IOException e) {
+            return; // it has ended
+        }
+    }
+
+    /** Writes a line to its standard input. */
+    public void say(String line) {
+        try {
+            process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the other process has ended: " + ending(), e);
+        }
+    }
+
+    /**
+     * {@return the next line that it prints; empty if it has ended}
+     *
+     * @throws java.util.concurrent.TimeoutException if none comes in time
+     */
+    public Optional<String> line(Duration deadline) throws InterruptedException, java.util.concurrent.TimeoutException {
+        Optional<String> line = lines.poll(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        if (line == null) { throw new java.util.concurrent.TimeoutException(); }
+        return line;
+    }
+
+    /** {@return its number} */
+    public long pid() { return process.pid(); }
+
+    /** Ends it with SIGKILL. */
+    public void kill() {
+        process.destroyForcibly();
+        ended(PATIENCE);
+    }
+
+    /** Sends it a signal, such as STOP or CONT. */
+    public void signal(String name) {
+        try {
+            int status = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor();
+            if (status != 0) { throw new IOException("kill -" + name + " ended with " + status); }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** {@return whether it has ended, after it was waited for so long at most} */
+    public boolean ended(Duration deadline) {
+        try {
+            return process.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** {@return its exit status} It must have ended. */
+    public int exitStatus() { return process.exitValue(); }
+
+    /** {@return how it ended: by which signal and in which function, or with which status and words} */
+    public String ending() {
+        if (!ended(PATIENCE)) { return "it does not end"; }
+        try {
+            errorReader.join(PATIENCE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (errors) {
+            return Ending.of(process.exitValue(), errors);
+        }
+    }
+
+    @Override
+    public void close() { kill(); }
+}

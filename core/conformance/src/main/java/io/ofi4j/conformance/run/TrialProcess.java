@@ -1,0 +1,58 @@
+package io.ofi4j.conformance.run;
+
+import io.ofi4j.conformance.Outcome;
+import io.ofi4j.conformance.Result;
+import io.ofi4j.conformance.Subject;
+import io.ofi4j.conformance.Trial;
+import io.ofi4j.info.EndpointType;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each. */
+final class TrialProcess {
+    private static final String BEGINS = "begins";
+    private static final String ENDS = "ends";
+    private static final char SEPARATOR = '\t';
+
+    private TrialProcess() {}
+
+    /**
+     * Runs trials.
+     *
+     * @param arguments provider, type, deadline in milliseconds, address or nothing, page, and how many trials of the
+     *        page are left out
+     */
+    public static void main(String[] arguments) {
+        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+        Subject subject = new Subject(arguments[0], EndpointType.valueOf(arguments[1]),
+                Optional.of(arguments[3]).filter(address -> !address.isEmpty()),
+                Duration.ofMillis(Long.parseLong(arguments[2])));
+        Map<String, Trial> trials = Catalogue.trials(arguments[4], subject);
+        trials.entrySet().stream().skip(Long.parseLong(arguments[5])).forEach(entry -> {
+            out.println(BEGINS);
+            Result result = Result.of(arguments[4], entry.getKey(), entry.getValue(), subject);
+            out.println(ENDS + SEPARATOR + result.outcome().name() + SEPARATOR + result.time().toNanos() + SEPARATOR
+                    + result.text().replaceAll("\\s+", " "));
+        });
+    }
+
+    static List<String> arguments(Subject subject, String page, int leftOut) {
+        return List.of(subject.provider(), subject.type().name(), Long.toString(subject.deadline().toMillis()),
+                subject.source().orElse(""), page, Integer.toString(leftOut));
+    }
+
+    /** The result that a line has; empty if it has none. */
+    static Optional<Result> result(String line, String page, String name) {
+        String[] parts = line.split(String.valueOf(SEPARATOR), -1);
+        return parts[0].equals(ENDS)
+                ? Optional.of(new Result(page, name, Outcome.valueOf(parts[1]), parts[3],
+                        Duration.ofNanos(Long.parseLong(parts[2]))))
+                : Optional.empty();
+    }
+}

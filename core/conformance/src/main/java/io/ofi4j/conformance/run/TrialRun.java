@@ -1,0 +1,126 @@
+package io.ofi4j.conformance.run;
+
+import io.ofi4j.conformance.Outcome;
+import io.ofi4j.conformance.Result;
+import io.ofi4j.conformance.Subject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * Runs trials over a subject, those of each page in a JVM of their own. A trial that ends its JVM, or that hangs, is a
+ * result, and those behind it run in another JVM.
+ */
+public final class TrialRun {
+    /** A trial may wait several times, and closes what it has opened. */
+    private static final int WAITS = 3;
+    private static final Duration CLOSING = Duration.ofSeconds(10);
+    private static final Duration STEP = Duration.ofMillis(100);
+
+    private final Subject subject;
+    private final List<String> properties;
+    private final long end;
+    private final BooleanSupplier isInterrupted;
+    private final Consumer<Result> results;
+
+    /**
+     * A run that has not begun.
+     *
+     * @param subject what is tried
+     * @param properties system properties of the JVMs, as {@code -Dname=value}
+     * @param limit how long the run takes at most: what is left then is not tried
+     * @param isInterrupted whether it shall end
+     * @param results takes each result at once
+     */
+    public TrialRun(Subject subject, List<String> properties, Duration limit, BooleanSupplier isInterrupted,
+            Consumer<Result> results) {
+        this.subject = subject;
+        this.properties = List.copyOf(properties);
+        this.end = System.nanoTime() + limit.toNanos();
+        this.isInterrupted = isInterrupted;
+        this.results = results;
+    }
+
+    /** Runs the trials of these pages. */
+    public void run(List<String> pages) {
+        pages.forEach(page -> run(page, List.copyOf(Catalogue.trials(page, subject).keySet())));
+    }
+
+    private void run(String page, List<String> names) {
+        int next = 0;
+        while (next < names.size() && !isInterrupted.getAsBoolean()) {
+            try (JavaProcess process = JavaProcess.start(properties, TrialProcess.class,
+                    TrialProcess.arguments(subject, page, next))) {
+                next += run(process, page, names.subList(next, names.size()));
+            }
+        }
+    }
+
+    /** Of how many it has results. */
+    private int run(JavaProcess process, String page, List<String> names) {
+        List<String> left = new ArrayList<>(names);
+        while (!left.isEmpty()) {
+            String name = left.removeFirst();
+            long start = System.nanoTime();
+            Optional<Result> result = await(process, page, name, start);
+            if (isInterrupted.getAsBoolean()) { return names.size(); }
+            if (result.isEmpty()) { // the process has ended
+                accept(page, name, Outcome.ENDED, process.ending(), start);
+                return names.size() - left.size();
+            }
+            results.accept(result.get());
+            if (result.get().outcome() == Outcome.HUNG) {
+                return names.size() - left.size(); // what it left may not be closed: the next has another process
+            }
+        }
+        awaitEnd(process, page);
+        return names.size();
+    }
+
+    private void accept(String page, String name, Outcome outcome, String text, long start) {
+        results.accept(new Result(page, name, outcome, text, Duration.ofNanos(System.nanoTime() - start)));
+    }
+
+    /** Empty if the process has ended, or shall end. */
+    private Optional<Result> await(JavaProcess process, String page, String name, long start) {
+        long limit = start + subject.deadline().multipliedBy(WAITS).plus(CLOSING).toNanos();
+        try {
+            while (!isInterrupted.getAsBoolean()) {
+                if (System.nanoTime() - end > 0) { return untried(page, name, "time was up", start); }
+                if (System.nanoTime() - limit > 0) {
+                    return Optional.of(new Result(page, name, Outcome.HUNG,
+                            "a call did not return in " + (limit - start) / 1_000_000_000 + " s",
+                            Duration.ofNanos(System.nanoTime() - start)));
+                }
+                try {
+                    Optional<String> line = process.line(STEP);
+                    if (line.isEmpty()) { return Optional.empty(); }
+                    Optional<Result> result = TrialProcess.result(line.get(), page, name);
+                    if (result.isPresent()) { return result; }
+                } catch (TimeoutException e) {
+                    continue; // it may be interrupted meanwhile
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<Result> untried(String page, String name, String why, long start) {
+        return Optional.of(new Result(page, name, Outcome.UNTRIED, why, Duration.ofNanos(System.nanoTime() - start)));
+    }
+
+    /** What is only seen when the process ends: a library's last function, or a thread that does not end. */
+    private void awaitEnd(JavaProcess process, String page) {
+        long start = System.nanoTime();
+        String name = "the end of the process";
+        if (!process.ended(subject.deadline().plus(CLOSING))) {
+            accept(page, name, Outcome.HUNG, "the process did not end", start);
+        } else if (process.exitStatus() != 0) { accept(page, name, Outcome.ENDED, process.ending(), start); }
+    }
+}

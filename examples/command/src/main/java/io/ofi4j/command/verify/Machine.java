@@ -1,0 +1,94 @@
+package io.ofi4j.command.verify;
+
+import io.ofi4j.Libfabric;
+import io.ofi4j.command.Release;
+import io.ofi4j.conformance.Subject;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.NetworkDevice;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What a report says of the machine, the software and the device. */
+final class Machine {
+    private static final Path PROCESSOR = Path.of("/proc/cpuinfo");
+    /** How kernels of different machines call the model. */
+    private static final List<String> MODEL = List.of("model name", "Model", "CPU part");
+
+    private Machine() {}
+
+    /**
+     * By what it is.
+     *
+     * @param withNames whether with the names of host, user, files and addresses
+     */
+    static Map<String, String> describe(Libfabric libfabric, SubjectChoice choice, boolean withNames) {
+        Map<String, String> facts = new LinkedHashMap<>();
+        Subject subject = choice.subject;
+        FabricInfo info = choice.info;
+        facts.put("ofi4j", Release.VERSION);
+        facts.put("libfabric", libfabric.version().toString());
+        facts.put("provider", subject.provider() + " (version " + info.fabric().providerVersion() + ")");
+        facts.put("endpoints", subject.type().name());
+        facts.put("protocol", info.protocolName());
+        facts.put("capabilities", String.join(" ", info.capabilities().stream().map(Enum::name).toList()));
+        info.device().ifPresent(device -> putDevice(facts, device, withNames));
+        facts.put("machine", System.getProperty("os.arch") + ", " + processor() + ", "
+                + Runtime.getRuntime().availableProcessors() + " processors");
+        facts.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+        distribution().ifPresent(name -> facts.put("system", name));
+        facts.put("Java", Runtime.version() + ", " + System.getProperty("java.vendor"));
+        facts.put("time", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        if (withNames) {
+            text("/proc/sys/kernel/hostname").ifPresent(name -> facts.put("host", name));
+            facts.put("user", System.getProperty("user.name"));
+            facts.put("domain", info.domain().name());
+            facts.put("fabric", info.fabric().name());
+            subject.source().ifPresent(address -> facts.put("address", address));
+            Optional.ofNullable(System.getProperty("io.ofi4j.library")).ifPresent(file -> facts.put("library", file));
+        }
+        return facts;
+    }
+
+    private static void putDevice(Map<String, String> facts, NetworkDevice card, boolean withNames) {
+        card.device().ifPresent(device -> {
+            facts.put("device", join(device.driver(), device.vendor(), device.id(), device.version()));
+            if (!device.firmware().isBlank()) { facts.put("firmware", device.firmware()); }
+            if (withNames) { facts.put("device name", device.name()); }
+        });
+        card.link().ifPresent(link -> facts.put("link",
+                join(link.networkType(), link.speed() / 1_000_000 + " Mbit/s", "MTU " + link.mtu())));
+    }
+
+    private static String join(String... parts) {
+        return String.join(", ", Stream.of(parts).filter(part -> !part.isBlank()).toList());
+    }
+
+    private static String processor() {
+        String all = text(PROCESSOR.toString()).orElse("");
+        return MODEL.stream()
+                .flatMap(name -> all.lines().filter(line -> line.startsWith(name)).limit(1)
+                        .map(line -> line.substring(line.indexOf(':') + 1).strip()))
+                .findFirst().orElse("processor unknown");
+    }
+
+    private static Optional<String> distribution() {
+        return text("/etc/os-release").flatMap(all -> all.lines().filter(line -> line.startsWith("PRETTY_NAME="))
+                .map(line -> line.substring(line.indexOf('=') + 1).replace("\"", "")).findFirst());
+    }
+
+    private static Optional<String> text(String file) {
+        try {
+            return Optional.of(Files.readString(Path.of(file)).strip());
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

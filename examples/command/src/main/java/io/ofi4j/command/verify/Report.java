@@ -1,0 +1,104 @@
+package io.ofi4j.command.verify;
+
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.ofi4j.conformance.Outcome;
+import io.ofi4j.conformance.Result;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What was tried and what came of it, as a table, as JSON and as Markdown. */
+final class Report {
+    private static final int NAME_WIDTH = 40;
+    private static final long MILLION = 1_000_000;
+
+    private final Map<String, String> facts;
+    private final List<Result> results = new ArrayList<>();
+    private boolean interrupted;
+
+    /** @param facts what is said of the machine */
+    Report(Map<String, String> facts) { this.facts = facts; }
+
+    void add(Result result) { results.add(result); }
+
+    void interrupted() { interrupted = true; }
+
+    boolean hasWrongs() { return results.stream().anyMatch(result -> result.outcome().isWrong()); }
+
+    /** What a person reads of the machine. */
+    String heading() {
+        return facts.entrySet().stream().map(fact -> "%-14s %s".formatted(fact.getKey(), fact.getValue()))
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** What a person reads of one result. */
+    static String line(Result result) {
+        String line = "  %-" + NAME_WIDTH + "s %s";
+        return line.formatted(result.name(), result.outcome()) + (result.text().isEmpty() ? "" : ": " + result.text());
+    }
+
+    /** Of how many trials of a page what came. */
+    String pageLine(String page) {
+        return "%-20s %s".formatted(page, counts(results.stream().filter(result -> result.page().equals(page))));
+    }
+
+    private static String counts(Stream<Result> of) {
+        Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
+        of.forEach(result -> counts.merge(result.outcome(), 1L, Long::sum));
+        return counts.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey())
+                .collect(Collectors.joining(", "));
+    }
+
+    /** The last line. */
+    String summary() {
+        String counts = counts(results.stream());
+        if (interrupted) { return "interrupted after " + results.size() + " trials: " + counts; }
+        return (hasWrongs() ? "something is wrong: " : "nothing is wrong: ") + counts;
+    }
+
+    String json() {
+        JsonObject json = new JsonObject();
+        json.addProperty("report", "ofi4j verify");
+        JsonObject about = new JsonObject();
+        facts.forEach(about::addProperty);
+        json.add("about", about);
+        json.addProperty("wrong", hasWrongs());
+        json.addProperty("complete", !interrupted);
+        JsonArray rows = new JsonArray();
+        for (Result result : results) {
+            JsonObject row = new JsonObject();
+            row.addProperty("page", result.page());
+            row.addProperty("name", result.name());
+            row.addProperty("outcome", result.outcome().name());
+            row.addProperty("text", result.text());
+            row.addProperty("microseconds", result.time().toNanos() / 1000);
+            rows.add(row);
+        }
+        json.add("results", rows);
+        return new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create().toJson(json) + "\n";
+    }
+
+    String markdown() {
+        StringBuilder text = new StringBuilder("# ofi4j verify: ").append(facts.get("provider")).append(", libfabric ")
+                .append(facts.get("libfabric")).append("\n\n| | |\n| --- | --- |\n");
+        facts.forEach((name, value) -> text.append("| ").append(name).append(" | ").append(cell(value)).append(" |\n"));
+        text.append("\n**").append(summary()).append("**\n");
+        Map<String, List<Result>> pages = results.stream()
+                .collect(Collectors.groupingBy(Result::page, LinkedHashMap::new, Collectors.toList()));
+        pages.forEach((page, ofPage) -> {
+            text.append("\n## ").append(page).append("\n\n| | outcome | | ms |\n| --- | --- | --- | --- |\n");
+            ofPage.forEach(result -> text.append("| `").append(cell(result.name())).append("` | ")
+                    .append(result.outcome()).append(" | ").append(cell(result.text())).append(" | ")
+                    .append(result.time().toNanos() / MILLION).append(" |\n"));
+        });
+        return text.toString();
+    }
+
+    private static String cell(String text) { return text.replace("|", "\\|"); }
+}

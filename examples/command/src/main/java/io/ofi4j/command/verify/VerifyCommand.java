@@ -1,0 +1,149 @@
+package io.ofi4j.command.verify;
+
+import io.ofi4j.Libfabric;
+import io.ofi4j.command.CommandFailure;
+import io.ofi4j.command.Interrupt;
+import io.ofi4j.command.NameConverter;
+import io.ofi4j.command.WholeFile;
+import io.ofi4j.conformance.Result;
+import io.ofi4j.conformance.run.Catalogue;
+import io.ofi4j.conformance.run.TrialRun;
+import io.ofi4j.info.EndpointType;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ofi4j verify}. */
+@Command(name = "verify",
+        description = "Tries every call and rule that ofi4j leans on over a provider, with verified data, and says what"
+                + " works, what is refused and what is wrong.",
+        exitCodeOnExecutionException = 2, exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {"0:nothing is wrong", "1:something is; its lines say what came and what was expected",
+                "2:it could not be tried, or the command line is wrong; one sentence on stderr says why",
+                "130:Ctrl-C; the lines so far are printed"})
+public final class VerifyCommand implements Callable<Integer> {
+    private static final String QUIRKS = "-Dio.ofi4j.quirks=";
+    private static final int MAX_SECONDS = 86_400;
+
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class, required = true,
+            description = "The provider, as 'ofi4j info' names it.")
+    private String provider;
+
+    @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
+            description = "${COMPLETION-CANDIDATES}. Without it the first of RDM, MSG and DGRAM that the provider has.")
+    private EndpointType type;
+
+    @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", converter = NameConverter.class,
+            description = "The address of this machine that the endpoints have. Without it the loopback address, or"
+                    + " that of the device.")
+    private String source;
+
+    @Option(names = "--only", paramLabel = "PAGE", converter = NameConverter.class,
+            description = "Try what is on this man page only, such as fi_rma(3). May be repeated.")
+    private List<String> only = List.of();
+
+    @Option(names = "--without-quirks",
+            description = "Try what the provider does by itself: ofi4j neither works around nor refuses anything.")
+    private boolean withoutQuirks;
+
+    @Option(names = "--deadline", paramLabel = "SECONDS", defaultValue = "10",
+            description = "How long a trial waits for what has to come. Without it ${DEFAULT-VALUE}.")
+    private int deadline;
+
+    @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "270",
+            description = "How long all of it takes at most; what is left then is not tried. Without it"
+                    + " ${DEFAULT-VALUE}.")
+    private int limit;
+
+    @Option(names = {"-v", "--verbose"}, description = "Print a line for each trial, also where it works.")
+    private boolean verbose;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all results to a file as a JSON object.")
+    private Path json;
+
+    @Option(names = "--report", paramLabel = "FILE.md",
+            description = "Write all results to a file as Markdown, to be attached to an issue.")
+    private Path markdown;
+
+    @Option(names = "--with-names",
+            description = "Name host, user, addresses and files, too. Without it a report has none of them.")
+    private boolean withNames;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        requireSeconds("--deadline", deadline);
+        requireSeconds("--limit", limit);
+        PrintWriter out = spec.commandLine().getOut();
+        Libfabric libfabric = Libfabric.load();
+        SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.ofNullable(type),
+                Optional.ofNullable(source), Duration.ofSeconds(deadline));
+        Report report = new Report(Machine.describe(libfabric, choice, withNames));
+        Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
+        out.println(report.heading() + "\n");
+        out.flush();
+        try (Interrupt interrupt = new Interrupt()) {
+            TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
+                    Duration.ofSeconds(limit), interrupt::isAsked, result -> add(report, result));
+            for (String page : pages()) {
+                run.run(List.of(page));
+                if (interrupt.isAsked()) { break; }
+                out.println(report.pageLine(page));
+                out.flush();
+            }
+            if (interrupt.isAsked()) { report.interrupted(); }
+            out.println("\n" + report.summary());
+            out.flush();
+            write(json, report.json());
+            write(markdown, report.markdown());
+            return interrupt.isAsked() ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
+        }
+    }
+
+    private void requireSeconds(String option, int seconds) {
+        if (seconds < 1 || seconds > MAX_SECONDS) {
+            throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option + "': '" + seconds
+                    + "' is not a number of seconds from 1 to " + MAX_SECONDS);
+        }
+    }
+
+    private List<String> pages() {
+        List<String> all = Catalogue.pages();
+        for (String page : only) {
+            if (!all.contains(page)) {
+                throw new ParameterException(spec.commandLine(), "Invalid value for option '--only': there is no page '"
+                        + page + "'; there are " + String.join(", ", all));
+            }
+        }
+        return only.isEmpty() ? all : only;
+    }
+
+    private void add(Report report, Result result) {
+        report.add(result);
+        boolean isNews = result.outcome().isWrong();
+        if (verbose || isNews) {
+            spec.commandLine().getOut().println(Report.line(result));
+            spec.commandLine().getOut().flush();
+        }
+    }
+
+    private static void write(Path file, String text) {
+        if (file == null) { return; }
+        try {
+            WholeFile.write(file, text);
+        } catch (IOException e) {
+            throw new CommandFailure("The report cannot be written: " + e.getMessage() + ".", e);
+        }
+    }
+}
