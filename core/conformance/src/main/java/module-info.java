@@ -4,5 +4,6 @@ module io.ofi4j.conformance {
 
     exports io.ofi4j.conformance;
     exports io.ofi4j.conformance.calls;
+    exports io.ofi4j.conformance.rules;
     exports io.ofi4j.conformance.run;
 }

@@ -1,5 +1,7 @@
 package io.ofi4j.conformance;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -60,6 +62,19 @@ public final class Check {
             throw new Wrong(what, e.toString(), type.getSimpleName());
         }
         throw new Wrong(what, "no exception", type.getSimpleName());
+    }
+
+    /**
+     * States that memory has certain bytes.
+     *
+     * @param what a noun for the memory, such as "the target of a write"
+     */
+    public static void bytes(String what, MemorySegment came, MemorySegment expected) {
+        long at = came.mismatch(expected);
+        if (at >= 0) {
+            throw new Wrong("byte " + at + " of " + what, text(came.get(ValueLayout.JAVA_BYTE, at)),
+                    text(expected.get(ValueLayout.JAVA_BYTE, at)));
+        }
     }
 
     private static Object widened(Object value) {

@@ -26,6 +26,11 @@ public final class End implements DetailedCompletionHandler {
 
     End(CompletionQueue queue) { this.queue = queue; }
 
+    /** {@return an end that only collects what completes in a queue} */
+    public static End of(CompletionQueue queue) {
+        return new End(queue);
+    }
+
     void endpoint(Endpoint opened) { endpoint = opened; }
 
     /** {@return the endpoint} */

@@ -160,6 +160,19 @@ public final class Ends implements AutoCloseable {
         }, deadline);
     }
 
+    /**
+     * Polls both ends until something is so, or throws {@link Absent}.
+     *
+     * @param what a noun for what has to come, such as "the last message"
+     */
+    public void require(String what, BooleanSupplier condition) {
+        boolean came = Waiting.YIELD.tryUntil(() -> {
+            poll();
+            return condition.getAsBoolean();
+        }, deadline);
+        if (!came) { throw new Absent(what, deadline); }
+    }
+
     /** Polls both ends until each has completed so many operations, well or not. */
     public void await(int nearCount, int farCount) {
         await(() -> near.count() >= nearCount && far.count() >= farCount);

@@ -15,7 +15,7 @@ import java.util.Set;
  * @param page the man page of the call, or the document of the rule
  * @param name the call or the rule
  * @param outcome what came of it
- * @param text why, or what came and what was expected; empty where it works
+ * @param text why, what came and what was expected, or what was seen; mostly empty where it works
  * @param time how long it took
  */
 public record Result(String page, String name, Outcome outcome, String text, Duration time) {
@@ -32,8 +32,14 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
         Optional<UpstreamFailures.Failure> known = UpstreamFailures.of(name, subject, Libfabric.load().version());
         long start = System.nanoTime();
         Throwable end = null;
+        String seen = "";
         try {
-            trial.run(known.map(failure -> failure.within(subject)).orElse(subject));
+            Subject tried = known.map(failure -> failure.within(subject)).orElse(subject);
+            if (trial instanceof Observation observation) {
+                seen = observation.observe(tried);
+            } else {
+                trial.run(tried);
+            }
         } catch (Throwable e) { // an Error, too, is what came of it
             end = e;
         }
@@ -42,7 +48,7 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
         if (outcome.isWrong() && known.isPresent() && known.get().isShownBy(end)) {
             return new Result(page, name, Outcome.KNOWN, known.get().reason(), time);
         }
-        return new Result(page, name, outcome, text(end), time);
+        return new Result(page, name, outcome, end == null ? seen : text(end), time);
     }
 
     /** {@return what a trial has shown that ended with this; null where it ended well} */
@@ -61,7 +67,6 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
     }
 
     private static String text(Throwable end) {
-        if (end == null) { return ""; }
         return end instanceof Wrong || end instanceof Untried || end instanceof FabricException
                 || end instanceof UnsupportedOperationException ? String.valueOf(end.getMessage()) : end.toString();
     }

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /** What was tried and what came of it, as a table, as JSON and as Markdown. */
 final class Report {
-    private static final int NAME_WIDTH = 40;
+    private static final int NAME_WIDTH = 54;
     private static final long MILLION = 1_000_000;
 
     private final Map<String, String> facts;
@@ -51,8 +51,12 @@ final class Report {
     private static String counts(Stream<Result> of) {
         Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
         of.forEach(result -> counts.merge(result.outcome(), 1L, Long::sum));
-        return counts.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey())
+        return counts.entrySet().stream().map(entry -> entry.getValue() + " " + words(entry))
                 .collect(Collectors.joining(", "));
+    }
+
+    private static String words(Map.Entry<Outcome, Long> count) {
+        return count.getKey() == Outcome.WORKS && count.getValue() != 1 ? "work" : count.getKey().toString();
     }
 
     /** The last line. */
