@@ -1,121 +1,146 @@
 package io.ofi4j.internal.quirks;
 
+import static io.ofi4j.info.VersionRange.from;
+
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.Errno;
 import java.util.List;
 import java.util.function.IntSupplier;
+import java.util.function.Predicate;
 
 /**
  * The quirks of {@code sockets}, of {@code udp} and of {@code ofi_rxd}, and the one of several providers. Ranges
  * without a comment are by source: from 1.15 to today's main no commit has changed the behaviour.
  */
 final class OtherQuirks {
-    static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), new Quirk("sockets-places",
-            provider -> provider.is("sockets"), VersionRange.from(1, 15),
-            "A domain works on 128 operations at a time, and does not take back the places of those that are under way"
-                    + " when their endpoint is closed.",
-            "ConcurrentCloseTest", Fact.DRAIN_BEFORE_CLOSE),
-            new Quirk("sockets-shutdown", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "fi_shutdown leaves the number of a closed file, which fi_close closes again.", "ConnectionTest",
-                    Fact.SHUTDOWN_CLOSES),
-            // what these share never looks at the events of a counter; no other software provider opens one
-            new Quirk("util-counters", provider -> provider.hasCore("shm", "tcp", "net", "udp", "verbs", "sm2"),
-                    VersionRange.from(1, 15), "A counter of bytes (FI_CNTR_EVENTS_BYTES) counts operations.",
-                    "RareCallsTest", Fact.BYTES_UNCOUNTED),
-            // 1.19.0 brought it, 9a969ad03 (1.20.0) mended it. efa is by its source: it uses the same code
-            new Quirk("util-error-entries", provider -> provider.hasCore("shm", "sm2", "efa"),
-                    VersionRange.from(1, 19).to(1, 19),
-                    "The error entry of a receive that is canceled, or whose endpoint is closed, is not zeroed: data of"
-                            + " an error are copied from anywhere if there is room for them.",
-                    "CanceledReceiveTest", Fact.ERROR_DATA_UNSET),
-            new Quirk("sockets-counters", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
-            new Quirk("sockets-symmetric", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it"
-                            + " refused.",
-                    "AddressVectorTest", Fact.SYMMETRIC_HAS_ONE_PLACE),
-            // in sm2's first release, and in today's main
-            new Quirk("sm2-options", provider -> provider.is("sm2"), VersionRange.from(1, 18),
-                    "Reading or setting FI_OPT_MIN_MULTI_RECV of an endpoint that is not enabled ends the process.",
-                    "Sm2Test", Fact.OPTIONS_NEED_ENABLE, Fact.RECEIVE_OPTIONS_NEED_ENABLE),
-            // in 1.19.0, and in today's main
-            new Quirk("sm2-untaken-messages", provider -> provider.is("sm2"), VersionRange.from(1, 19),
-                    "A message that is discarded, or that waits when its endpoint is closed, has the provider wait for"
-                            + " a lock that it holds.",
-                    "UntakenMessagesTest", Fact.UNTAKEN_MESSAGES_BREAK_CLOSE, Fact.DISCARDS_HANG),
-            // bf66b48c1 (1.17.0) mended it
-            new Quirk("sockets-removals", provider -> provider.is("sockets"), VersionRange.from(1, 15).to(1, 16),
-                    "fi_av_remove of a peer to which a connection is being made ends the process. The peer stays in the"
-                            + " provider's vector until that is closed.",
-                    "ModelTest") {
-                @Override
-                protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) { return 0; }
-            },
-            // 3ade989f9 brought it
-            new Quirk("sockets-unconnected-peers", provider -> provider.is("sockets"), VersionRange.from(2, 5),
-                    "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the"
-                            + " same.",
-                    "AddressVectorTest") {
-                @Override
-                protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
-                    int status = removal.getAsInt();
-                    return status == -Errno.EINVAL ? 0 : status;
-                }
-            },
-            new Quirk("sockets-message-data", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "A message with completion data that came before its receive may be reported without"
-                            + " FI_REMOTE_CQ_DATA, but with the data.",
-                    "MessagesTest", Fact.MESSAGE_DATA_UNFLAGGED),
-            new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "A receive of a shared context that is canceled gives no completion, and a look for a message"
-                            + " there ends the process.",
-                    "SharedContextTest", Fact.SHARED_RECEIVES_END_SILENTLY, Fact.SHARED_LOOKS_CRASH),
-            new Quirk("sockets-scalable-endpoints", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "A scalable endpoint visits contexts of it that were closed: when it is enabled and, with manual"
-                            + " progress, in every poll.",
-                    "ScalableEndpointTest", Fact.CLOSED_CONTEXTS_ARE_VISITED),
-            new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), VersionRange.from(1, 15),
-                    "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits;"
-                            + " work starts"
-                            + " inside the locks of what caused it; some remote segments of atomic operations are"
-                            + " lost.",
-                    "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS,
-                    Fact.DEFERRED_ATOMICS_LOSE_TARGETS),
-            new Quirk("rxd-messages", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "A message that is sent with FI_INJECT never completes, and neither does one that is discarded.",
-                    "MessagesTest", Fact.INJECTED_MESSAGES_HANG, Fact.DISCARDED_SENDS_HANG),
-            new Quirk("rxd-claims", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "A claimed message of several packets is received with the room of its first.",
-                    "MessageProgramTest", Fact.CLAIMS_TRUNCATE),
-            new Quirk("rxd-many-messages", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "A message longer than what is left of a receive of many messages is written beyond its end.",
-                    "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-            new Quirk("rxd-reads", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
-            new Quirk("rxd-lengths", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "The remaining length of an operation is cut to 32 bits: where exactly 4 GiB remain, it sends empty"
-                            + " packets for ever.",
-                    "QuirksTest", Fact.LENGTHS_HAVE_32_BITS),
-            // 1ab44bfad (2.5) mended fetches. Main still loses atomic operations that are posted when no entry is free
-            // (rxd_generic_atomic and rxd_atomic_inject return 0), and handles no packet of a peer behind one with a
-            // wrong key (rxd_rx_atomic_fetch, rxd_rma_rx_entry_init).
-            new Quirk("rxd-atomics", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "Injects and other atomic operations may be lost, a wrong key stops all later operations, and up to"
-                            + " 2.4 a fetch as the first atomic operation with a peer is wrong or ends the process.",
-                    "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
-            new Quirk("rxd-counters", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table"
-                            + " that providers share.",
-                    "CounterTest", Fact.SPOILS_COUNTER_WAIT),
-            new Quirk("rxd-addresses", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "An endpoint has its port from the start, and fi_av_lookup does not find the first address.",
-                    "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.LOOKUP_INEXACT),
-            // no write of a completion has a source
-            new Quirk("rxd-sources", provider -> provider.hasLayer("ofi_rxd"), VersionRange.from(1, 15),
-                    "The source of a completion is 0, whoever has sent the message.", "UnknownSourceTest",
-                    Fact.SOURCES_MISSING));
+    private static final Predicate<Provider> SOCKETS = provider -> provider.is("sockets");
+    private static final Predicate<Provider> SM2 = provider -> provider.is("sm2");
+    private static final Predicate<Provider> RXD = provider -> provider.hasLayer("ofi_rxd");
+    /** The software providers that open counters, but for sockets. */
+    private static final Predicate<Provider> COUNTING = provider -> provider.hasCore("shm", "tcp", "net", "udp",
+            "verbs", "sm2");
+    /** The providers that use the code of shm's peers. */
+    private static final Predicate<Provider> SHARING = provider -> provider.hasCore("shm", "sm2", "efa");
+
+    private static final Quirk SOCKETS_PLACES = new Quirk("sockets-places", SOCKETS, from(1, 15), """
+            A domain works on 128 operations at a time, and does not take back the places of those that are under \
+            way when their endpoint is closed.""", "ConcurrentCloseTest", Fact.DRAIN_BEFORE_CLOSE);
+
+    private static final Quirk SOCKETS_SHUTDOWN = new Quirk("sockets-shutdown", SOCKETS, from(1, 15), """
+            fi_shutdown leaves the number of a closed file, which fi_close closes again.""", "ConnectionTest",
+            Fact.SHUTDOWN_CLOSES);
+
+    /** What these share never looks at the events of a counter; no other software provider opens one. */
+    private static final Quirk UTIL_COUNTERS = new Quirk("util-counters", COUNTING, from(1, 15), """
+            A counter of bytes (FI_CNTR_EVENTS_BYTES) counts operations.""", "RareCallsTest", Fact.BYTES_UNCOUNTED);
+
+    /** 1.19.0 brought it, 9a969ad03 (1.20.0) mended it. efa is by its source: it uses the same code. */
+    private static final Quirk UTIL_ERROR_ENTRIES = new Quirk("util-error-entries", SHARING, from(1, 19).to(1, 19), """
+            The error entry of a receive that is canceled, or whose endpoint is closed, is not zeroed: data of an \
+            error are copied from anywhere if there is room for them.""", "CanceledReceiveTest", Fact.ERROR_DATA_UNSET);
+
+    private static final Quirk SOCKETS_COUNTERS = new Quirk("sockets-counters", SOCKETS, from(1, 15), """
+            fi_cntr_wait is in a table of the provider's own.""", "CounterTest", Fact.OWN_COUNTER_TABLE);
+
+    private static final Quirk SOCKETS_SYMMETRIC = new Quirk("sockets-symmetric", SOCKETS, from(1, 15), """
+            fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it \
+            refused.""", "AddressVectorTest", Fact.SYMMETRIC_HAS_ONE_PLACE);
+
+    /** In sm2's first release, and in today's main. */
+    private static final Quirk SM2_OPTIONS = new Quirk("sm2-options", SM2, from(1, 18), """
+            Reading or setting FI_OPT_MIN_MULTI_RECV of an endpoint that is not enabled ends the process.""", "Sm2Test",
+            Fact.OPTIONS_NEED_ENABLE, Fact.RECEIVE_OPTIONS_NEED_ENABLE);
+
+    /** In 1.19.0, and in today's main. */
+    private static final Quirk SM2_UNTAKEN_MESSAGES = new Quirk("sm2-untaken-messages", SM2, from(1, 19), """
+            A message that is discarded, or that waits when its endpoint is closed, has the provider wait for a lock \
+            that it holds.""", "UntakenMessagesTest", Fact.UNTAKEN_MESSAGES_BREAK_CLOSE, Fact.DISCARDS_HANG);
+
+    /** bf66b48c1 (1.17.0) mended it. */
+    private static final Quirk SOCKETS_REMOVALS = new Quirk("sockets-removals", SOCKETS, from(1, 15).to(1, 16), """
+            fi_av_remove of a peer to which a connection is being made ends the process. The peer stays in the \
+            provider's vector until that is closed.""", "ModelTest") {
+        @Override
+        protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) { return 0; }
+    };
+
+    /** 3ade989f9 brought it. */
+    private static final Quirk SOCKETS_UNCONNECTED = new Quirk("sockets-unconnected-peers", SOCKETS, from(2, 5), """
+            fi_av_remove returns an error for a peer that no connection was made to, and removes it all the same.""",
+            "AddressVectorTest") {
+        @Override
+        protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
+            int status = removal.getAsInt();
+            return status == -Errno.EINVAL ? 0 : status;
+        }
+    };
+
+    private static final Quirk SOCKETS_MESSAGE_DATA = new Quirk("sockets-message-data", SOCKETS, from(1, 15), """
+            A message with completion data that came before its receive may be reported without FI_REMOTE_CQ_DATA, \
+            but with the data.""", "MessagesTest", Fact.MESSAGE_DATA_UNFLAGGED);
+
+    private static final Quirk SOCKETS_SHARED_RECEIVES = new Quirk("sockets-shared-receives", SOCKETS, from(1, 15), """
+            A receive of a shared context that is canceled gives no completion, and a look for a message there ends \
+            the process.""", "SharedContextTest", Fact.SHARED_RECEIVES_END_SILENTLY, Fact.SHARED_LOOKS_CRASH);
+
+    private static final Quirk SOCKETS_SCALABLE = new Quirk("sockets-scalable-endpoints", SOCKETS, from(1, 15), """
+            A scalable endpoint visits contexts of it that were closed: when it is enabled and, with manual \
+            progress, in every poll.""", "ScalableEndpointTest", Fact.CLOSED_CONTEXTS_ARE_VISITED);
+
+    private static final Quirk SOCKETS_DEFERRED_WORK = new Quirk("sockets-deferred-work", SOCKETS, from(1, 15), """
+            Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work \
+            starts inside the locks of what caused it; some remote segments of atomic operations are lost.""",
+            "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS,
+            Fact.DEFERRED_ATOMICS_LOSE_TARGETS);
+
+    private static final Quirk RXD_MESSAGES = new Quirk("rxd-messages", RXD, from(1, 15), """
+            A message that is sent with FI_INJECT never completes, and neither does one that is discarded.""",
+            "MessagesTest", Fact.INJECTED_MESSAGES_HANG, Fact.DISCARDED_SENDS_HANG);
+
+    private static final Quirk RXD_CLAIMS = new Quirk("rxd-claims", RXD, from(1, 15), """
+            A claimed message of several packets is received with the room of its first.""", "MessageProgramTest",
+            Fact.CLAIMS_TRUNCATE);
+
+    private static final Quirk RXD_MANY_MESSAGES = new Quirk("rxd-many-messages", RXD, from(1, 15), """
+            A message longer than what is left of a receive of many messages is written beyond its end.""",
+            "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE);
+
+    private static final Quirk RXD_READS = new Quirk("rxd-reads", RXD, from(1, 15), """
+            A read of no bytes never completes.""", "RmaCallsTest", Fact.EMPTY_READS_HANG);
+
+    private static final Quirk RXD_LENGTHS = new Quirk("rxd-lengths", RXD, from(1, 15), """
+            The remaining length of an operation is cut to 32 bits: where exactly 4 GiB remain, it sends empty \
+            packets for ever.""", "QuirksTest", Fact.LENGTHS_HAVE_32_BITS);
+
+    /**
+     * 1ab44bfad (2.5) mended fetches. Main still loses atomic operations that are posted when no entry is free
+     * (rxd_generic_atomic and rxd_atomic_inject return 0), and handles no packet of a peer behind one with a wrong key
+     * (rxd_rx_atomic_fetch, rxd_rma_rx_entry_init).
+     */
+    private static final Quirk RXD_ATOMICS = new Quirk("rxd-atomics", RXD, from(1, 15), """
+            Injects and other atomic operations may be lost, a wrong key stops all later operations, and up to 2.4 a \
+            fetch as the first atomic operation with a peer is wrong or ends the process.""", "AtomicsRefusedTest",
+            Fact.ATOMICS_BREAK);
+
+    private static final Quirk RXD_COUNTERS = new Quirk("rxd-counters", RXD, from(1, 15), """
+            Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table that \
+            providers share.""", "CounterTest", Fact.SPOILS_COUNTER_WAIT);
+
+    private static final Quirk RXD_ADDRESSES = new Quirk("rxd-addresses", RXD, from(1, 15), """
+            An endpoint has its port from the start, and fi_av_lookup does not find the first address.""",
+            "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.LOOKUP_INEXACT);
+
+    /** No write of a completion has a source. */
+    private static final Quirk RXD_SOURCES = new Quirk("rxd-sources", RXD, from(1, 15), """
+            The source of a completion is 0, whoever has sent the message.""", "UnknownSourceTest",
+            Fact.SOURCES_MISSING);
+
+    static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), SOCKETS_PLACES, SOCKETS_SHUTDOWN,
+            UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC, SM2_OPTIONS, SM2_UNTAKEN_MESSAGES,
+            SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA, SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE,
+            SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS, RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS,
+            RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
 
     private OtherQuirks() {}
 }

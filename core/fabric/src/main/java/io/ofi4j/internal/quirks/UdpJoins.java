@@ -20,6 +20,9 @@ import java.util.List;
  * that fails, and the endpoint stays open with the group. From 1.15 to today's main no commit has changed it.
  */
 final class UdpJoins extends Quirk {
+    private static final String UPSTREAM = """
+            A group that could not be joined, or whose endpoint only sends, cannot be closed, and neither can its \
+            endpoint.""";
     private static final String NAME = "udp";
     private static final Path LIMIT = Path.of("/proc/sys/net/ipv4/igmp_max_memberships");
     private static final int LIMIT_ROOM = 64;
@@ -28,10 +31,8 @@ final class UdpJoins extends Quirk {
     private static final int HOST_END = 8;
 
     UdpJoins() {
-        super("udp-joins", provider -> provider.is(NAME), VersionRange.from(1, 15),
-                "A group that could not be joined, or whose endpoint only sends, cannot be closed, and neither can its"
-                        + " endpoint.",
-                "MulticastTest", Fact.SENDERS_GROUPS_STAY);
+        super("udp-joins", provider -> provider.is(NAME), VersionRange.from(1, 15), UPSTREAM, "MulticastTest",
+                Fact.SENDERS_GROUPS_STAY);
     }
 
     @Override

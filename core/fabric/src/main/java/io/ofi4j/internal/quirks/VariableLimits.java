@@ -12,6 +12,8 @@ import java.util.function.Predicate;
  * provider.
  */
 final class VariableLimits extends Quirk {
+    private static final String UPSTREAM = """
+            Some values of environment variables end the process or stop all traffic.""";
     /** 1.17 and 2.1 were tried. */
     private static final VersionRange TRIED = VersionRange.from(1, 15).guess();
     private static final long ANY = Long.MIN_VALUE;
@@ -90,7 +92,7 @@ final class VariableLimits extends Quirk {
 
     VariableLimits() {
         super("variable-limits", provider -> LIMITS.stream().anyMatch(limit -> limit.providers.test(provider)), TRIED,
-                "Some values of environment variables end the process or stop all traffic.", "VariableLimitsTest");
+                UPSTREAM, "VariableLimitsTest");
     }
 
     @Override

@@ -24,6 +24,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * an endpoint. Flow-control messages for closed endpoints are dropped.
  */
 final class DepartedPeers extends CoreProviderPatch {
+    private static final String UPSTREAM = """
+            Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then \
+            posts receives to it, and adds credits to it; the process ends.""";
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
     /** {@code struct ofi_ops_flow_ctrl}: its size, and four functions, of which this is the third. */
     private static final long FLOW_CONTROL_SIZE = 40;
@@ -54,9 +57,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 1);
 
     DepartedPeers() {
-        super("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"), VERSIONS,
-                "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then"
-                        + " posts receives to it, and adds credits to it; the process ends.",
+        super("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"), VERSIONS, UPSTREAM,
                 "DepartedPeerTest");
     }
 

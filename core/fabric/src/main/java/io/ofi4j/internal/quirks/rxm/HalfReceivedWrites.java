@@ -24,6 +24,10 @@ import java.lang.invoke.MethodHandles;
  * queues. The context is that of a receive that was never posted, which {@code ofi_rxm} discards without an error.
  */
 final class HalfReceivedWrites extends CoreProviderPatch {
+    private static final String UPSTREAM = """
+            Where a connection ends before all bytes of a write with completion data have come, the provider below \
+            reports a failed operation without a context; ofi_rxm looks into the context of every one, and the \
+            process ends.""";
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle CALL = Functions.handle(READERR);
     /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
@@ -52,11 +56,7 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     private static final VersionRange VERSIONS = VersionRange.from(1, 15).to(2, 6);
 
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), VERSIONS,
-                "Where a connection ends before all bytes of a write with completion data have come, the provider"
-                        + " below reports a"
-                        + " failed operation without a context; ofi_rxm looks into the context of every one, and the"
-                        + " process ends.",
+        super("rxm-half-received-writes", provider -> provider.hasCore("tcp", "net"), VERSIONS, UPSTREAM,
                 "PeerSurvivalTest");
     }
 

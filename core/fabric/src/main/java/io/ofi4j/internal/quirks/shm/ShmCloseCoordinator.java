@@ -29,6 +29,9 @@ import java.util.function.Supplier;
  * belongs to another thread, the provider closes the endpoint later: when the vectors that know it are closed.
  */
 final class ShmCloseCoordinator extends Quirk {
+    private static final String UPSTREAM = """
+            Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a neighbour \
+            that still has a command or an address of it ends the process.""";
     private static final long DRAIN_TIMEOUT_NANOS = 200_000_000;
     private static final int MIN_ROUNDS = 8;
 
@@ -52,9 +55,7 @@ final class ShmCloseCoordinator extends Quirk {
     private record DeferredClose(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
     ShmCloseCoordinator() {
-        super("shm-neighbours", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a"
-                        + " neighbour that still has a command or an address of it ends the process.",
+        super("shm-neighbours", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM,
                 "ShmCloseCoordinatorTest");
     }
 

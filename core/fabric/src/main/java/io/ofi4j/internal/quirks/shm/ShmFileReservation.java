@@ -27,6 +27,9 @@ import java.util.function.Supplier;
  * pages; it does not know what the provider keeps in the file.
  */
 final class ShmFileReservation extends Quirk {
+    private static final String UPSTREAM = """
+            An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel ends \
+            the process (SIGBUS). A file that a killed process has left keeps its room, and may keep its name.""";
     /** {@code false} reserves nothing: less of /dev/shm is used, and the process ends where it becomes full. */
     private static final boolean RESERVES = !"false".equals(System.getProperty("io.ofi4j.shm.reserve"));
     /** An endpoint's file, with the provider's default number of receives. */
@@ -43,11 +46,7 @@ final class ShmFileReservation extends Quirk {
     private record Sizes(long transmit, long receive) {}
 
     ShmFileReservation() {
-        super("shm-room", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel"
-                        + " ends the process (SIGBUS). A file that a killed process has left keeps its room, and may"
-                        + " keep its name.",
-                "ShmFileReservationTest");
+        super("shm-room", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM, "ShmFileReservationTest");
     }
 
     /**

@@ -25,6 +25,9 @@ import java.util.function.Supplier;
  * may still be in a call on an endpoint, so closing is not safe then. From then on no endpoint is enabled.
  */
 final class ShmFiles extends Quirk {
+    private static final String UPSTREAM = """
+            Each endpoint has a file of 16 MB in /dev/shm, which stays when the process exits without closing the \
+            endpoint.""";
     static final Path DIRECTORY = Path.of("/dev/shm");
 
     private static final int ENABLE_TIMEOUT_SECONDS = 3;
@@ -39,10 +42,7 @@ final class ShmFiles extends Quirk {
     private volatile boolean exiting;
 
     ShmFiles() {
-        super("shm-files", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "Each endpoint has a file of 16 MB in /dev/shm, which stays when the process exits without closing the"
-                        + " endpoint.",
-                "JvmSurvivalTest");
+        super("shm-files", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM, "JvmSurvivalTest");
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.ofi4j.internal.quirks.shm;
 
+import static io.ofi4j.info.VersionRange.from;
+
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
@@ -24,16 +26,18 @@ import java.util.regex.Pattern;
  * then map the peer anew, which ends this process if the peer has ended meanwhile.
  */
 final class ShmNames extends Quirk {
+    private static final String UPSTREAM = """
+            The list of this process's endpoints keeps the names of those that are closed, with the address of their \
+            unmapped memory; an endpoint that has the name of a closed one is looked for there.""";
     private static final Pattern MADE = Pattern.compile("fi_shm://\\d+:\\d+:\\d+\0?");
     private static final String HERE = "fi_shm://" + ProcessHandle.current().pid() + ":";
     /**
      * Makes the provider map a peer of this process like one of another process. Takes precedence over shm-names, which
      * leaves these names without a slash. 488dc58b5 made it necessary.
      */
-    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), VersionRange.from(2, 5),
-            "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled:"
-                    + " what it sends back leads into nowhere.",
-            "ShmNamesTest") {
+    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), from(2, 5), """
+            A peer found in the list of this process's endpoints is not made known to the endpoints that are \
+            enabled: what it sends back leads into nowhere.""", "ShmNamesTest") {
         @Override
         protected byte[] nativeAddress(EndpointAddress address) {
             return isMadeHere(address) ? slashed(address) : null; // chosen names have one anyway
@@ -44,10 +48,9 @@ final class ShmNames extends Quirk {
      * Refuses a chosen name that an endpoint of this process had before. The read of the peer's memory is in the source
      * of 1.20.2, not in that of 1.19.1; 2.0.0 maps a peer later, and does not read there.
      */
-    static final Quirk USED = new Quirk("shm-used-names", provider -> provider.is("shm"),
-            VersionRange.from(1, 20).to(1, 22),
-            "The provider reads the memory of a peer that is inserted, or that has sent something. Under a name that"
-                    + " was used in this process before, it finds that of the closed endpoint, and the process ends.",
+    static final Quirk USED = new Quirk("shm-used-names", provider -> provider.is("shm"), from(1, 20).to(1, 22), """
+            The provider reads the memory of a peer that is inserted, or that has sent something. Under a name that \
+            was used in this process before, it finds that of the closed endpoint, and the process ends.""",
             "ShmNamesTest") {
         private final Set<EndpointAddress> used = ConcurrentHashMap.newKeySet();
 
@@ -87,8 +90,8 @@ final class ShmNames extends Quirk {
      * Gives an endpoint another name if the file of the name that the provider has made is in use. A name that the
      * program chose stays.
      */
-    static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
-            "A name is made of the number of the process, which a process of another container may have, too.",
+    static final Quirk TAKEN = new Quirk("shm-taken-names", provider -> provider.is("shm"), from(1, 15), """
+            A name is made of the number of the process, which a process of another container may have, too.""",
             "ShmNamesTest") {
         private final SecureRandom random = new SecureRandom();
 
@@ -109,11 +112,7 @@ final class ShmNames extends Quirk {
     private final Set<EndpointAddress> lookAlikes = ConcurrentHashMap.newKeySet();
 
     ShmNames() {
-        super("shm-names", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "The list of this process's endpoints keeps the names of those that are closed, with the address of"
-                        + " their unmapped"
-                        + " memory; an endpoint that has the name of a closed one is looked for there.",
-                "ShmNamesTest");
+        super("shm-names", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM, "ShmNamesTest");
     }
 
     @Override

@@ -11,6 +11,10 @@ import java.util.function.IntSupplier;
 
 /** Ensures that no slot of an shm address vector is assigned twice while endpoints are bound to the vector. */
 final class ShmPeerSlots extends Quirk {
+    private static final String UPSTREAM = """
+            A vector has 256 places, which it gives out in turn. An endpoint keeps what it has agreed on with the \
+            peer at a place; the next peer there is taken for that one, and the first operation to it ends the \
+            process.""";
     /** The slot that was assigned last is not assigned again at once. 607be0b80 mended that in 2.0. */
     static final Quirk LAST_SLOT = new Quirk("shm-last-place", provider -> provider.is("shm"),
             VersionRange.from(1, 15).to(1, 22),
@@ -37,12 +41,7 @@ final class ShmPeerSlots extends Quirk {
     private final ShmCloseCoordinator coordinator;
 
     ShmPeerSlots(ShmCloseCoordinator coordinator) {
-        super("shm-places", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "A vector has 256 places, which it gives out in turn. An endpoint keeps what it has agreed on with the"
-                        + " peer at a"
-                        + " place; the next peer there is taken for that one, and the first operation to it ends the"
-                        + " process.",
-                "ShmPeerSlotsTest");
+        super("shm-places", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM, "ShmPeerSlotsTest");
         this.coordinator = coordinator;
     }
 

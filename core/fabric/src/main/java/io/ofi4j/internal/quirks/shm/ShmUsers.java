@@ -15,15 +15,15 @@ import java.nio.file.Path;
  * admits others are not refused.
  */
 final class ShmUsers extends Quirk {
+    private static final String UPSTREAM = """
+            A target opens the file of each peer that writes to it. If it may not, the target's process ends on 1.x, \
+            and on 2.x the peer's posts never find room.""";
     private static final int ROOT = 0;
     /** The permissions of group and others to read and write. */
     private static final int OTHERS = 0066;
 
     ShmUsers() {
-        super("shm-users", provider -> provider.is("shm"), VersionRange.from(1, 15),
-                "A target opens the file of each peer that writes to it. If it may not, the target's process ends on"
-                        + " 1.x, and on 2.x the peer's posts never find room.",
-                "ShmUsersTest");
+        super("shm-users", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM, "ShmUsersTest");
     }
 
     @Override

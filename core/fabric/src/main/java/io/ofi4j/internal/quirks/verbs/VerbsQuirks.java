@@ -1,9 +1,13 @@
 package io.ofi4j.internal.quirks.verbs;
 
+import static io.ofi4j.info.VersionRange.from;
+
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** The quirks of {@code verbs}, mostly of its connected endpoints. */
 public final class VerbsQuirks {
@@ -17,40 +21,50 @@ public final class VerbsQuirks {
      */
     private static final VersionRange OPEN = VersionRange.from(1, 15).guess();
 
+    /** Also with another provider layered on it. */
+    private static final Predicate<Provider> VERBS = provider -> provider.hasCore("verbs");
+    private static final Predicate<Provider> BELOW_RXM = VERBS.and(provider -> provider.hasLayer("ofi_rxm"));
+    private static final Predicate<Provider> CONNECTED_VERBS = VERBS.and(Provider::isConnected);
+    private static final Predicate<Provider> SIW = VERBS.and(provider -> provider.vendor().equals(SOFT_IWARP));
+    /** With nothing layered on it. */
+    private static final Predicate<Provider> CONNECTED = CONNECTED_VERBS.and(provider -> provider.is("verbs"));
+    private static final Predicate<Provider> CONNECTED_SIW = CONNECTED.and(SIW);
+
+    private static final Quirk CONNECTIONS = new Quirk("verbs-connections", CONNECTED_VERBS, OPEN, """
+            An endpoint is opened for one destination; a peer's write with data takes a receive away; the end of a \
+            connection that is not answered reaches the peer after half a minute.""", "VerbsTest", Fact.ONE_DESTINATION,
+            Fact.DATA_TAKES_RECEIVES, Fact.SHUTDOWN_NEEDS_ANSWER);
+
+    private static final Quirk ADAPTER = new Quirk("verbs-adapter", VERBS, OPEN, """
+            The adapter does not touch what is no longer registered; fi_setname leaves an event queue with freed \
+            memory.""", "VerbsTest", Fact.CLOSED_REGIONS_ARE_UNTOUCHED, Fact.FIXED_ADDRESSES);
+
+    private static final Quirk SIW_READS = new Quirk("siw-reads", SIW, OPEN, """
+            A read into several local segments fills the first one only, and completes.""", "VerbsTest",
+            Fact.READS_FILL_ONE_SEGMENT);
+
+    /** 2fc74da2e (2.2) mended sums and swaps. */
+    private static final Quirk ATOMICS = new Quirk("verbs-atomics", CONNECTED, from(1, 15).to(2, 1), """
+            A sum adds the address of its operand, and CSWAP swaps the addresses of operand and comparand; a float \
+            takes its neighbour with it.""", "AtomicsRefusedTest", Fact.ATOMICS_ONLY_COPY);
+
+    /** Main has it, and verbs_ep.c of 2.2 is main's. */
+    private static final Quirk FLOATS = new Quirk("verbs-floats", CONNECTED, from(2, 2), """
+            The operations of FLOAT and DOUBLE are those of 64-bit integers: a sum adds the bits, and a float takes \
+            its neighbour with it.""", "AtomicsRefusedTest", Fact.ATOMICS_OF_FLOATS_BREAK);
+
+    private static final Quirk SIW_ATOMICS = new Quirk("siw-atomics", CONNECTED_SIW, OPEN, """
+            libfabric says that there are atomic operations, which the device lacks.""", "AtomicsRefusedTest",
+            Fact.ATOMICS_BREAK);
+
+    /** A guess as above; 697688386 (after 2.6) reads what a peer has sent before it closes the endpoint. */
+    private static final Quirk PROGRESS = new Quirk("verbs-rxm-progress", BELOW_RXM, from(1, 15).to(2, 6).guess(), """
+            With automatic data progress the provider's thread ends the process when a peer goes away.""", "VerbsTest",
+            Fact.AUTOMATIC_PROGRESS_CRASHES);
+
     /** All of them. */
-    public static final List<Quirk> ALL = List.of(new Quirk("verbs-connections",
-            provider -> provider.hasCore("verbs") && provider.isConnected(), OPEN,
-            "An endpoint is opened for one destination; a peer's write with data takes a receive away; the end of a"
-                    + " connection that is not answered reaches the peer after half a minute.",
-            "VerbsTest", Fact.ONE_DESTINATION, Fact.DATA_TAKES_RECEIVES, Fact.SHUTDOWN_NEEDS_ANSWER),
-            new Quirk("verbs-adapter", provider -> provider.hasCore("verbs"), OPEN,
-                    "The adapter does not touch what is no longer registered; fi_setname leaves an event queue with"
-                            + " freed memory.",
-                    "VerbsTest", Fact.CLOSED_REGIONS_ARE_UNTOUCHED, Fact.FIXED_ADDRESSES),
-            new Quirk("siw-reads", provider -> provider.hasCore("verbs") && provider.vendor().equals(SOFT_IWARP), OPEN,
-                    "A read into several local segments fills the first one only, and completes.", "VerbsTest",
-                    Fact.READS_FILL_ONE_SEGMENT),
-            // 2fc74da2e (2.2) mended sums and swaps
-            new Quirk("verbs-atomics", provider -> provider.is("verbs") && provider.isConnected(),
-                    VersionRange.from(1, 15).to(2, 1),
-                    "A sum adds the address of its operand, and CSWAP swaps the addresses of operand and comparand; a"
-                            + " float takes its neighbour with it.",
-                    "AtomicsRefusedTest", Fact.ATOMICS_ONLY_COPY),
-            // main has it, and verbs_ep.c of 2.2 is main's
-            new Quirk("verbs-floats", provider -> provider.is("verbs") && provider.isConnected(),
-                    VersionRange.from(2, 2),
-                    "The operations of FLOAT and DOUBLE are those of 64-bit integers: a sum adds the bits, and a float"
-                            + " takes its neighbour with it.",
-                    "AtomicsRefusedTest", Fact.ATOMICS_OF_FLOATS_BREAK),
-            new Quirk("siw-atomics",
-                    provider -> provider.is("verbs") && provider.isConnected() && provider.vendor().equals(SOFT_IWARP),
-                    OPEN, "libfabric says that there are atomic operations, which the device lacks.",
-                    "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
-            // a guess as above; 697688386 (after 2.6) reads what a peer has sent before it closes the endpoint
-            new Quirk("verbs-rxm-progress", provider -> provider.hasCore("verbs") && provider.hasLayer("ofi_rxm"),
-                    VersionRange.from(1, 15).to(2, 6).guess(),
-                    "With automatic data progress the provider's thread ends the process when a peer goes away.",
-                    "VerbsTest", Fact.AUTOMATIC_PROGRESS_CRASHES));
+    public static final List<Quirk> ALL = List.of(CONNECTIONS, ADAPTER, SIW_READS, ATOMICS, FLOATS, SIW_ATOMICS,
+            PROGRESS);
 
     private VerbsQuirks() {}
 }
