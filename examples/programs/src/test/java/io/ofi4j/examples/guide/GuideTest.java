@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class GuideTest {
     private static final Path GUIDES = Path.of("../../core/guide");
     private static final Path SOURCES = Path.of("src/main/java/io/ofi4j/examples/guide");
+    private static final Path TESTS = Path.of("src/test/java/io/ofi4j/examples/guide");
     private static final String FENCE = "```java\n";
     private static final List<String> NATIVE_ACCESS = List
             .of("--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.bindings.verbs,io.ofi4j.examples");
@@ -34,7 +35,8 @@ class GuideTest {
     private record Guide(String document, Class<?> program) {
         /** {@return the program as the guide prints it: without package and imports} */
         String source() throws IOException {
-            String whole = Files.readString(SOURCES.resolve(program.getSimpleName() + ".java"));
+            Path folder = program.getSimpleName().endsWith("Test") ? TESTS : SOURCES;
+            String whole = Files.readString(folder.resolve(program.getSimpleName() + ".java"));
             return whole.substring(whole.indexOf("/** "));
         }
 
@@ -62,7 +64,8 @@ class GuideTest {
                 new Guide("CONNECTIONS.md", OverAConnection.class), new Guide("DURABLE.md", SavedWrites.class),
                 new Guide("JOBS.md", RingOfRanks.class), new Guide("VERBS.md", BoundWindow.class),
                 new Guide("TUNING.md", PipelinedReads.class), new Guide("DEFERRED-WORK.md", WritesInARow.class),
-                new Guide("DEVICE-MEMORY.md", GpuMemory.class));
+                new Guide("DEVICE-MEMORY.md", GpuMemory.class), new Guide("TESTING.md", EchoTest.class),
+                new Guide("C-PEER.md", WritesToC.class));
     }
 
     @ParameterizedTest(name = "{0}")
