@@ -100,7 +100,7 @@ public final class FlightEvents {
 
     @Registered
     @Category("ofi4j")
-    @Name("io.ofi4j.errors.FabricException")
+    @Name("io.ofi4j.FabricException")
     @Label("Fabric Exception")
     public static final class CallFailed extends Event {
         @Label("Operation")
