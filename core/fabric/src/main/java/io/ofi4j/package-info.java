@@ -36,7 +36,8 @@
  * <p><b>Life cycle.</b> Every opened object is {@link AutoCloseable}; closing it again has no effect. Close children
  * and bound objects first: closing an object with open ones throws {@link IllegalStateException}, which names them. A
  * {@link io.ofi4j.Scope} closes everything that was opened in it, in that order. Use after close throws
- * {@link IllegalStateException}. If {@code close} throws {@link io.ofi4j.errors.FabricException}, the object counts as closed.
+ * {@link IllegalStateException}. If {@code close} throws {@link io.ofi4j.errors.FabricException}, the object counts as
+ * closed.
  *
  * <p><b>Threads.</b> The domain's {@link io.ofi4j.info.ThreadingModel} decides. With {@code SAFE}, any thread may call
  * anything. With {@code DOMAIN}, only the thread that opened the domain may. With {@code COMPLETION}, only the thread

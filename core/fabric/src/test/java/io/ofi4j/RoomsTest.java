@@ -31,7 +31,8 @@ import org.junit.jupiter.api.Test;
 class RoomsTest {
     private static final String API = "io.ofi4j";
     private static final String INTERNAL = API + ".internal.";
-    private static final String QUIRKS = INTERNAL + "quirks..";
+    private static final String QUIRKS_ROOT = INTERNAL + "quirks";
+    private static final String QUIRKS = QUIRKS_ROOT + "..";
     private static final String FFI = INTERNAL + "ffi";
     private static final String OS = INTERNAL + "os";
     /** From the bottom to the top: a room uses those before it. */
@@ -61,6 +62,25 @@ class RoomsTest {
                     : rooms.whereLayer(room).mayOnlyBeAccessedByLayers(above);
         }
         rooms.ensureAllClassesAreContainedInArchitecture().check(classes);
+    }
+
+    /** Also those that javadoc alone needs, which the classes do not show. */
+    @Test
+    void noImportNamesARoomAbove() throws IOException {
+        Pattern imported = Pattern.compile("import (?:static )?(" + API + "(?:\\.[a-z]\\w*)*)\\.[A-Z].*;");
+        Set<String> found = new TreeSet<>();
+        for (Map.Entry<Path, List<String>> source : allSources().entrySet()) {
+            int room = roomOf(source.getKey().getParent().toString().replaceFirst(".*/java/", "").replace('/', '.'));
+            source.getValue().stream().map(imported::matcher)
+                    .filter(line -> line.matches() && roomOf(line.group(1)) > room)
+                    .forEach(line -> found.add(source.getKey() + ": " + line.group()));
+        }
+        assertThat(found).isEmpty();
+    }
+
+    /** The number of a package's room; -1 if it is in none, as the bindings. */
+    private static int roomOf(String name) {
+        return ROOMS.indexOf(name.startsWith(QUIRKS_ROOT) ? QUIRKS : name);
     }
 
     @Test
@@ -121,10 +141,16 @@ class RoomsTest {
 
     /** The lines of the sources, without those of the quirks. */
     private static Map<Path, List<String>> sources() throws IOException {
+        Map<Path, List<String>> sources = allSources();
+        sources.keySet().removeIf(file -> file.toString().contains("/quirks/"));
+        return sources;
+    }
+
+    private static Map<Path, List<String>> allSources() throws IOException {
         Map<Path, List<String>> sources = new TreeMap<>();
         try (Stream<Path> files = Files.walk(Path.of("../fabric/src/main/java"))) {
             for (Path file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
-                if (!file.toString().contains("/quirks/")) { sources.put(file, Files.readAllLines(file)); }
+                sources.put(file, Files.readAllLines(file));
             }
         }
         return sources;

@@ -1,7 +1,5 @@
 package io.ofi4j.info;
 
-import io.ofi4j.AddressVector;
-import io.ofi4j.Endpoint;
 import java.util.Set;
 
 /** What an endpoint can do; the capability bits of fi_getinfo(3). */
@@ -14,7 +12,7 @@ public enum Capability {
     TAGGED(3),
     /** Atomic operations on a peer's memory. */
     ATOMIC(4),
-    /** Multicast groups: {@link Endpoint#joinMulticast}. */
+    /** Multicast groups: {@link io.ofi4j.Endpoint#joinMulticast}. */
     MULTICAST(5),
     /** Collective operations. */
     COLLECTIVE(6),
@@ -36,7 +34,9 @@ public enum Capability {
     TRIGGER(20),
     /** Operations that wait for earlier ones to the same peer. */
     FENCE(21),
-    /** Address vectors whose entries carry a number chosen by the application: {@link AddressVector#userId}. */
+    /**
+     * Address vectors whose entries carry a number chosen by the application: {@link io.ofi4j.AddressVector#userId}.
+     */
     AV_USER_ID(41),
     /** Serving as a peer provider. */
     PEER(43),

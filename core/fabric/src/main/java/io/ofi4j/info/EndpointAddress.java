@@ -1,6 +1,5 @@
 package io.ofi4j.info;
 
-import io.ofi4j.AddressVector;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -16,7 +15,7 @@ import java.util.zip.CRC32C;
 /**
  * The address of an endpoint, as bytes that only its provider interprets; fi_getname, fi_cm(3). It is an immutable
  * value: send the result of {@link #encode} to peers by any means, and let them insert the result of {@link #decode}
- * into their {@link AddressVector}. Two addresses are equal if their bytes are.
+ * into their {@link io.ofi4j.AddressVector}. Two addresses are equal if their bytes are.
  *
  * <p>The encoding is big-endian: the letters {@code OFIA}; the version of the encoding, 1, in 2 bytes; the length of
  * the address in 2 bytes; its format, an FI_* address format of fi_getinfo(3) or 0 if unknown, in 4 bytes; the address;

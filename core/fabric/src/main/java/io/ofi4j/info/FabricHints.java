@@ -1,7 +1,5 @@
 package io.ofi4j.info;
 
-import io.ofi4j.Libfabric;
-import io.ofi4j.PreparedRma;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -102,8 +100,8 @@ public final class FabricHints extends Changeable<FabricHints> {
 
     /**
      * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} A
-     * prepared operation such as {@link PreparedRma}, posted with {@link PreparedRma#write} or
-     * {@link PreparedRma#read}, uses its own flags instead.
+     * prepared operation such as {@link io.ofi4j.PreparedRma}, posted with {@link io.ofi4j.PreparedRma#write} or
+     * {@link io.ofi4j.PreparedRma#read}, uses its own flags instead.
      *
      * @param everyOne the flags
      * @throws IllegalArgumentException if a flag cannot be a default, see {@link OperationFlag#canBeDefault}
@@ -137,12 +135,12 @@ public final class FabricHints extends Changeable<FabricHints> {
     }
 
     /**
-     * {@return a copy that asks for the provider of this name, one of {@link Libfabric#providers}} libfabric may offer
-     * another provider on top of it: {@code tcp} with unconnected endpoints finds {@code tcp;ofi_rxm} alone before
-     * libfabric 1.18, where {@code tcp} itself has connected ones only, and since then {@code tcp} first and
-     * {@code tcp;ofi_rxm} after it. {@link FabricInfo#provider} says which one an info is of. The name
-     * {@code tcp;ofi_rxm} finds that one alone. For {@code tcp} alone, ask for {@code tcp} and choose the infos whose
-     * provider has this name.
+     * {@return a copy that asks for the provider of this name, one of {@link io.ofi4j.Libfabric#providers}} libfabric
+     * may offer another provider on top of it: {@code tcp} with unconnected endpoints finds {@code tcp;ofi_rxm} alone
+     * before libfabric 1.18, where {@code tcp} itself has connected ones only, and since then {@code tcp} first and
+     * {@code tcp;ofi_rxm} after it. {@link FabricInfo#provider} says which one an info is of. The name {@code
+     * tcp;ofi_rxm} finds that one alone. For {@code tcp} alone, ask for {@code tcp} and choose the infos whose provider
+     * has this name.
      *
      * @param name the name
      */

@@ -1,13 +1,12 @@
 package io.ofi4j.info;
 
-import io.ofi4j.Libfabric;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * One combination of a provider, a network and a device, as {@link Libfabric#info} found it; {@code struct fi_info},
- * fi_getinfo(3). It is an immutable copy that need not be closed.
+ * One combination of a provider, a network and a device, as {@link io.ofi4j.Libfabric#info} found it; {@code struct
+ * fi_info}, fi_getinfo(3). It is an immutable copy that need not be closed.
  *
  * <p>ofi4j takes only infos of its own: each method that is given another implementation throws
  * {@link IllegalArgumentException}. A program may implement it to test how it chooses among infos.
@@ -64,8 +63,8 @@ public interface FabricInfo {
      * {@return whether a completion queue can have this wait object} libfabric has no call that answers this: the
      * method opens a fabric, a domain and a queue, and closes them. Call it once, and not on the data path.
      *
-     * @throws io.ofi4j.errors.FabricException if the provider cannot open the domain, or this process has no file descriptor
-     *         or memory left
+     * @throws io.ofi4j.errors.FabricException if the provider cannot open the domain, or this process has no file
+     *        descriptor or memory left
      */
     boolean supports(WaitObject object);
 

@@ -3,9 +3,9 @@ package io.ofi4j.info;
 import java.util.Locale;
 
 /**
- * A limit of a domain or of its endpoints that {@link AttributeHints#atLeast} asks for; the fields of fi_getinfo(3) that
- * are numbers. What was granted is in {@link TransmitAttributes}, {@link ReceiveAttributes}, {@link EndpointAttributes}
- * and {@link DomainAttributes}.
+ * A limit of a domain or of its endpoints that {@link AttributeHints#atLeast} asks for; the fields of fi_getinfo(3)
+ * that are numbers. What was granted is in {@link TransmitAttributes}, {@link ReceiveAttributes}, {@link
+ * EndpointAttributes} and {@link DomainAttributes}.
  */
 public enum Limit {
     /** Operations in flight of an endpoint; {@code fi_tx_attr.size}. */

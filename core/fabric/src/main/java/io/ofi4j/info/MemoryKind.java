@@ -1,7 +1,5 @@
 package io.ofi4j.info;
 
-import io.ofi4j.MemoryRegion;
-
 /** Where the bytes of a memory region are. */
 public enum MemoryKind {
     /** In memory that ends with the process. A private mapping of a file is such memory. */
@@ -9,12 +7,13 @@ public enum MemoryKind {
     /** In a file that the machine keeps in memory, such as one of tmpfs, or in a file of an unknown kind. */
     MEMORY_FILE,
     /**
-     * In a file that is mapped into memory through the page cache; {@link MemoryRegion#force()} writes it to the disk.
+     * In a file that is mapped into memory through the page cache; {@link io.ofi4j.MemoryRegion#force()} writes it to
+     * the disk.
      */
     FILE,
     /**
      * In persistent memory: a file on a file system with DAX that is mapped with MAP_SYNC, in Java
-     * {@code ExtendedMapMode.READ_WRITE_SYNC}. {@link MemoryRegion#force()} makes its bytes durable.
+     * {@code ExtendedMapMode.READ_WRITE_SYNC}. {@link io.ofi4j.MemoryRegion#force()} makes its bytes durable.
      */
     PERSISTENT,
     /** In the memory of a device, which this process does not read or write itself. */

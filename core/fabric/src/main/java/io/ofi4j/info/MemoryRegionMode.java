@@ -1,25 +1,21 @@
 package io.ofi4j.info;
 
-import io.ofi4j.Domain;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.MemoryRegionAttributes;
-import io.ofi4j.RemoteRegion;
-import io.ofi4j.Rma;
 import java.util.Set;
 
 /**
- * What a provider demands of memory registration; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} do
- * what the handled modes demand. ofi4j never agrees to the other modes, so a provider that needs one of them is not
- * found. The modes of libfabric before 1.5 are not here: SCALABLE is the absence of all modes, and BASIC is VIRT_ADDR,
- * ALLOCATED and PROV_KEY.
+ * What a provider demands of memory registration; the mr_mode bits of fi_mr(3). {@link io.ofi4j.MemoryRegion} and
+ * {@link io.ofi4j.Rma} do what the handled modes demand. ofi4j never agrees to the other modes, so a provider that
+ * needs one of them is not found. The modes of libfabric before 1.5 are not here: SCALABLE is the absence of all modes,
+ * and BASIC is VIRT_ADDR, ALLOCATED and PROV_KEY.
  */
 public enum MemoryRegionMode {
     /** Local buffers must be registered. In ofi4j every buffer is. */
     LOCAL(1 << 2, true),
-    /** Keys are longer than 64 bits; see {@link MemoryRegion#rawKey} and {@link Domain#mapRawKey}. */
+    /** Keys are longer than 64 bits; see {@link io.ofi4j.MemoryRegion#rawKey} and {@link io.ofi4j.Domain#mapRawKey}. */
     RAW(1 << 3, true),
     /**
-     * Peers name bytes of a region by virtual address, not by offset. A {@link RemoteRegion} contains the base to use.
+     * Peers name bytes of a region by virtual address, not by offset. A {@link io.ofi4j.RemoteRegion} contains the base
+     * to use.
      */
     VIRT_ADDR(1 << 4, true),
     /** Registered memory must be backed by physical pages. */
@@ -28,17 +24,17 @@ public enum MemoryRegionMode {
     PROV_KEY(1 << 6, true),
     /**
      * The provider must be told of the pages of a region: at registration, and after changes with
-     * {@link MemoryRegion#refresh}.
+     * {@link io.ofi4j.MemoryRegion#refresh}.
      */
     MMU_NOTIFY(1 << 7, true),
     /**
      * Regions that count remote accesses are bound to a counter and enabled; see
-     * {@link MemoryRegionAttributes#countedBy}.
+     * {@link io.ofi4j.MemoryRegionAttributes#countedBy}.
      */
     RMA_EVENT(1 << 8, true),
     /** A region belongs to one endpoint, the domain's first or the named one, and is closed before it. */
     ENDPOINT(1 << 9, true),
-    /** Device memory is registered with its kind; see {@link MemoryRegionAttributes#ofDevice}. */
+    /** Device memory is registered with its kind; see {@link io.ofi4j.MemoryRegionAttributes#ofDevice}. */
     HMEM(1 << 10, true),
     /** Buffers of collectives must be registered for them. Not handled: no provider that was tried needs it. */
     COLLECTIVE(1 << 11, false);

@@ -4,10 +4,10 @@ import java.util.List;
 
 /**
  * The open domains of a process, with their queues and endpoints and what these have counted. ofi4j registers it with
- * the JVM's own MBean server when a fabric is opened, until the last one is closed, if that server runs then, as it does
- * beside a monitoring agent. {@code Libfabric.showOpenObjects} and the system property {@code io.ofi4j.jmx=true} start
- * the server; with {@code io.ofi4j.jmx=false} the bean is not registered unless a call asks for it. It needs the module
- * {@code java.management}. The command {@code ofi4j top} shows it; so does every monitoring agent.
+ * the JVM's own MBean server when a fabric is opened, until the last one is closed, if that server runs then, as it
+ * does beside a monitoring agent. {@code Libfabric.showOpenObjects} and the system property {@code io.ofi4j.jmx=true}
+ * start the server; with {@code io.ofi4j.jmx=false} the bean is not registered unless a call asks for it. It needs the
+ * module {@code java.management}. The command {@code ofi4j top} shows it; so does every monitoring agent.
  *
  * <p>Reading it enters no lock of the data path and waits for no call. Numbers may therefore be a little older than a
  * call that has just ended, and need not be of the same moment. An object keeps its identifier, and no other object of

@@ -1,19 +1,17 @@
 package io.ofi4j.info;
 
-import io.ofi4j.Endpoint;
-import io.ofi4j.PreparedRma;
 import java.util.EnumSet;
 import java.util.Set;
 
 /** How a single operation is carried out; the operation flags of fi_rma(3) and fi_endpoint(3). */
 public enum OperationFlag {
-    /** Sends completion data to the peer, set with {@link PreparedRma#data}. Writes only. */
+    /** Sends completion data to the peer, set with {@link io.ofi4j.PreparedRma#data}. Writes only. */
     REMOTE_CQ_DATA(17),
     /** More operations follow at once, so that the provider may delay its doorbell. */
     MORE(18),
     /**
-     * Requests a completion where the queue was bound with {@link Endpoint#bindSelective}; elsewhere each operation has
-     * one.
+     * Requests a completion where the queue was bound with {@link io.ofi4j.Endpoint#bindSelective}; elsewhere each
+     * operation has one.
      */
     COMPLETION(24),
     /**

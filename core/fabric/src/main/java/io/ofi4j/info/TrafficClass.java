@@ -5,8 +5,8 @@ import java.util.OptionalInt;
 
 /**
  * What the network should prefer, a hint that providers may ignore: a label of libfabric, or a code point of
- * Differentiated Services (DSCP); the FI_TC_* values of fi_domain(3). Equal classes are equal values. It is not an enum,
- * because there are 64 code points.
+ * Differentiated Services (DSCP); the FI_TC_* values of fi_domain(3). Equal classes are equal values. It is not an
+ * enum, because there are 64 code points.
  */
 public final class TrafficClass {
     private static final int FI_TC_DSCP = 0x100;

@@ -230,10 +230,11 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
         return true;
     }
 
-    /** {@return the number of a thread inside a guard: never 0, below 0 for a virtual thread, whose stack other threads cannot see} */
-    private static long number(Thread thread) {
-        return thread.isVirtual() ? -thread.threadId() : thread.threadId();
-    }
+    /**
+     * {@return the number of a thread inside a guard: never 0, below 0 for a virtual thread, whose stack other threads
+     * cannot see}
+     */
+    private static long number(Thread thread) { return thread.isVirtual() ? -thread.threadId() : thread.threadId(); }
 
     /** {@return whether the thread with this number has ended, or is in no call of this library} */
     private static boolean isOutside(long number) {
