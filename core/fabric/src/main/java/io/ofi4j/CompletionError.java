@@ -52,7 +52,7 @@ public record CompletionError(long token, boolean posted, long flags, long lengt
 
     /** {@return this error as an exception} */
     public FabricException toException() {
-        return new FabricException(toString() + "." + Remedies.ofCompletion(errno, provider), "completion", errno);
+        return new FabricException(toString() + "." + Remedies.ofCompletion(errno, provider), "fi_cq_readerr", errno);
     }
 
     @Override

@@ -5,22 +5,20 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 import io.ofi4j.info.CompletionQueueStatistics;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.BoundEndpoints;
-import io.ofi4j.internal.engine.CompletionRing;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.DataReceives;
 import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.PendingDeregistrations;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.CqErrorEntry;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.CqOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Queue;
 import java.util.function.Consumer;
 
 /**
@@ -30,13 +28,10 @@ import java.util.function.Consumer;
  */
 final class CompletionReader {
     static final int BATCH = 64;
-    /** Instead of a count: an error comes next. */
+    /** Instead of a count: {@link #error} comes next. */
     private static final int ERROR = -1;
     /** Instead of a count: one completion, already taken out of the batch. */
     private static final int SINGLE = -2;
-
-    /** Beside the flags of a completion: it is an error. */
-    private static final long FAILED = Long.MIN_VALUE;
 
     /** The batch that polls read into; tokens replace contexts in it. Concurrent polls need more batches. */
     private final CqOps first;
@@ -68,7 +63,10 @@ final class CompletionReader {
     /** For reads during other calls. */
     private final CqOps bufferBatch;
     private final CompletionRing buffered = new CompletionRing(BATCH);
-    private final Queue<CompletionError> errors = new ArrayDeque<>();
+    /** What fi_cq_readerr reads into. */
+    private final CqErrorEntry errorEntry;
+    /** An error that is resolved and not yet handed out or buffered, or null. A field, as those of {@link CqOps}. */
+    private CompletionError error;
     /**
      * Whether an endpoint was ever enabled. A queue is empty before. Reading it then would end the process where queues
      * are domains of their own, because the first enable prepares them.
@@ -95,6 +93,7 @@ final class CompletionReader {
         this.first = newBatch();
         this.batches = new CqOps[]{first};
         this.bufferBatch = newBatch();
+        this.errorEntry = new CqErrorEntry(parts.handle);
     }
 
     /** Hands at most {@code limit} completions to the handler. Returns their number. */
@@ -146,13 +145,16 @@ final class CompletionReader {
         int count = resolve(first, found);
         if (count == 0 && found > 0) { count = fetch(first, limit); }
         if (count == 0) { return 0; }
-        if (count == ERROR) { return handOutError(handler); }
+        if (count == ERROR) { return handOutError(handler, removeError()); }
         begin(first);
         handOutEntries(handler, first, count);
         return finishHandOut(count);
     }
 
-    /** Polls a queue that threads share, or that has buffered entries, errors or details. */
+    /**
+     * Polls a queue that threads share, or that has buffered entries, errors or details. It has less bytecode than
+     * HotSpot's FreqInlineSize, 325: a longer method is not inlined, and an empty poll takes 2 ns more.
+     */
     private int pollInside(CompletionHandler handler, int limit) {
         CqOps batch = null;
         int count = 0;
@@ -161,6 +163,7 @@ final class CompletionReader {
         long flags = 0;
         long length = 0;
         long data = 0;
+        CompletionError failure = null;
         try {
             boolean entered = ThreadGuard.enter(guard, unlockedThread);
             try {
@@ -183,7 +186,7 @@ final class CompletionReader {
                         count = found == -Errno.EAGAIN ? 0 : resolvePlain(batch, limit, found);
                     }
                 }
-                if (count > 0) { begin(batch); }
+                failure = begin(batch, count);
             } catch (Throwable t) { // inside the guard, so that no other thread has taken the batch
                 if (batch != null) {
                     batch.state = CqOps.BROKEN_OFF;
@@ -199,11 +202,7 @@ final class CompletionReader {
                 finishIdleRegions();
                 return 1;
             }
-            if (count == 0) {
-                if (selective) { finishIdleRegions(); }
-                return 0;
-            }
-            if (count == ERROR) { return handOutError(handler); }
+            if (count <= 0) { return handOutErrorIfAny(handler, failure); }
             handOutEntries(handler, batch, count);
             batch = null; // it may be another thread's
             return finishHandOut(count);
@@ -251,16 +250,14 @@ final class CompletionReader {
         return count;
     }
 
-    private int handOutError(CompletionHandler handler) {
-        CompletionError error;
-        StackRoom.require(); // before the error is removed
-        try (var _ = guard.enter()) {
-            error = removeError();
-        }
-        if (error == null) { // another thread took it
-            return 0;
-        }
-        handler.onError(error);
+    private int handOutErrorIfAny(CompletionHandler handler, CompletionError failure) {
+        if (failure != null) { return handOutError(handler, failure); }
+        if (selective) { finishIdleRegions(); }
+        return 0;
+    }
+
+    private int handOutError(CompletionHandler handler, CompletionError failure) {
+        handler.onError(failure);
         finishIdleRegions();
         return 1;
     }
@@ -296,16 +293,15 @@ final class CompletionReader {
     }
 
     /** The number of completions and errors that wait for a poll. */
-    int buffered() {
-        return buffered.size() + errors.size();
-    }
+    int buffered() { return buffered.size(); }
 
     /** Drops the completions that wait for a poll, and passes the errors; inside the guard. */
     void dropBuffered(Consumer<CompletionError> failures) {
         if (hasBrokenOff) { recover(); }
-        buffered.remove(buffered.size());
-        for (CompletionError error = errors.poll(); error != null; error = errors.poll()) {
-            failures.accept(error);
+        while (buffered.size() > 0) {
+            buffered.remove(buffered.completions(buffered.size()));
+            CompletionError failure = buffered.removeError();
+            if (failure != null) { failures.accept(failure); }
         }
         noteBuffered();
     }
@@ -400,14 +396,57 @@ final class CompletionReader {
         return token;
     }
 
+    /** Reads an error and resolves it. Returns {@link #ERROR}, or 0 if nobody is told of it. */
     private int fetchError(long status) {
-        bufferError(status);
-        return errors.isEmpty() ? 0 : ERROR;
+        if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", parts.handle.provider()); }
+        StackRoom.require(); // before the error is read
+        errorEntry.fi_cq_readerr(parts.readsErrorData);
+        if (errorEntry.isFetched) { resolveError(); }
+        return error == null ? 0 : ERROR;
+    }
+
+    /** Makes the record of the error that was read, and frees the slot of its operation. Goes on where it broke off. */
+    private void resolveError() {
+        long context = errorEntry.context();
+        int errno = errorEntry.errno();
+        if (contexts.isAbandoned(context)) {
+            contexts.release(context);
+            errorEntry.isFetched = false;
+            return;
+        }
+        if (dataReceives.owns(context) || dataReceives.hasDrained(context, errno)) {
+            errorEntry.isFetched = false;
+            return;
+        }
+        Long token = contexts.find(context);
+        String text = parts.endpoints.areEnabled() ? errorEntry.fi_cq_strerror() : "";
+        CompletionError resolved = new CompletionError(token == null ? CompletionHandler.NO_TOKEN : token,
+                token != null, errorEntry.flags(), errorEntry.length(), errorEntry.buffer(), errorEntry.data(),
+                errorEntry.tag(), errorEntry.overflow(), errno, errorEntry.providerErrno(), text,
+                errorEntry.errorData(), parts.handle.provider());
+        boolean receivesMore = contexts.isMultiReceive(context) && errno != Errno.ECANCELED
+                && (resolved.flags() & FabricConstants.FI_MULTI_RECV) == 0;
+        if (token != null && !receivesMore) { contexts.fail(context); }
+        error = resolved; // from the release of the slot to the end of the turn are no calls
+        errorEntry.isFetched = false;
+        failed++;
+        record(resolved);
+    }
+
+    private static void record(CompletionError failure) {
+        RECORDER.failed(failure.provider(), failure.token(), failure.errno(), failure.providerText());
+    }
+
+    /** The error that was resolved, for the one who hands it out or buffers it. */
+    private CompletionError removeError() {
+        CompletionError removed = error;
+        error = null;
+        return removed;
     }
 
     /** As {@link #fetch}, with buffered entries first. */
     private int fetchBuffered(CqOps batch, int limit) {
-        int count = Math.min(Math.min(limit, BATCH), buffered.size());
+        int count = buffered.completions(Math.min(limit, BATCH));
         for (int entry = 0; entry < count; entry++) {
             batch.tokens[entry] = buffered.field(entry, 0);
             batch.put(entry, buffered.field(entry, 1), buffered.field(entry, 2), buffered.field(entry, 3),
@@ -415,21 +454,18 @@ final class CompletionReader {
         }
         buffered.remove(count);
         batch.wanted = count; // no call before this: the entries are in one place only
+        if (count == 0 && buffered.size() > 0) {
+            StackRoom.require(); // before the error is removed
+            error = buffered.removeError();
+        }
         noteBuffered();
         if (count > 0) { return count; }
-        if (!errors.isEmpty()) { return ERROR; }
+        if (error != null) { return ERROR; }
         return isReadable ? fetch(batch, limit) : 0;
     }
 
-    /** The next error, or null if another thread took it. */
-    private CompletionError removeError() {
-        CompletionError error = errors.poll();
-        noteBuffered();
-        return error;
-    }
-
     private void noteBuffered() {
-        attention = isClosed() || !isReadable || !first.isPlain() || buffered.size() > 0 || !errors.isEmpty();
+        attention = isClosed() || !isReadable || !first.isPlain() || buffered.size() > 0;
         setFastPathOwner();
     }
 
@@ -446,49 +482,41 @@ final class CompletionReader {
         setFastPathOwner();
     }
 
+    /** Begins to hand out what was fetched, inside the guard. Returns the error if that is one, otherwise null. */
+    private CompletionError begin(CqOps batch, int count) {
+        if (count > 0) { begin(batch); }
+        return count == ERROR ? removeError() : null;
+    }
+
     private void begin(CqOps batch) {
         batch.markBusy();
         setFastPathOwner();
     }
 
-    /** Frees the slot of an operation, unless it receives further messages. Returns its token. */
+    /** Ends an operation that has succeeded, unless it receives further messages. Returns its token. */
     private long complete(long context, long flags) {
         if (contexts.isMultiReceive(context) && (flags & FabricConstants.FI_MULTI_RECV) == 0) {
             return contexts.token(context);
         }
-        if (contexts.isInFlight(context)) {
-            return (flags & FAILED) == 0 ? contexts.completePeek(context) : contexts.fail(context);
-        }
+        if (contexts.isInFlight(context)) { return contexts.completePeek(context); }
         Long token = contexts.removeExternal(context);
         if (token != null) { return token; }
         dataReceives.repost(context); // the receive was used by a peer's write
         return CompletionHandler.NO_TOKEN;
     }
 
-    private void bufferError(long status) {
-        if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", parts.handle.provider()); }
-        StackRoom.require(); // before the error is read
-        CqOps.ErrorEntry entry = bufferBatch.fi_cq_readerr(parts.endpoints.areEnabled(), parts.readsErrorData);
-        if (entry != null && contexts.isAbandoned(entry.context())) {
-            contexts.release(entry.context());
-        } else if (entry != null && !dataReceives.owns(entry.context())
-                && !dataReceives.hasDrained(entry.context(), entry.errno())) {
-            failed++;
-            long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
-            long context = entry.context();
-            boolean isPosted = contexts.isMultiReceive(context) || contexts.isInFlight(context)
-                    || contexts.isExternal(context);
-            buffer(new CompletionError(complete(context, entry.flags() | ended), isPosted, entry.flags(),
-                    entry.length(), entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(),
-                    entry.providerErrno(), entry.providerText(), entry.providerData(), parts.handle.provider()));
-        }
+    /** Buffers the error of an operation that no queue has reported. */
+    void buffer(CompletionError failure) {
+        buffered.add(failure);
+        noteBuffered();
+        record(failure);
     }
 
-    /** Buffers the error of an operation for a poll. */
-    void buffer(CompletionError error) {
-        errors.add(error);
+    /** Buffers the error that was resolved. */
+    private void bufferError() {
+        buffered.add(error);
+        error = null;
         noteBuffered();
-        RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
     }
 
     /** After an exception: buffers what is left in batches, and wakes threads that wait for it. */
@@ -507,6 +535,8 @@ final class CompletionReader {
                 if (batch.state == CqOps.BROKEN_OFF) { buffer(batch); }
             }
             if (bufferBatch.state == CqOps.BROKEN_OFF) { buffer(bufferBatch); }
+            if (errorEntry.isFetched) { resolveError(); }
+            if (error != null) { bufferError(); }
             noteBuffered();
             return buffered.size() > before;
         } catch (Throwable t) {
@@ -563,7 +593,7 @@ final class CompletionReader {
     private boolean bufferFetched(long found) {
         if (found == 0 || found == -Errno.EAGAIN) { return false; }
         if (found < 0) {
-            bufferError(found);
+            if (fetchError(found) == ERROR) { bufferError(); }
             return true;
         }
         buffer(bufferBatch);

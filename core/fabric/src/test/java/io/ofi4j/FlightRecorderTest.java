@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
@@ -233,6 +235,22 @@ class FlightRecorderTest {
             assertThat(event.getInt("errno")).isEqualTo(13);
             assertThat(event.getString("text")).isNotBlank();
         });
+    }
+
+    @Test
+    void anErrorThatAPollThrowsIsOneEvent() {
+        Seen seen = Seen.during(() -> {
+            try (Pair pair = new Pair(TestProviders.hints("shm").capabilities(Capability.MSG));
+                    MemoryRegion region = pair.domain.allocate(8, Access.RECEIVE)) {
+                pair.endpoint.messages().receive(region.slice(0, 8), 7);
+                pair.endpoint.messages().cancel(7);
+                assertThatThrownBy(() -> pair.queue.await((t, f, l, d) -> {}, 1, Pair.DEADLINE))
+                        .isInstanceOf(FabricException.class).hasMessageContaining("token 7");
+            }
+        });
+
+        assertThat(seen.one("CompletionError").getLong("token")).isEqualTo(7);
+        assertThat(seen.of("FabricException")).isEmpty();
     }
 
     @ForEachProvider

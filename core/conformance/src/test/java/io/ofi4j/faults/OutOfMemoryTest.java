@@ -13,11 +13,14 @@ import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
+import io.ofi4j.info.Capability;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The heap is full, or there is no native memory. Each test has a JVM of its own. */
@@ -33,6 +36,11 @@ class OutOfMemoryTest {
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aHandlerThatRunsOutOfHeapLosesNoCompletion(String provider) {
         survives(List.of(), ExhaustsItsHeap.class, "-Xmx32m", "-XX:+UseSerialGC", provider);
+    }
+
+    @Test
+    void errorsThatAreReadWithoutHeapComeBackOnceThereIsSome() {
+        survives(List.of(), CancelsWithoutHeap.class, "-Xmx32m", "-XX:+UseSerialGC");
     }
 
     @ForEachProvider
@@ -110,6 +118,70 @@ class OutOfMemoryTest {
             while (true) {
                 all.add(new byte[CHUNK]);
             }
+        }
+    }
+
+    /** Receives are canceled, and polls read their errors while nothing can be allocated. */
+    static final class CancelsWithoutHeap {
+        private static final int ROUNDS = 80;
+        /** With a whole heap: a first use without one fails in the JDK. */
+        private static final int FIRST = 20;
+        /** What each round has more than the one before, in bytes: some allocations succeed, and then one fails. */
+        private static final int STEP = 64;
+
+        private CancelsWithoutHeap() {}
+
+        public static void main(String[] arguments) {
+            BitSet back = new BitSet(ROUNDS);
+            int exhausted = 0;
+            CompletionHandler handler = new CompletionHandler() {
+                @Override
+                public void onCompletion(long token, long flags, long length, long data) {
+                    throw new AssertionError("no message was sent");
+                }
+
+                @Override
+                public void onError(CompletionError error) {
+                    if (back.get((int) error.token())) { throw new AssertionError(error + " came back twice"); }
+                    back.set((int) error.token());
+                }
+            };
+            try (Pair pair = new Pair(TestProviders.hints("shm").capabilities(Capability.MSG));
+                    MemoryRegion region = pair.domain.allocate(8, Access.RECEIVE)) {
+                for (int round = 0; round < ROUNDS; round++) {
+                    pair.endpoint.messages().receive(region.slice(0, 8), round);
+                    pair.endpoint.messages().cancel(round);
+                    List<byte[]> ballast = round < FIRST ? new ArrayList<>() : fill((round - FIRST) * STEP);
+                    try {
+                        pair.queue.poll(handler, 1);
+                    } catch (OutOfMemoryError e) {
+                        exhausted++;
+                    }
+                    ballast.clear();
+                    int expected = round + 1;
+                    Waiting.YIELD.until(() -> {
+                        pair.queue.poll(handler, 1);
+                        return back.cardinality() == expected;
+                    }, Pair.DEADLINE);
+                }
+            }
+            if (exhausted == 0) { throw new AssertionError("no poll ran out of memory"); }
+        }
+
+        private static List<byte[]> fill(int room) {
+            List<byte[]> all = new ArrayList<>(1 << 20);
+            all.add(new byte[room]);
+            for (int size = 1 << 20; size >= 16; size /= 16) {
+                try {
+                    while (true) {
+                        all.add(new byte[size]);
+                    }
+                } catch (OutOfMemoryError e) {
+                    continue; // with smaller ones
+                }
+            }
+            all.removeFirst();
+            return all;
         }
     }
 

@@ -26,7 +26,8 @@ public class FabricException extends RuntimeException {
         super(Objects.requireNonNull(message, "message"));
         this.operation = Objects.requireNonNull(operation, "operation");
         this.errno = errno;
-        RECORDER.failed(operation, errno, message);
+        // the error of a completion was an event when it was read
+        if (!operation.equals("fi_cq_readerr")) { RECORDER.failed(operation, errno, message); }
     }
 
     /** {@return the C call that failed, such as {@code fi_domain}} */

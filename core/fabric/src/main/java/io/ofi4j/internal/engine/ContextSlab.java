@@ -237,22 +237,29 @@ public final class ContextSlab {
         slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = endpoint | CLAIMED;
     }
 
-    /** Frees the slot of an operation in flight that has succeeded. Returns its token. */
+    /**
+     * Frees the slot of an operation in flight that has succeeded. Returns its token or, if an error is thrown, changes
+     * nothing.
+     */
     public long complete(long context) {
         if (latencies != null) { latencies.ended(slot(context), timedEndpoint(owner(slot(context)))); }
-        return finish(context);
-    }
-
-    /** Frees the slot of an operation in flight that has failed. Returns its token. */
-    public long fail(long context) {
-        return finish(context);
-    }
-
-    /** Frees a slot and returns its token or, if an error is thrown, changes nothing. */
-    private long finish(long context) {
         long token = token(context);
         release(context);
         return token;
+    }
+
+    /** The token of an operation in flight, or of one that {@link #addExternal} has added; null if there is none. */
+    public Long find(long context) {
+        return isInFlight(context) ? (Long) token(context) : hasExternal ? externalTokens.get(context) : null;
+    }
+
+    /** Ends an operation that {@link #find} finds, and that has failed. */
+    public void fail(long context) {
+        if (isInFlight(context)) {
+            release(context);
+        } else {
+            removeExternal(context);
+        }
     }
 
     public long token(long context) { return slotWords[slot(context) * WORDS_PER_SLOT + TOKEN]; }

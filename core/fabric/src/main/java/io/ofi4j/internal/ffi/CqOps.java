@@ -1,12 +1,9 @@
 package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.InlineFunction.*;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fi_cq_data_entry;
-import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_ops_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,7 +13,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * {@code struct fi_ops_cq} of one queue, with the memory that entries are read into. The function pointers are read
- * once; no call allocates, except on the error path and to wait.
+ * once; no call allocates, except to wait.
  */
 @SuppressWarnings("restricted")
 public final class CqOps {
@@ -26,10 +23,6 @@ public final class CqOps {
     private static final long LENGTH = fi_cq_data_entry.len$offset();
     private static final long BUFFER = fi_cq_data_entry.buf$offset();
     private static final long DATA = fi_cq_data_entry.data$offset();
-    /** The offset of the context in {@code struct fi_cq_err_entry}. */
-    public static final long ERROR_CONTEXT = fi_cq_err_entry.op_context$offset();
-    private static final int ERROR_DATA_ROOM = 256;
-    private static final int TEXT_ROOM = 256;
 
     /** For writes without a full fence. */
     private static final AtomicIntegerFieldUpdater<CqOps> STATE = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
@@ -45,7 +38,7 @@ public final class CqOps {
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
     private final MemorySegment memory;
     private final long address;
-    /** The function. */
+    /** The address of fi_cq_read. */
     private final MemorySegment read;
     private final long entries;
     /** Null if entries are plain. */
@@ -186,54 +179,5 @@ public final class CqOps {
         NativeWords.set(at, FLAGS, flags);
         NativeWords.set(at, LENGTH, length);
         NativeWords.set(at, DATA, data);
-    }
-
-    public record ErrorEntry(long context, long flags, long length, long buffer, long data, long tag, long overflow,
-            int errno, int providerErrno, String providerText, byte[] providerData) {}
-
-    /**
-     * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText
-     * no text is asked for: ofi_rxm takes it from the queue's first endpoint, and crashes if there is none, or it is
-     * not enabled. Without withData there is no room for the provider's data: where they are copied from may be unset.
-     */
-    public ErrorEntry fi_cq_readerr(boolean withText, boolean withData) {
-        try (Arena arena = Arena.ofConfined()) {
-            // Zeroed: a dirty entry makes the provider write anywhere.
-            MemorySegment entry = OwnedStruct.allocate(arena, fi_cq_err_entry.layout());
-            MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
-            if (withData) {
-                fi_cq_err_entry.err_data(entry, data);
-                fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
-            }
-            long count = fi_ops_cq.readerr.invoke(fi_cq_readerr.of(queue), queue.pointer(), entry, 0);
-            if (count <= 0) { return null; }
-            int providerErrno = fi_cq_err_entry.prov_errno(entry);
-            return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
-                    fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
-                    fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), Math.abs(fi_cq_err_entry.err(entry)),
-                    providerErrno,
-                    withText ? strerror(fi_cq_strerror, queue, providerErrno, fi_cq_err_entry.err_data(entry)) : "",
-                    errorData(entry, data));
-        }
-    }
-
-    /** Error data in our memory. If the provider has put in a pointer of its own, the size is not valid either. */
-    private static byte[] errorData(MemorySegment entry, MemorySegment room) {
-        long size = fi_cq_err_entry.err_data_size(entry);
-        boolean ours = fi_cq_err_entry.err_data(entry).address() == room.address();
-        return ours && size > 0 && size < ERROR_DATA_ROOM ? room.asSlice(0, size).toArray(JAVA_BYTE) : new byte[0];
-    }
-
-    /** fi_cq_strerror or fi_eq_strerror, which are of one type; no text if the provider has none. */
-    static String strerror(InlineFunction call, Handle queue, int providerErrno, MemorySegment errorData) {
-        MemorySegment function = call.find(queue);
-        if (function == null) { return ""; }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment room = arena.allocate(TEXT_ROOM);
-            // one byte less than there is: providers do not terminate what they copy
-            String text = LibC.string(fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,
-                    room, TEXT_ROOM - 1));
-            return text == null ? "" : text;
-        }
     }
 }

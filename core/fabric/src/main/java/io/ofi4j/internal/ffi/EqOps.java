@@ -20,6 +20,7 @@ public final class EqOps {
     /** Larger than any provider's event: what does not fit is lost. */
     private static final long ROOM = 4096;
     private static final long ERROR_DATA_ROOM = 1024;
+    private static final long TEXT_ROOM = 256;
 
     private final Handle queue;
     private final MemorySegment code;
@@ -98,7 +99,10 @@ public final class EqOps {
             MemorySegment data = fi_eq_err_entry.err_data(error);
             return new ErrorEntry(fi_eq_err_entry.fid(error).address(), fi_eq_err_entry.context(error).address(),
                     fi_eq_err_entry.data(error), Math.abs(fi_eq_err_entry.err(error)), providerErrno,
-                    providerErrno == 0 ? "" : CqOps.strerror(fi_eq_strerror, queue, providerErrno, data),
+                    providerErrno == 0
+                            ? ""
+                            : CqErrorEntry.strerror(fi_eq_strerror, queue, providerErrno, data.address(),
+                                    arena.allocate(TEXT_ROOM)),
                     copy(data, fi_eq_err_entry.err_data_size(error)));
         }
     }

@@ -18,10 +18,10 @@ import java.util.List;
 final class Initialization {
     private static final List<Class<?>> CLASSES = List.of(Functions.class, NativeWords.class, NativeMemory.class,
             NativeFile.class, FileMappings.class, Descriptors.class, DmaBufs.class, SignalGuard.class,
-            InlineFunction.class, FabricConstants.class, CqFormat.class, CqOps.class, CqEntries.class, CntrOps.class,
-            RmaOps.class, MsgOps.class, TaggedOps.class, AtomicOps.class, CollectiveOps.class, EqOps.class,
-            PreparedStruct.class, SegmentVector.class, MessageStruct.class, RmaMessageStruct.class,
-            AtomicMessageStruct.class);
+            InlineFunction.class, FabricConstants.class, CqFormat.class, CqOps.class, CqEntries.class,
+            CqErrorEntry.class, CntrOps.class, RmaOps.class, MsgOps.class, TaggedOps.class, AtomicOps.class,
+            CollectiveOps.class, EqOps.class, PreparedStruct.class, SegmentVector.class, MessageStruct.class,
+            RmaMessageStruct.class, AtomicMessageStruct.class);
 
     private Initialization() {}
 

@@ -9,8 +9,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -121,25 +119,6 @@ class ContextSlabTest {
                 slab.release(context);
             }
             assertThat(slab.inFlight()).isEqualTo(expected.size());
-        }
-    }
-
-    @RepeatedTest(20)
-    void aRingGivesBackInOrderThoughItGrows() {
-        CompletionRing ring = new CompletionRing(1 + random.nextInt(4));
-        long in = 0;
-        long out = 0;
-        for (int step = 0; step < 500; step++) {
-            long end = in + random.nextInt(10);
-            for (; in < end; in++) {
-                ring.add(in, in + 1, in + 2, in + 3, in + 4, in + 5, in + 6);
-            }
-            for (int left = random.nextInt(12); left > 0 && ring.size() > 0; left--, out++) {
-                assertThat(IntStream.range(0, 7).mapToLong(number -> ring.field(0, number)))
-                        .containsExactlyElementsOf(LongStream.range(out, out + 7).boxed().toList());
-                ring.remove(1);
-            }
-            assertThat(ring.size()).isEqualTo(in - out);
         }
     }
 }

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.info.VersionRange;
-import io.ofi4j.internal.ffi.CqOps;
+import io.ofi4j.internal.ffi.CqErrorEntry;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
@@ -74,8 +74,8 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     private static long readerr(MemorySegment original, long queue, long entry, long flags) {
         try {
             long count = (long) CALL.invokeExact(original, queue, entry, flags);
-            if (count > 0 && NativeWords.get(entry, CqOps.ERROR_CONTEXT) == 0) {
-                NativeWords.set(entry, CqOps.ERROR_CONTEXT, RECEIVE);
+            if (count > 0 && NativeWords.get(entry, CqErrorEntry.CONTEXT) == 0) {
+                NativeWords.set(entry, CqErrorEntry.CONTEXT, RECEIVE);
             }
             return count;
         } catch (Throwable t) { // the error stays in the queue, and is read again
