@@ -87,7 +87,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
                 domain.queues.hasCriticalPolls(), !domain.quirks.has(Fact.ERROR_DATA_UNSET), endpoints, dataReceives,
                 lifeCycle);
-        this.completions = new CompletionReader(parts, domain.pendingDeregistrations, blocking);
+        this.completions = new CompletionReader(parts, domain.regions, blocking);
         this.waitThreshold = attributes.waitThreshold();
         this.resetsByReading = domain.quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
         this.detachesOnClose = domain.quirks.has(Fact.STALE_WAIT_OBJECTS);

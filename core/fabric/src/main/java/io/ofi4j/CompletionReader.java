@@ -8,7 +8,6 @@ import io.ofi4j.internal.engine.BoundEndpoints;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.DataReceives;
 import io.ofi4j.internal.engine.LifeCycle;
-import io.ofi4j.internal.engine.PendingDeregistrations;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CqErrorEntry;
@@ -55,7 +54,7 @@ final class CompletionReader {
     private final Thread unlockedThread;
     private final Parts parts;
     private final ThreadGuard guard;
-    private final PendingDeregistrations pendingDeregistrations;
+    private final DomainRegions regions;
     private final BlockingWait blocking;
     private final DataReceives dataReceives;
     private boolean readsAreCritical;
@@ -80,10 +79,10 @@ final class CompletionReader {
             boolean criticalReads, boolean readsErrorData, BoundEndpoints endpoints, DataReceives dataReceives,
             LifeCycle lifeCycle) {}
 
-    CompletionReader(Parts parts, PendingDeregistrations pendingDeregistrations, BlockingWait blocking) {
+    CompletionReader(Parts parts, DomainRegions regions, BlockingWait blocking) {
         this.parts = parts;
         this.guard = parts.guard;
-        this.pendingDeregistrations = pendingDeregistrations;
+        this.regions = regions;
         this.blocking = blocking;
         this.unlockedThread = parts.guard.unlockedThread();
         this.contexts = parts.contexts;
@@ -264,7 +263,7 @@ final class CompletionReader {
 
     /** Finishes closed regions whose last operation was read. */
     void finishIdleRegions() {
-        if (pendingDeregistrations.isPending) { pendingDeregistrations.finishIdle(); }
+        if (regions.isClosePending) { regions.finishIdle(); }
     }
 
     private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, readsAreCritical); }

@@ -19,7 +19,6 @@ import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.NativeFabricInfo;
 import io.ofi4j.internal.engine.NumberPool;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.engine.PendingDeregistrations;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.DomainOps;
@@ -56,8 +55,6 @@ public final class Domain implements AutoCloseable {
     final DomainQueues queues;
     /** Used under the monitor. */
     final DomainRegions regions;
-    /** Set by {@link #regions}. */
-    final PendingDeregistrations pendingDeregistrations = new PendingDeregistrations(this::finishIdleRegions);
     final Quirks quirks;
     final NumberPool endpointNumbers = new NumberPool("endpoints");
     final NumberPool regionNumbers = new NumberPool("regions");
@@ -326,8 +323,7 @@ public final class Domain implements AutoCloseable {
 
     private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
         beginOpen();
-        // before the file is opened
-        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access));
+        Registration.requireRights(access); // before the file is opened, and perhaps extended
         FileMapping mapping = file.map(); // may take long, therefore not under the monitor
         synchronized (this) {
             if (isClosed()) { mapping.arena().close(); }
@@ -474,7 +470,7 @@ public final class Domain implements AutoCloseable {
         List<AutoCloseable> open = children.all(AutoCloseable.class).collect(Collectors.toList()).reversed();
         open.sort(Comparator.comparing(Domain::placeInClose));
         close.closeAll(open);
-        finishIdleRegions(); // slots of operations may have been freed since
+        regions.finishIdle(); // slots of operations may have been freed since
     }
 
     /** Endpoints before regions, whose operations in flight end with them; queues last. */
@@ -497,11 +493,6 @@ public final class Domain implements AutoCloseable {
     /** {@return counts of what is registered now} Any thread may call it. It works after close. */
     public synchronized DomainStatistics statistics() {
         return regions.statistics();
-    }
-
-    synchronized void finishIdleRegions() {
-        assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
-        regions.finishIdle(null);
     }
 
     /**

@@ -9,6 +9,7 @@ import io.ofi4j.internal.engine.RegionQuarantine;
 import io.ofi4j.internal.engine.WritebackErrors;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,14 +20,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The regions of a domain: opens them, counts them and their bytes, and knows which of them are closed but wait for
- * their last operation, and which are bound to endpoints. Used under the domain's monitor.
+ * The regions of a domain: opens and closes them, counts them and their bytes, and knows which of them are closed but
+ * wait for their last operation, and which are bound to endpoints. Used under the domain's monitor.
+ *
+ * <p>A close begins when the region, or the endpoint that it is bound to, is closed. It is finished when nothing is in
+ * flight: at once, by the poll that reads the last completion, or by the next close of a region.
  */
 final class DomainRegions {
     final RegionQuarantine quarantine;
 
     private final Domain domain;
     private final List<MemoryRegion> closing = new ArrayList<>();
+    /** Whether closes may be left to finish; polls look at it. */
+    volatile boolean isClosePending;
     /**
      * The regions that wait for the endpoint that they are to be bound to, or, with null, for any; only where the
      * provider demands it (FI_MR_ENDPOINT).
@@ -52,7 +58,7 @@ final class DomainRegions {
         return own(new FileMapping(memory, arena, MemoryKind.ANONYMOUS), access);
     }
 
-    /** Takes ownership of the memory, which is freed if registration fails. */
+    /** Takes ownership of the memory, for which a right is named; it is freed if registration fails. */
     MemoryRegion own(FileMapping owned, Access[] access) {
         return open(MemoryRegionAttributes.of(owned.memory()).access(access), Registration.Call.ONE, owned.arena(),
                 owned.kind());
@@ -62,7 +68,10 @@ final class DomainRegions {
         return open(attributes, call, null, null);
     }
 
-    /** @param known the kind of memory, or null */
+    /**
+     * @param arena of memory that was made for the region, or null: then the memory is the caller's, and is checked
+     * @param known the kind of memory, or null
+     */
     private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena,
             MemoryKind known) {
         Handle handle = null;
@@ -72,7 +81,13 @@ final class DomainRegions {
         try {
             MemoryKind kind = known != null ? known : kindOf(attributes);
             writebackErrors = attributes.segments().stream().map(memory -> WritebackErrors.of(memory, kind)).toList();
-            handle = new Registration(domain, attributes, call).open();
+            Registration registration = new Registration(domain, attributes, call);
+            if (arena == null) {
+                registration.requireValid();
+            } else {
+                registration.requireWritable(attributes.segments().getFirst());
+            }
+            handle = registration.register();
             region = new MemoryRegion(domain, handle, attributes, arena, kind, writebackErrors, null);
             count++;
             bytes += region.length();
@@ -104,20 +119,41 @@ final class DomainRegions {
         return attributes.isOnDevice() ? MemoryKind.DEVICE : FileMapping.kindOf(attributes.segments().getFirst());
     }
 
-    void forget(MemoryRegion region) {
-        unbound.remove(region);
-        bound.remove(region);
-        count--;
-        bytes -= region.length();
-    }
-
     DomainStatistics statistics() { return new DomainStatistics(count, bytes, closing.size()); }
 
-    /** Lets {@link #finishIdle} finish a region that accepts no operations. */
-    void deferFinish(MemoryRegion region) {
+    /** Begins the close of a region, and finishes it if nothing is in flight. A second call does nothing. */
+    void close(MemoryRegion region) {
+        domain.checkThread();
+        synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            if (!region.isOpen()) { return; }
+            beginClose(region);
+            finishIdle(region);
+            region.checkClosed();
+        }
+    }
+
+    /** Deregisters a region before its endpoint closes, also with operations in flight. A second call does nothing. */
+    private void leaveEndpoint(MemoryRegion region) {
+        if (region.isOpen()) { beginClose(region); }
+        // if fi_close fails, finish() tries again after the endpoint
+        if (region.state == MemoryRegion.State.CLOSING && FidOps.fi_close(region.handle) == 0) {
+            region.become(MemoryRegion.State.DEREGISTERED);
+        }
+    }
+
+    private void beginClose(MemoryRegion region) {
+        region.become(MemoryRegion.State.CLOSING);
         closing.add(region);
-        // before the check, so that a completion after the check repeats it
-        domain.pendingDeregistrations.isPending = true;
+        isClosePending = true; // before operations in flight are counted: a completion after that counts them again
+    }
+
+    /** Finishes closes whose last operation has completed. */
+    void finishIdle() {
+        synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            finishIdle(null);
+        }
     }
 
     /**
@@ -126,24 +162,53 @@ final class DomainRegions {
      * @param reporting the region whose caller gets its error, or null; errors of others are reported when the domain
      *         closes
      */
-    void finishIdle(MemoryRegion reporting) {
+    private void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
         closing.removeAll(idle);
         for (MemoryRegion region : idle) {
-            int status = region.finish();
-            if (status != 0 && region != reporting) { quarantine.noteFailure(status, domain.info().provider()); }
+            finish(region);
+            if (region.closeStatus != 0 && region != reporting) {
+                quarantine.noteFailure(region.closeStatus, domain.info().provider());
+            }
         }
         quarantine.freeUnusedArenas();
         synchronized (quarantine) {
-            domain.pendingDeregistrations.isPending = !closing.isEmpty() || quarantine.hasArenasInUse();
+            isClosePending = !closing.isEmpty() || quarantine.hasArenasInUse();
         }
+    }
+
+    /** Deregisters a region that nothing in flight uses, and frees what it owns. */
+    private void finish(MemoryRegion region) {
+        boolean isRegistered = region.state != MemoryRegion.State.DEREGISTERED;
+        region.become(MemoryRegion.State.CLOSED);
+        domain.regionNumbers.free(region.number);
+        domain.forget(region);
+        unbound.remove(region);
+        bound.remove(region);
+        count--;
+        bytes -= region.length();
+        region.parts().forEach(part -> part.writebackErrors.ifPresent(WritebackErrors::close));
+        Object recording = RECORDER.deregistering();
+        region.closeStatus = isRegistered ? deregister(region) : 0;
+        RECORDER.regionChanged(recording, region.handle.provider(), region.length(), region.access());
+        if (region.counter != null) { region.counter.unbind(region); }
+        if (region.arena != null && region.closeStatus == 0) { // memory that may still be registered must not be freed
+            quarantine.free(region.memory, region.arena, region.accessBits);
+        }
+    }
+
+    private int deregister(MemoryRegion region) {
+        return region.counter == null
+                ? quarantine.deregister(region.handle, region.memory == null ? 0 : region.memory.address(),
+                        region.accessBits)
+                : FidOps.fi_close(region.handle); // now, because its counter may be closed next
     }
 
     /** Records that the provider has closed an endpoint; any thread may call it. Returns 0. */
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();
-            if (quarantine.hasArenasInUse()) { domain.pendingDeregistrations.isPending = true; }
+            if (quarantine.hasArenasInUse()) { isClosePending = true; }
         }
         return 0;
     }
@@ -181,7 +246,7 @@ final class DomainRegions {
     void closing(Endpoint endpoint) {
         enabledEndpoints.remove(endpoint);
         bound.forEach((region, its) -> {
-            if (its == endpoint) { region.leaveEndpoint(); }
+            if (its == endpoint) { leaveEndpoint(region); }
         });
     }
 }

@@ -1,7 +1,5 @@
 package io.ofi4j;
 
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.DeviceInterface;
@@ -10,7 +8,6 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.WritebackErrors;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.observe.LockOrder;
@@ -52,8 +49,8 @@ import java.util.stream.IntStream;
  * in that time may be zeros.
  */
 public final class MemoryRegion implements AutoCloseable {
-    /** The states of a region. */
-    private enum State {
+    /** The states of a region; {@link DomainRegions} takes it from one to the next. */
+    enum State {
         /** It takes operations. */
         OPEN,
         /** It takes no operations, and waits for those in flight. Its memory is registered. */
@@ -80,28 +77,29 @@ public final class MemoryRegion implements AutoCloseable {
     final long accessBits;
     final Registration.Binding binding;
     /** Written by the domain's thread or under its monitor, as are the fields below. */
-    private State state = State.OPEN;
+    State state = State.OPEN;
     /**
      * Set by {@link #become}: {@link #accessBits} while open, then 0. Posting threads, inside a queue's guard,
      * therefore need one comparison to know that the region is open and has the right.
      */
     long rights;
 
-    private final Handle handle;
-    private final MemorySegment memory;
+    final Handle handle;
+    final MemorySegment memory;
     private final MemoryKind kind;
     private final DeviceInterface deviceInterface;
-    private final Arena arena;
+    /** Of memory that is freed with the region; otherwise null. */
+    final Arena arena;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     /** The region of several segments that this is a part of, or this. */
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
     /** Counts writes by peers, or null. */
-    private final Counter counter;
-    private final Optional<WritebackErrors> writebackErrors;
+    final Counter counter;
+    final Optional<WritebackErrors> writebackErrors;
     /** The result of fi_close. */
-    private int closeStatus;
+    int closeStatus;
     private volatile RemoteRegion remote;
 
     /**
@@ -395,37 +393,16 @@ public final class MemoryRegion implements AutoCloseable {
             whole.close();
             return;
         }
-        domain.checkThread();
-        synchronized (domain) {
-            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
-            if (!isOpen()) { return; }
-            become(State.CLOSING);
-            domain.regions.deferFinish(this);
-            domain.regions.finishIdle(this);
-            checkClosed();
-        }
+        domain.regions.close(this);
     }
 
-    private void checkClosed() { Status.check(closeStatus, "fi_close(memory region)", handle.provider()); }
+    void checkClosed() { Status.check(closeStatus, "fi_close(memory region)", handle.provider()); }
 
     /** Changes the state of this region and its parts. Nothing else changes it. */
-    private void become(State next) {
+    void become(State next) {
         state = next;
         rights = 0;
         if (hasSeveralSegments()) { parts.forEach(part -> part.become(next)); }
-    }
-
-    /**
-     * Deregisters the region before its endpoint closes, even with operations in flight. A second call does nothing.
-     */
-    void leaveEndpoint() {
-        if (isOpen()) {
-            become(State.CLOSING);
-            domain.regions.deferFinish(this);
-        }
-        if (state == State.CLOSING && FidOps.fi_close(handle) == 0) { // if not, finish() tries again after the endpoint
-            become(State.DEREGISTERED);
-        }
     }
 
     /**
@@ -458,30 +435,6 @@ public final class MemoryRegion implements AutoCloseable {
         synchronized (domain) {
             return state == State.CLOSED;
         }
-    }
-
-    /** Called under the domain's monitor once nothing is in flight. Returns the result of fi_close. */
-    int finish() {
-        boolean isRegistered = state != State.DEREGISTERED;
-        become(State.CLOSED);
-        domain.regionNumbers.free(number);
-        domain.forget(this);
-        domain.regions.forget(this);
-        parts.forEach(part -> part.writebackErrors.ifPresent(WritebackErrors::close));
-        Object recording = RECORDER.deregistering();
-        closeStatus = isRegistered ? deregister() : 0;
-        RECORDER.regionChanged(recording, handle.provider(), length(), access());
-        if (counter != null) { counter.unbind(this); }
-        if (arena != null && closeStatus == 0) { // memory that may still be registered must not be freed
-            domain.regions.quarantine.free(memory, arena, accessBits);
-        }
-        return closeStatus;
-    }
-
-    private int deregister() {
-        return counter == null
-                ? domain.regions.quarantine.deregister(handle, memory == null ? 0 : memory.address(), accessBits)
-                : FidOps.fi_close(handle); // now, because its counter may be closed next
     }
 
     @Override

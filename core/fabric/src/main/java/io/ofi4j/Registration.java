@@ -46,13 +46,12 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         Call(String operation) { this.operation = operation; }
     }
 
-    /** Registers; the region may still have to be bound and enabled. */
-    Handle open() {
+    /** Checks what the caller gives: memory, rights, key and options. */
+    void requireValid() {
         requireRights(wanted.accessBits());
         requireMemory();
         requireKey();
         requireFlags();
-        return register();
     }
 
     static long requireRights(Access... access) { return requireRights(Access.bitsOf(access)); }
@@ -66,11 +65,12 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         if (length < 1) { throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length); }
     }
 
-    static void requireReadable(boolean readOnly, long bits) {
-        if (readOnly && (bits & ~READING) != 0) {
+    /** Checks that no right writes to read-only memory. */
+    void requireWritable(MemorySegment memory) {
+        if (memory.isReadOnly() && (wanted.accessBits() & ~READING) != 0) {
             throw new IllegalArgumentException(
                     "read-only memory can be registered for WRITE, SEND and REMOTE_READ only, not "
-                            + Access.setOf(bits));
+                            + Access.setOf(wanted.accessBits()));
         }
     }
 
@@ -147,7 +147,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         }
         requireLength(memory.byteSize());
         if (memory.address() == 0) { throw new IllegalArgumentException("there is no memory at address 0"); }
-        requireReadable(memory.isReadOnly(), wanted.accessBits());
+        requireWritable(memory);
         requireScope(memory);
         if (!NativeMemory.isReadable(memory.address())) {
             throw new IllegalArgumentException(
@@ -200,7 +200,8 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
 
     private boolean has(MemoryRegionMode mode) { return limits().memoryRegionMode().contains(mode); }
 
-    private Handle register() {
+    /** Registers; the region may still have to be bound and enabled. */
+    Handle register() {
         OptionalLong requested = wanted.requestedKey();
         requested.ifPresent(domain.regions.quarantine::freeKey);
         OpenResult out = register(requested.orElseGet(this::randomKey));
