@@ -60,6 +60,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private final EventReader reader;
     private final Deque<Event> buffered = new ArrayDeque<>();
     private final OpenChildren children = new OpenChildren();
+    /** Why the last {@link #drainQuietly} has ended early, for the next reader; otherwise null. */
+    private FabricException unreported;
     private boolean hasRetired;
     private boolean closed;
 
@@ -92,6 +94,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** {@return the next event, if there is one; fi_eq_read and fi_eq_readerr, fi_eq(3)} It never waits. */
     public Optional<Event> read() {
+        StackRoom.require(); // before an event is removed
         return lock.locked(() -> {
             progressUntil(() -> !buffered.isEmpty());
             return Optional.ofNullable(buffered.poll());
@@ -119,6 +122,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      *         the interrupt status still set
      */
     public Event read(Duration deadline) {
+        StackRoom.require(); // before an event is removed
         Event[] next = new Event[1];
         if (!await(() -> (next[0] = buffered.poll()) != null, deadline)) {
             throw new FabricTimeoutException("reading an event", deadline, "No event came.");
@@ -233,6 +237,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /** Reads one event and buffers it, inside the lock. Returns whether there was one. */
     private boolean readNext() {
         requireOpen();
+        StackRoom.require(); // before an event is read
+        if (unreported != null) {
+            FabricException failed = unreported;
+            unreported = null;
+            throw failed;
+        }
         return reader.read(buffered::add);
     }
 
@@ -276,11 +286,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /** Reads everything there is. */
     void drain() { progressUntil(() -> false); }
 
+    /** As {@link #drain}, where the caller must go on: an error of the queue is the next reader's. */
     private void drainQuietly() {
         try {
             drain();
-        } catch (WrongThreadException | FabricException e) { // the owner reads them, or the next reader gets the error
-            return;
+        } catch (WrongThreadException e) {
+            return; // the owner reads them
+        } catch (FabricException e) {
+            unreported = e;
         }
     }
 

@@ -1,19 +1,30 @@
 package io.ofi4j;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.bindings.fi_ops_eq;
+import io.ofi4j.bindings.fid_eq;
 import io.ofi4j.errors.ConnectionException;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.ffi.FunctionSlot;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -53,6 +64,31 @@ class EventQueueTest {
             assertThat(queue.read()).contains(new Event.Notification(1, 2));
             assertThat(queue.read()).contains(new Event.Notification(3, 4));
             assertThat(queue.peek()).isEmpty();
+        }
+    }
+
+    private static long failToRead(long queue, long event, long entry, long length, long flags) { return -Errno.EIO; }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void anErrorThatTheCloseOfAnEndpointMeetsIsTheNextReaders(String provider) throws ReflectiveOperationException {
+        MethodType type = MethodType.methodType(long.class, Collections.nCopies(5, long.class));
+        MemorySegment failing = FunctionSlot.ofJava(
+                MethodHandles.lookup().findStatic(EventQueueTest.class, "failToRead", type),
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+        try (Fabric fabric = fabric(provider);
+                EventQueue queue = fabric.openEventQueue();
+                Domain domain = fabric.openDomain()) {
+            FunctionSlot read = FunctionSlot.in(NativeWords.get(queue.handle().address(), fid_eq.ops$offset()),
+                    fi_ops_eq.read$offset());
+            MemorySegment original = read.function();
+            Endpoint endpoint = domain.openEndpoint().bind(queue);
+            read.set(failing);
+            endpoint.close();
+            read.set(original);
+
+            assertThatThrownBy(queue::read).isInstanceOf(FabricException.class).hasMessageContaining("errno 5");
+            assertThat(queue.read()).isEmpty();
         }
     }
 

@@ -45,6 +45,14 @@ class StackEndTest {
         assertThat(result.output()).contains("all tokens came back");
     }
 
+    @Test
+    void eventsThatAreReadAtTheEndOfTheStackComeBackOnce() {
+        Forked.Result result = Forked.run(EventsAtStackEnd.class, "-Xint", "tcp;ofi_rxm");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("all events came back");
+    }
+
     private static String[] providers() {
         String[] providers = TestProviders.transfers().toArray(String[]::new);
         assumeTrue(providers.length > 0, "none of the chosen providers has transfers");
