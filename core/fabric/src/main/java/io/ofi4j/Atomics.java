@@ -11,7 +11,7 @@ import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.AtomicMessageStruct;
+import io.ofi4j.internal.ffi.PreparedAtomicStruct;
 import io.ofi4j.internal.ffi.AtomicOps;
 import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.Arena;
@@ -480,7 +480,7 @@ public final class Atomics extends OneSided {
     public PreparedAtomic prepare(Datatype datatype) {
         TransmitAttributes limits = endpoint.info().transmit();
         return new PreparedAtomic(this, datatype,
-                new AtomicMessageStruct((int) Math.min(limits.iovLimit(), PreparedAtomic.MAX_LOCAL),
+                new PreparedAtomicStruct((int) Math.min(limits.iovLimit(), PreparedAtomic.MAX_LOCAL),
                         (int) Math.min(limits.rmaIovLimit(), Byte.MAX_VALUE), datatype.value()));
     }
 

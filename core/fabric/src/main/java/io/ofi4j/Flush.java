@@ -9,7 +9,7 @@ import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.RmaMessageStruct;
+import io.ofi4j.internal.ffi.PreparedRmaStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
 
@@ -29,7 +29,7 @@ final class Flush implements AutoCloseable {
     final Atomics atomics;
     /** The endpoint's number, for an operation that is reported. */
     final long number;
-    private final RmaMessageStruct struct = new RmaMessageStruct(1, 1);
+    private final PreparedRmaStruct struct = new PreparedRmaStruct(1, 1);
 
     /** The operation that the peer answers. */
     enum Mechanism {

@@ -14,7 +14,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.PreparedMessageStruct;
 import io.ofi4j.internal.ffi.MsgOps;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -57,7 +57,7 @@ import io.ofi4j.internal.quirks.Quirks;
 public final class Messages extends TwoSided {
     private final MsgOps ops;
     /** The struct of receives of many messages; used inside the guard of receives. */
-    private final MessageStruct multiReceiveStruct = new MessageStruct(false, 1);
+    private final PreparedMessageStruct multiReceiveStruct = new PreparedMessageStruct(false, 1);
     /** Why receives of many messages are refused, or null. */
     private final String multiReceiveRefusal;
     private final boolean reportsBuffers;
@@ -302,12 +302,12 @@ public final class Messages extends TwoSided {
     public PreparedMessage prepare() { return prepared(false); }
 
     @Override
-    long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {
+    long submit(PreparedMessageStruct struct, PreparedMessage.Call call, long flags, long context) {
         return switch (call) {
-            case SEND -> ops.fi_sendmsg(message, flags);
-            case RECEIVE -> ops.fi_recvmsg(message, flags);
-            case SEND_VECTOR -> ops.fi_sendv(message, context);
-            case RECEIVE_VECTOR -> ops.fi_recvv(message, context);
+            case SEND -> ops.fi_sendmsg(struct, flags);
+            case RECEIVE -> ops.fi_recvmsg(struct, flags);
+            case SEND_VECTOR -> ops.fi_sendv(struct, context);
+            case RECEIVE_VECTOR -> ops.fi_recvv(struct, context);
         };
     }
 }

@@ -14,7 +14,7 @@ import io.ofi4j.internal.ffi.CollectiveOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.PreparedMessageStruct;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -59,7 +59,7 @@ public final class MulticastGroup implements AutoCloseable {
      * The struct of sends; used inside the guard. It alone has the number of the group: for the provider that is a
      * pointer, which no program must get.
      */
-    private final MessageStruct message = new MessageStruct(false, 1);
+    private final PreparedMessageStruct message = new PreparedMessageStruct(false, 1);
     private final long flags;
     /** Written under the endpoint's monitor, inside the guard of transmits; read inside either. */
     private State state = State.JOINING;

@@ -7,7 +7,7 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.AtomicMessageStruct;
+import io.ofi4j.internal.ffi.PreparedAtomicStruct;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.quirks.Fact;
@@ -36,7 +36,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
 
     private static final long EXECUTE_ONLY_FLAGS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
 
-    private final AtomicMessageStruct struct;
+    private final PreparedAtomicStruct struct;
     private final Atomics atomics;
     private final Datatype datatype;
     private final Segments operands;
@@ -46,7 +46,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     /** The regions of an operation after the first. */
     private final int[] extraRegions = new int[ContextSlab.MAX_EXTRA_REGIONS];
 
-    PreparedAtomic(Atomics atomics, Datatype datatype, AtomicMessageStruct struct) {
+    PreparedAtomic(Atomics atomics, Datatype datatype, PreparedAtomicStruct struct) {
         super(atomics, struct);
         this.atomics = atomics;
         this.datatype = datatype;

@@ -4,7 +4,7 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.PreparedMessageStruct;
 import java.util.Arrays;
 
 /**
@@ -22,7 +22,7 @@ import java.util.Arrays;
  * IllegalStateException if a send has no peer.
  */
 public final class PreparedMessage extends Prepared<PreparedMessage> {
-    final MessageStruct struct;
+    final PreparedMessageStruct struct;
     private final TwoSided family;
     private final Segments local;
     private final int sendLimit;
@@ -44,7 +44,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
         }
     }
 
-    PreparedMessage(TwoSided family, MessageStruct struct, int sendLimit, int receiveLimit) {
+    PreparedMessage(TwoSided family, PreparedMessageStruct struct, int sendLimit, int receiveLimit) {
         super(family, struct);
         this.family = family;
         this.struct = struct;

@@ -4,7 +4,7 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.RmaMessageStruct;
+import io.ofi4j.internal.ffi.PreparedRmaStruct;
 import java.util.Arrays;
 
 /**
@@ -23,7 +23,7 @@ import java.util.Arrays;
 public final class PreparedRma extends Prepared<PreparedRma> {
     private static final long WRITE_ONLY_FLAGS = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
 
-    final RmaMessageStruct struct;
+    final PreparedRmaStruct struct;
     private final Rma rma;
     private final Segments local;
     private final Segments remote;
@@ -46,7 +46,7 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         }
     }
 
-    PreparedRma(Rma rma, RmaMessageStruct struct) {
+    PreparedRma(Rma rma, PreparedRmaStruct struct) {
         super(rma, struct);
         this.rma = rma;
         this.struct = struct;

@@ -9,7 +9,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.RmaMessageStruct;
+import io.ofi4j.internal.ffi.PreparedRmaStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -308,7 +308,7 @@ public final class Rma extends OneSided {
     /** {@return a prepared operation without segments, for transfers of several segments, flags, and repeated posts} */
     public PreparedRma prepare() {
         TransmitAttributes limits = endpoint.info().transmit();
-        return new PreparedRma(this, new RmaMessageStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
+        return new PreparedRma(this, new PreparedRmaStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
                 (int) Math.min(limits.rmaIovLimit(), MAX_REMOTE_SEGMENTS)));
     }
 

@@ -8,7 +8,7 @@ import io.ofi4j.info.PeekAction;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.PreparedMessageStruct;
 import io.ofi4j.internal.ffi.TaggedOps;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -29,7 +29,7 @@ import java.util.Objects;
 public final class Tagged extends TwoSided {
     private final TaggedOps ops;
     /** The struct for peeks, and for receives of claimed messages; used inside the guard of receives. */
-    private final MessageStruct peekStruct = new MessageStruct(true, 1);
+    private final PreparedMessageStruct peekStruct = new PreparedMessageStruct(true, 1);
     private final long tagBits;
     /** Why calls are refused, or null; the same holds for the strings below. */
     private final String maskRefusal;
@@ -409,12 +409,12 @@ public final class Tagged extends TwoSided {
     public PreparedMessage prepare() { return prepared(true); }
 
     @Override
-    long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {
+    long submit(PreparedMessageStruct struct, PreparedMessage.Call call, long flags, long context) {
         return switch (call) {
-            case SEND -> ops.fi_tsendmsg(message, flags);
-            case RECEIVE -> ops.fi_trecvmsg(message, flags);
-            case SEND_VECTOR -> ops.fi_tsendv(message, context);
-            case RECEIVE_VECTOR -> ops.fi_trecvv(message, context);
+            case SEND -> ops.fi_tsendmsg(struct, flags);
+            case RECEIVE -> ops.fi_trecvmsg(struct, flags);
+            case SEND_VECTOR -> ops.fi_tsendv(struct, context);
+            case RECEIVE_VECTOR -> ops.fi_trecvv(struct, context);
         };
     }
 }

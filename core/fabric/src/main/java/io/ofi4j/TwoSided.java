@@ -7,7 +7,7 @@ import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.PreparedMessageStruct;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -107,17 +107,17 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         }
     }
 
-    /** {@return a message that these operations post} */
+    /** {@return a new operation, to be prepared} */
     final PreparedMessage prepared(boolean tagged) {
         FabricInfo info = endpoint.info();
         int sendLimit = (int) Math.min(info.transmit().iovLimit(), Prepared.MAX_SEGMENTS);
         int receiveLimit = (int) Math.min(info.receive().iovLimit(), Prepared.MAX_SEGMENTS);
-        MessageStruct struct = new MessageStruct(tagged, Math.max(sendLimit, receiveLimit));
+        PreparedMessageStruct struct = new PreparedMessageStruct(tagged, Math.max(sendLimit, receiveLimit));
         return new PreparedMessage(this, struct, sendLimit, receiveLimit);
     }
 
-    /** Posts a prepared message, whose context is set. */
-    abstract long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context);
+    /** Posts a prepared operation, whose context is set. */
+    abstract long submit(PreparedMessageStruct struct, PreparedMessage.Call call, long flags, long context);
 
     /** As {@link #accepted(long, long, String, Peer)}, for a receive. */
     final boolean acceptedReceive(long context, long status, String operation) {

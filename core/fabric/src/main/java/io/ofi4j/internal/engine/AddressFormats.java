@@ -24,7 +24,7 @@ public final class AddressFormats {
     private static final int IPV4_LENGTH = 4;
     private static final int IPV6_OFFSET = 8;
     private static final int IPV6_LENGTH = 16;
-    /** Of the first byte of an address. */
+    /** The bits of the first byte of an IPv4 address that tell whether it is a multicast address. */
     private static final int IPV4_MULTICAST_MASK = 0xf0;
     private static final int IPV4_MULTICAST = 0xe0;
     private static final int IPV6_MULTICAST = 0xff;
@@ -49,7 +49,7 @@ public final class AddressFormats {
         }
     }
 
-    /** The property of the provider's addresses that this address lacks, for a message; empty if it has the format. */
+    /** What the addresses of the provider have, for an exception; empty if this address has it, too. */
     private static Optional<String> mismatch(FabricInfo info, EndpointAddress address) {
         int format = info.addressFormat();
         if (address.format() != 0 && address.format() != format) {

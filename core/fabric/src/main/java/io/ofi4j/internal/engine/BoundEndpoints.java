@@ -9,8 +9,10 @@ public final class BoundEndpoints extends OpenChildren {
 
     public synchronized void enabled(Object endpoint) { enabled.add(endpoint); }
 
-    /** A second call does nothing. */
-    public synchronized void disabled(Object endpoint) { enabled.remove(endpoint); }
+    /** Records that an endpoint is no longer enabled. A second call does nothing. */
+    public synchronized void disabled(Object endpoint) {
+        enabled.remove(endpoint);
+    }
 
     public synchronized boolean areEnabled() { return !enabled.isEmpty(); }
 }

@@ -17,7 +17,7 @@ public final class DataReceiveCount {
      */
     private static final int MAX_COUNT = 64;
 
-    /** Whether the provider demands receives that this library does not post. */
+    /** Whether the provider demands receives that this library does not post: those of unconnected endpoints. */
     public static boolean isUnsupported(FabricInfo info) {
         return demands(info) && info.endpoint().type() != EndpointType.MSG;
     }

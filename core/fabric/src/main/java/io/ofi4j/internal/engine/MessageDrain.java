@@ -18,9 +18,9 @@ public final class MessageDrain {
     /** The provider may end the process at a message that is longer than its receive. */
     private static final long MAX_LENGTH = 1L << 34;
     private static final long MIN_LENGTH = 1L << 16;
-    /** One more for each message that is half there when its receive is posted, and stays so. */
+    /** A receive that takes a message whose other half does not come stays pending, and another one is posted. */
     private static final int MAX_RECEIVES = 16;
-    /** Peers may send all the time. */
+    /** When it stops taking messages: peers may send all the time. */
     private static final long TIMEOUT_NANOS = 500_000_000;
     private static final int PENDING = -1;
 
@@ -28,12 +28,12 @@ public final class MessageDrain {
     private final Arena memory = Arena.ofShared();
     private final long contexts = memory.allocate(MAX_RECEIVES * ContextSlab.CONTEXT_SIZE, ContextSlab.CONTEXT_SIZE)
             .address();
-    /** Where all messages go; 0 while there is none. */
+    /** The address that all messages are received at; 0 while no memory is reserved. */
     private long buffer;
     private long length = MAX_LENGTH;
     /** The receive that is posted next; those before it are pending. */
     private int next;
-    /** With which error the last receive ended, 0 if with none, or PENDING. */
+    /** The error number with which the last receive ended, 0 if it has succeeded, or {@link #PENDING}. */
     private int outcome;
 
     public MessageDrain(Handle endpoint) { this.endpoint = endpoint; }

@@ -28,7 +28,7 @@ public final class WritebackErrors implements AutoCloseable {
 
     /** A mapped file of this process. */
     private static final class MappedFile {
-        /** Nobody else has it; empty if the file cannot be opened again, or has no open region. */
+        /** A descriptor that nobody else uses; empty if the file cannot be opened again, or has no open region. */
         Optional<NativeFile> descriptor = Optional.empty();
         /** The number of open regions; changed inside the map's computations, as the descriptor is. */
         int regions;
@@ -49,7 +49,7 @@ public final class WritebackErrors implements AutoCloseable {
 
     private final String name;
     private final MappedFile file;
-    /** The number of failures that do not concern the region. */
+    /** The number of failures of the file before the region was mapped. */
     private final long before;
     /** Changed under the monitor of the file. */
     private boolean closed;

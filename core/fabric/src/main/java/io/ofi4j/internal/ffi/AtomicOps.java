@@ -96,70 +96,71 @@ public final class AtomicOps {
     }
 
     /** Uses the operand, the peer and the only remote segment of the operation, as do the other vectored calls. */
-    public long fi_atomicv(AtomicMessageStruct message, int operation, long context) {
-        SegmentVector operand = message.operand;
+    public long fi_atomicv(PreparedAtomicStruct prepared, int operation, long context) {
+        SegmentVector operand = prepared.operand;
         try {
             return call(false, writev, endpoint, operand.segments.address(), operand.descriptors.address(),
-                    operand.count, message.peer(), message.remoteAddress(), message.remoteKey(), message.datatype,
+                    operand.count, prepared.peer(), prepared.remoteAddress(), prepared.remoteKey(), prepared.datatype,
                     operation, context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_fetch_atomicv(AtomicMessageStruct message, int operation, long context) {
-        SegmentVector operand = message.operand;
-        SegmentVector result = message.result;
+    public long fi_fetch_atomicv(PreparedAtomicStruct prepared, int operation, long context) {
+        SegmentVector operand = prepared.operand;
+        SegmentVector result = prepared.result;
         try {
             return call(false, readwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
                     operand.count, result.segments.address(), result.descriptors.address(), result.count,
-                    message.peer(), message.remoteAddress(), message.remoteKey(), message.datatype, operation, context);
+                    prepared.peer(), prepared.remoteAddress(), prepared.remoteKey(), prepared.datatype, operation,
+                    context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_compare_atomicv(AtomicMessageStruct message, int operation, long context) {
-        SegmentVector operand = message.operand;
-        SegmentVector compare = message.compare;
-        SegmentVector result = message.result;
+    public long fi_compare_atomicv(PreparedAtomicStruct prepared, int operation, long context) {
+        SegmentVector operand = prepared.operand;
+        SegmentVector compare = prepared.compare;
+        SegmentVector result = prepared.result;
         try {
             return call(false, compwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
                     operand.count, compare.segments.address(), compare.descriptors.address(), compare.count,
-                    result.segments.address(), result.descriptors.address(), result.count, message.peer(),
-                    message.remoteAddress(), message.remoteKey(), message.datatype, operation, context);
+                    result.segments.address(), result.descriptors.address(), result.count, prepared.peer(),
+                    prepared.remoteAddress(), prepared.remoteKey(), prepared.datatype, operation, context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_atomicmsg(AtomicMessageStruct message, long flags) {
+    public long fi_atomicmsg(PreparedAtomicStruct prepared, long flags) {
         try {
-            return call(critical, writemsg, endpoint, message.address, flags);
+            return call(critical, writemsg, endpoint, prepared.address, flags);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_fetch_atomicmsg(AtomicMessageStruct message, long flags) {
-        SegmentVector result = message.result;
+    public long fi_fetch_atomicmsg(PreparedAtomicStruct prepared, long flags) {
+        SegmentVector result = prepared.result;
         try {
-            return call(false, readwritemsg, endpoint, message.address, result.segments.address(),
+            return call(false, readwritemsg, endpoint, prepared.address, result.segments.address(),
                     result.descriptors.address(), result.count, flags);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_compare_atomicmsg(AtomicMessageStruct message, long flags) {
-        SegmentVector compare = message.compare;
-        SegmentVector result = message.result;
+    public long fi_compare_atomicmsg(PreparedAtomicStruct prepared, long flags) {
+        SegmentVector compare = prepared.compare;
+        SegmentVector result = prepared.result;
         try {
-            return call(false, compwritemsg, endpoint, message.address, compare.segments.address(),
+            return call(false, compwritemsg, endpoint, prepared.address, compare.segments.address(),
                     compare.descriptors.address(), compare.count, result.segments.address(),
                     result.descriptors.address(), result.count, flags);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 }

@@ -13,14 +13,14 @@ public final class DataReceivePool {
     private static final long SLOT_SIZE = fi_context2.sizeof();
 
     private final MsgOps ops;
-    private final MemorySegment message;
+    private final MemorySegment struct;
     private final long base;
     private final long length;
 
     /** Posts them on an endpoint that was just enabled. The memory must live until no provider can write to it. */
     public DataReceivePool(Arena memory, Handle endpoint, int count, boolean critical) {
         this.ops = new MsgOps(endpoint, critical, critical);
-        this.message = OwnedStruct.allocate(memory, fi_msg.layout());
+        this.struct = OwnedStruct.allocate(memory, fi_msg.layout());
         this.length = count * SLOT_SIZE;
         this.base = memory.allocate(length, SLOT_SIZE).address();
         for (long offset = 0; offset < length && post(base + offset); offset += SLOT_SIZE) {
@@ -30,8 +30,8 @@ public final class DataReceivePool {
 
     /** Posts one, also again when it has completed. A connection that has ended refuses it, and needs none. */
     public boolean post(long context) {
-        fi_msg.context(message, MemorySegment.ofAddress(context));
-        return ops.fi_recvmsg(message, 0) == 0;
+        fi_msg.context(struct, MemorySegment.ofAddress(context));
+        return ops.fi_recvmsg(struct, 0) == 0;
     }
 
     public boolean owns(long context) { return context >= base && context < base + length; }

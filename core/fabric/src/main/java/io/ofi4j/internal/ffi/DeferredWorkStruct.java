@@ -38,13 +38,13 @@ public final class DeferredWorkStruct {
     }
 
     /**
-     * An operation of an endpoint, with a copy of its message. The arrays that the message points to are not copied.
+     * An operation of an endpoint, with a copy of its struct. The arrays that the struct points to are not copied.
      */
     private DeferredWorkStruct(int type, MemoryLayout layout, boolean isMessage, Handle endpoint, long flags,
-            MemorySegment message) {
+            MemorySegment struct) {
         this(type, layout, isMessage);
         long bytes = layout.select(groupElement("msg")).byteSize();
-        MemorySegment.copy(message, 0, operation, at("msg"), bytes);
+        MemorySegment.copy(struct, 0, operation, at("msg"), bytes);
         put(endpoint.pointer().address(), "ep");
         put(flags, "flags");
         put(work.address(), "msg", "context");
@@ -64,45 +64,46 @@ public final class DeferredWorkStruct {
         return put(arena.allocate(array.byteSize(), Long.BYTES).copyFrom(array).address(), path);
     }
 
-    /** A send or a receive, with a tag if the message has one. */
-    public static DeferredWorkStruct of(boolean isReceive, Handle endpoint, MessageStruct message, long flags) {
-        DeferredWorkStruct made = message.tagged
+    /** A send or a receive, with a tag if the struct has one. */
+    public static DeferredWorkStruct of(boolean isReceive, Handle endpoint, PreparedMessageStruct prepared,
+            long flags) {
+        DeferredWorkStruct made = prepared.tagged
                 ? new DeferredWorkStruct(isReceive ? fabric_h.FI_OP_TRECV() : fabric_h.FI_OP_TSEND(),
-                        fi_op_tagged.layout(), true, endpoint, flags, message.message)
+                        fi_op_tagged.layout(), true, endpoint, flags, prepared.struct)
                 : new DeferredWorkStruct(isReceive ? fabric_h.FI_OP_RECV() : fabric_h.FI_OP_SEND(), fi_op_msg.layout(),
-                        true, endpoint, flags, message.message);
-        return made.copy(message.segments, "msg", "msg_iov").copy(message.descriptors, "msg", "desc");
+                        true, endpoint, flags, prepared.struct);
+        return made.copy(prepared.segments, "msg", "msg_iov").copy(prepared.descriptors, "msg", "desc");
     }
 
     /** A write or a read. */
-    public static DeferredWorkStruct of(boolean isRead, Handle endpoint, RmaMessageStruct message, long flags) {
+    public static DeferredWorkStruct of(boolean isRead, Handle endpoint, PreparedRmaStruct prepared, long flags) {
         return new DeferredWorkStruct(isRead ? fabric_h.FI_OP_READ() : fabric_h.FI_OP_WRITE(), fi_op_rma.layout(),
-                false, endpoint, flags, message.message).copy(message.locals, "msg", "msg_iov")
-                .copy(message.descriptors, "msg", "desc").copy(message.remotes, "msg", "rma_iov");
+                false, endpoint, flags, prepared.struct).copy(prepared.locals, "msg", "msg_iov")
+                .copy(prepared.descriptors, "msg", "desc").copy(prepared.remotes, "msg", "rma_iov");
     }
 
-    /** An atomic operation that {@link AtomicMessageStruct#prepare} has prepared, and that returns no values. */
-    public static DeferredWorkStruct execute(Handle endpoint, AtomicMessageStruct message, long flags) {
-        return atomic(fabric_h.FI_OP_ATOMIC(), fi_op_atomic.layout(), endpoint, message, flags);
+    /** An atomic operation that {@link PreparedAtomicStruct#prepare} has prepared, and that returns no values. */
+    public static DeferredWorkStruct execute(Handle endpoint, PreparedAtomicStruct prepared, long flags) {
+        return atomic(fabric_h.FI_OP_ATOMIC(), fi_op_atomic.layout(), endpoint, prepared, flags);
     }
 
     /** As {@link #execute}, but returns the previous values. */
-    public static DeferredWorkStruct fetch(Handle endpoint, AtomicMessageStruct message, long flags) {
-        return atomic(fabric_h.FI_OP_FETCH_ATOMIC(), fi_op_fetch_atomic.layout(), endpoint, message, flags)
-                .vector(message.result, "fetch");
+    public static DeferredWorkStruct fetch(Handle endpoint, PreparedAtomicStruct prepared, long flags) {
+        return atomic(fabric_h.FI_OP_FETCH_ATOMIC(), fi_op_fetch_atomic.layout(), endpoint, prepared, flags)
+                .vector(prepared.result, "fetch");
     }
 
     /** As {@link #fetch}, with comparands. */
-    public static DeferredWorkStruct compare(Handle endpoint, AtomicMessageStruct message, long flags) {
-        return atomic(fabric_h.FI_OP_COMPARE_ATOMIC(), fi_op_compare_atomic.layout(), endpoint, message, flags)
-                .vector(message.result, "fetch").vector(message.compare, "compare");
+    public static DeferredWorkStruct compare(Handle endpoint, PreparedAtomicStruct prepared, long flags) {
+        return atomic(fabric_h.FI_OP_COMPARE_ATOMIC(), fi_op_compare_atomic.layout(), endpoint, prepared, flags)
+                .vector(prepared.result, "fetch").vector(prepared.compare, "compare");
     }
 
     private static DeferredWorkStruct atomic(int type, MemoryLayout layout, Handle endpoint,
-            AtomicMessageStruct message, long flags) {
-        return new DeferredWorkStruct(type, layout, false, endpoint, flags, message.message)
-                .copy(message.operand.segments, "msg", "msg_iov").copy(message.operand.descriptors, "msg", "desc")
-                .copy(message.remotes, "msg", "rma_iov");
+            PreparedAtomicStruct prepared, long flags) {
+        return new DeferredWorkStruct(type, layout, false, endpoint, flags, prepared.struct)
+                .copy(prepared.operand.segments, "msg", "msg_iov").copy(prepared.operand.descriptors, "msg", "desc")
+                .copy(prepared.remotes, "msg", "rma_iov");
     }
 
     private DeferredWorkStruct vector(SegmentVector vector, String name) {

@@ -25,7 +25,7 @@ public final class FabricConstants {
     public static final long FI_RMA_PMEM = 1L << 49;
     public static final long FI_PROV_ATTR_ONLY = 1L << 54;
     public static final long FI_NUMERICHOST = 1L << 55;
-    /** Of libfabric 2.2. */
+    /** Since libfabric 2.2. */
     public static final long FI_RESCAN = 1L << 35;
     public static final long FI_RMA_EVENT = 1L << 56;
     public static final long FI_SOURCE = 1L << 57;

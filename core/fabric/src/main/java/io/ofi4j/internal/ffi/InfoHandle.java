@@ -179,12 +179,12 @@ public final class InfoHandle {
         return nic.address() == 0 ? nic : nic.reinterpret(fid_nic.sizeof());
     }
 
-    /** Empty if there is none. */
+    /** The local address, src_addr; empty if there is none. */
     public byte[] sourceAddress() {
         return bytes(fi_info.src_addr(info), fi_info.src_addrlen(info));
     }
 
-    /** Empty if there is none. */
+    /** The peer's address, dest_addr; empty if there is none. */
     public byte[] destinationAddress() {
         return bytes(fi_info.dest_addr(info), fi_info.dest_addrlen(info));
     }
@@ -199,7 +199,7 @@ public final class InfoHandle {
 
     public MemorySegment endpoint() { return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof()); }
 
-    /** Before libfabric 2.0, up to the last field that 1.17 has. */
+    /** The struct fi_domain_attr; before libfabric 2.0, up to the last field that 1.17 has. */
     public MemorySegment domain() {
         return fi_info.domain_attr(info)
                 .reinterpret(FabricCalls.isVersion2()

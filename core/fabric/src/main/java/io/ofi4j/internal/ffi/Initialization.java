@@ -20,8 +20,8 @@ final class Initialization {
             NativeFile.class, FileMappings.class, Descriptors.class, DmaBufs.class, SignalGuard.class,
             InlineFunction.class, FabricConstants.class, CqFormat.class, CqOps.class, CqEntries.class,
             CqErrorEntry.class, CntrOps.class, RmaOps.class, MsgOps.class, TaggedOps.class, AtomicOps.class,
-            CollectiveOps.class, EqOps.class, PreparedStruct.class, SegmentVector.class, MessageStruct.class,
-            RmaMessageStruct.class, AtomicMessageStruct.class);
+            CollectiveOps.class, EqOps.class, PreparedStruct.class, SegmentVector.class, PreparedMessageStruct.class,
+            PreparedRmaStruct.class, PreparedAtomicStruct.class);
 
     private Initialization() {}
 

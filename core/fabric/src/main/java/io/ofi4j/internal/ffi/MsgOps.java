@@ -10,7 +10,7 @@ import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_msg} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class MsgOps {
-    /** Of receives and sends. */
+    /** fi_recv and fi_send of the first endpoint. */
     private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final long endpoint;
@@ -78,33 +78,41 @@ public final class MsgOps {
         return call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer);
     }
 
-    public long fi_recvv(MessageStruct message, long context) { return vector(receiveLimit, recvv, message, context); }
-
-    public long fi_sendv(MessageStruct message, long context) { return vector(sendLimit, sendv, message, context); }
-
-    public long fi_recvmsg(MessageStruct message, long flags) { return message(receiveLimit, recvmsg, message, flags); }
-
-    public long fi_sendmsg(MessageStruct message, long flags) { return message(sendLimit, sendmsg, message, flags); }
-
-    /** Of a message without a buffer. */
-    long fi_recvmsg(MemorySegment message, long flags) {
-        return call(receiveLimit >= 0, recvmsg, endpoint, message.address(), flags);
+    public long fi_recvv(PreparedMessageStruct prepared, long context) {
+        return vector(receiveLimit, recvv, prepared, context);
     }
 
-    private long vector(long limit, MemorySegment function, MessageStruct message, long context) {
+    public long fi_sendv(PreparedMessageStruct prepared, long context) {
+        return vector(sendLimit, sendv, prepared, context);
+    }
+
+    public long fi_recvmsg(PreparedMessageStruct prepared, long flags) {
+        return struct(receiveLimit, recvmsg, prepared, flags);
+    }
+
+    public long fi_sendmsg(PreparedMessageStruct prepared, long flags) {
+        return struct(sendLimit, sendmsg, prepared, flags);
+    }
+
+    /** As {@link #fi_recvmsg(PreparedMessageStruct, long)}, of a receive without a buffer. */
+    long fi_recvmsg(MemorySegment struct, long flags) {
+        return call(receiveLimit >= 0, recvmsg, endpoint, struct.address(), flags);
+    }
+
+    private long vector(long limit, MemorySegment function, PreparedMessageStruct prepared, long context) {
         try {
-            return call(message.length <= limit, function, endpoint, message.segments.address(),
-                    message.descriptors.address(), message.count(), message.peer(), context);
+            return call(prepared.length <= limit, function, endpoint, prepared.segments.address(),
+                    prepared.descriptors.address(), prepared.count(), prepared.peer(), context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    private long message(long limit, MemorySegment function, MessageStruct message, long flags) {
+    private long struct(long limit, MemorySegment function, PreparedMessageStruct prepared, long flags) {
         try {
-            return call(message.length <= limit, function, endpoint, message.address, flags);
+            return call(prepared.length <= limit, function, endpoint, prepared.address, flags);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 }

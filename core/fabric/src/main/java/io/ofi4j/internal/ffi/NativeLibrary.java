@@ -34,7 +34,7 @@ public final class NativeLibrary {
             "/usr/local/lib64/" + SONAME, "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME,
             "/opt/amazon/efa/lib/" + SONAME);
 
-    /** Names, with semicolons. */
+    /** libfabric's variable with the names of hooking providers, separated by semicolons. */
     private static final String HOOKS = "FI_HOOK";
     private static boolean loaded;
     private static List<String> hooks = List.of();

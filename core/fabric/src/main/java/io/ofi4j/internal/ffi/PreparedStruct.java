@@ -9,27 +9,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /** The struct of a prepared operation, whose fields are changed in place. libfabric keeps no reference to it. */
-public abstract sealed class PreparedStruct permits RmaMessageStruct, MessageStruct, AtomicMessageStruct {
+public abstract sealed class PreparedStruct permits PreparedRmaStruct, PreparedMessageStruct, PreparedAtomicStruct {
     final Arena arena = Arena.ofAuto();
-    final MemorySegment message;
-    /** Of the struct, which lives as long as this object: whoever passes it on keeps this one reachable. */
+    final MemorySegment struct;
+    /** The address of the struct, which lives as long as this object: who passes it on keeps this object reachable. */
     final long address;
     private final long peer;
     private final long data;
     private final long context;
 
-    /** The offsets are those of three fields of the struct. */
+    /** Takes the layout of the struct, and the offsets of the three fields that are set for each post. */
     PreparedStruct(MemoryLayout layout, long peer, long data, long context) {
-        this.message = OwnedStruct.allocate(arena, layout);
-        this.address = message.address();
+        this.struct = OwnedStruct.allocate(arena, layout);
+        this.address = struct.address();
         this.context = context;
         this.peer = peer;
         this.data = data;
     }
 
-    public final void peer(long fabricAddress) { message.set(JAVA_LONG, peer, fabricAddress); }
+    public final void peer(long fabricAddress) { struct.set(JAVA_LONG, peer, fabricAddress); }
 
-    final long peer() { return message.get(JAVA_LONG, peer); }
+    final long peer() { return struct.get(JAVA_LONG, peer); }
 
     /** Sets the context of the next post. */
     public final void context(long value) {
@@ -39,6 +39,6 @@ public abstract sealed class PreparedStruct permits RmaMessageStruct, MessageStr
 
     /** Sets the data of the peer's completion. */
     public final void data(long value) {
-        message.set(JAVA_LONG, data, value);
+        struct.set(JAVA_LONG, data, value);
     }
 }

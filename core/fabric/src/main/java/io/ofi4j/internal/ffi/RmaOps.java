@@ -10,7 +10,7 @@ import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class RmaOps {
-    /** Of reads, writes and injects. */
+    /** fi_read, fi_write and fi_inject_write of the first endpoint. */
     private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final long endpoint;
@@ -85,34 +85,34 @@ public final class RmaOps {
     }
 
     /** Uses the local segments, the peer and the only remote segment of the operation. */
-    public long fi_writev(RmaMessageStruct message, long context) {
-        return vector(writev, message, context);
+    public long fi_writev(PreparedRmaStruct prepared, long context) {
+        return vector(writev, prepared, context);
     }
 
     /** As {@link #fi_writev}. */
-    public long fi_readv(RmaMessageStruct message, long context) {
-        return vector(readv, message, context);
+    public long fi_readv(PreparedRmaStruct prepared, long context) {
+        return vector(readv, prepared, context);
     }
 
-    public long fi_writemsg(RmaMessageStruct message, long flags) { return message(writemsg, message, flags); }
+    public long fi_writemsg(PreparedRmaStruct prepared, long flags) { return struct(writemsg, prepared, flags); }
 
-    public long fi_readmsg(RmaMessageStruct message, long flags) { return message(readmsg, message, flags); }
+    public long fi_readmsg(PreparedRmaStruct prepared, long flags) { return struct(readmsg, prepared, flags); }
 
-    private long vector(MemorySegment function, RmaMessageStruct message, long context) {
+    private long vector(MemorySegment function, PreparedRmaStruct prepared, long context) {
         try {
-            return call(message.length <= limit, function, endpoint, message.locals.address(),
-                    message.descriptors.address(), message.localCount(), message.peer(), message.remoteAddress(),
-                    message.remoteKey(), context);
+            return call(prepared.length <= limit, function, endpoint, prepared.locals.address(),
+                    prepared.descriptors.address(), prepared.localCount(), prepared.peer(), prepared.remoteAddress(),
+                    prepared.remoteKey(), context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    private long message(MemorySegment function, RmaMessageStruct message, long flags) {
+    private long struct(MemorySegment function, PreparedRmaStruct prepared, long flags) {
         try {
-            return call(message.length <= limit, function, endpoint, message.address, flags);
+            return call(prepared.length <= limit, function, endpoint, prepared.address, flags);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 }

@@ -16,9 +16,9 @@ public final class SegmentVector {
     private static final long AMOUNT = iovec.iov_len$offset();
 
     final MemorySegment segments;
-    /** Of local segments. Of remote ones the array of the keys, which are inside the segments. */
+    /** The array of the descriptors; for remote segments, that of the keys, which are fields of the segments. */
     final MemorySegment descriptors;
-    /** Set by {@link #count}. */
+    /** The number of segments that the operation uses. */
     long count;
     private final int limit;
 
@@ -45,7 +45,7 @@ public final class SegmentVector {
                 fi_rma_iov.sizeof());
     }
 
-    /** {@return how many segments there is room for} */
+    /** {@return the maximum number of segments} */
     public int limit() { return limit; }
 
     /** Sets a segment; the last number is its descriptor or key. */
@@ -59,7 +59,7 @@ public final class SegmentVector {
 
     public void count(int number) { count = number; }
 
-    /** Of the first segment. */
+    /** The address of the first segment. */
     public long address() { return segments.get(JAVA_LONG, 0); }
 
     long descriptor() { return descriptors.get(JAVA_LONG, 0); }

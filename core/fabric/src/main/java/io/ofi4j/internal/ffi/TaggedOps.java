@@ -12,7 +12,7 @@ import java.lang.ref.Reference;
  * {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table.
  */
 public final class TaggedOps {
-    /** Of receives and sends. */
+    /** fi_trecv and fi_tsend of the first endpoint. */
     private static final FirstFunctions FIRST = new FirstFunctions();
 
     private final long endpoint;
@@ -81,36 +81,38 @@ public final class TaggedOps {
         return call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer, tag);
     }
 
-    public long fi_trecvv(MessageStruct message, long context) {
+    public long fi_trecvv(PreparedMessageStruct prepared, long context) {
         try {
-            return call(message.length <= receiveLimit, recvv, endpoint, message.segments.address(),
-                    message.descriptors.address(), message.count(), message.peer(), message.tag(), message.ignore(),
-                    context);
+            return call(prepared.length <= receiveLimit, recvv, endpoint, prepared.segments.address(),
+                    prepared.descriptors.address(), prepared.count(), prepared.peer(), prepared.tag(),
+                    prepared.ignore(), context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_tsendv(MessageStruct message, long context) {
+    public long fi_tsendv(PreparedMessageStruct prepared, long context) {
         try {
-            return call(message.length <= sendLimit, sendv, endpoint, message.segments.address(),
-                    message.descriptors.address(), message.count(), message.peer(), message.tag(), context);
+            return call(prepared.length <= sendLimit, sendv, endpoint, prepared.segments.address(),
+                    prepared.descriptors.address(), prepared.count(), prepared.peer(), prepared.tag(), context);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 
-    public long fi_trecvmsg(MessageStruct message, long flags) {
-        return message(receiveLimit, recvmsg, message, flags);
+    public long fi_trecvmsg(PreparedMessageStruct prepared, long flags) {
+        return struct(receiveLimit, recvmsg, prepared, flags);
     }
 
-    public long fi_tsendmsg(MessageStruct message, long flags) { return message(sendLimit, sendmsg, message, flags); }
+    public long fi_tsendmsg(PreparedMessageStruct prepared, long flags) {
+        return struct(sendLimit, sendmsg, prepared, flags);
+    }
 
-    private long message(long limit, MemorySegment function, MessageStruct message, long flags) {
+    private long struct(long limit, MemorySegment function, PreparedMessageStruct prepared, long flags) {
         try {
-            return call(message.length <= limit, function, endpoint, message.address, flags);
+            return call(prepared.length <= limit, function, endpoint, prepared.address, flags);
         } finally {
-            Reference.reachabilityFence(message);
+            Reference.reachabilityFence(prepared);
         }
     }
 }

@@ -21,12 +21,12 @@ public final class LeakReport {
     private static final int FRAMES = 16;
     private static final String OURS = "io.ofi4j";
 
-    /** Initialized with the first object. */
+    /** What is open. A class of its own, so that the threads of the cleaner start only where leaks are reported. */
     private static final class Registry {
         static final Cleaner CLEANER = Cleaner.create();
-        /** In the order of opening. */
+        /** The open objects, in the order in which they were opened. */
         static final Set<OpenObject> OPEN = Collections.synchronizedSet(new LinkedHashSet<>());
-        /** Objects here have identity equality. */
+        /** The descriptions of the open objects, which have identity equality. */
         static final Map<Object, OpenObject> OF_OBJECTS = Collections.synchronizedMap(new WeakHashMap<>());
 
         static {

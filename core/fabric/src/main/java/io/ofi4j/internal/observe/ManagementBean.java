@@ -21,10 +21,11 @@ public final class ManagementBean {
     private final Object bean;
     private final String name;
     private boolean isWanted;
-    /** Whether the server is started for it, and whether it is shown where the server runs. */
+    /** Whether the server is started for it. */
     private boolean startsServer = PROPERTY.equals("true");
+    /** Whether it is shown where the server runs. */
     private boolean usesServer = !PROPERTY.equals("false");
-    /** Its name in the server, of a class that may be missing, or null if it is not shown. */
+    /** The {@code ObjectName} under which it is shown, or null; an Object, since that class may be missing. */
     private Object shownAs;
 
     public ManagementBean(Object bean, String name) {
@@ -60,7 +61,7 @@ public final class ManagementBean {
         return true;
     }
 
-    /** Shows it no longer, or not at all. */
+    /** Takes it out of the server, if it is there. */
     public synchronized void hide() {
         isWanted = false;
         if (shownAs != null) {
@@ -69,7 +70,7 @@ public final class ManagementBean {
         }
     }
 
-    /** Loaded only where the module is. */
+    /** The calls of java.management: a class of its own, which is loaded only where that module is. */
     private static final class Server {
         /** A bean that the JVM's own server always has, and another server need not have. */
         private static final String OF_THE_JVM = ManagementFactory.RUNTIME_MXBEAN_NAME;
@@ -87,7 +88,7 @@ public final class ManagementBean {
             return false;
         }
 
-        /** {@return under which name, or null} */
+        /** {@return the name under which it was registered, or null if it was not} */
         static Object register(Object bean, String name, boolean startsServer) {
             try {
                 MBeanServer server = startsServer ? ManagementFactory.getPlatformMBeanServer() : running();

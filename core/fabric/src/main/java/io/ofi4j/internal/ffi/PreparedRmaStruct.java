@@ -4,7 +4,7 @@ import io.ofi4j.bindings.fi_msg_rma;
 import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_msg_rma} with its vectors. */
-public final class RmaMessageStruct extends PreparedStruct {
+public final class PreparedRmaStruct extends PreparedStruct {
     public final SegmentVector local;
     public final SegmentVector remote;
 
@@ -14,27 +14,27 @@ public final class RmaMessageStruct extends PreparedStruct {
     /** The bytes of all local segments. */
     long length;
 
-    public RmaMessageStruct(int localLimit, int remoteLimit) {
+    public PreparedRmaStruct(int localLimit, int remoteLimit) {
         super(fi_msg_rma.layout(), fi_msg_rma.addr$offset(), fi_msg_rma.data$offset(), fi_msg_rma.context$offset());
         this.local = SegmentVector.local(arena, localLimit);
         this.remote = SegmentVector.remote(arena, remoteLimit);
         this.locals = local.segments;
         this.descriptors = local.descriptors;
         this.remotes = remote.segments;
-        fi_msg_rma.msg_iov(message, locals);
-        fi_msg_rma.desc(message, descriptors);
-        fi_msg_rma.rma_iov(message, remotes);
+        fi_msg_rma.msg_iov(struct, locals);
+        fi_msg_rma.desc(struct, descriptors);
+        fi_msg_rma.rma_iov(struct, remotes);
     }
 
-    /** The bytes are the sum of all segments. */
+    /** Sets the number of local segments, and the sum of their bytes. */
     public void localCount(int count, long bytes) {
-        fi_msg_rma.iov_count(message, count);
+        fi_msg_rma.iov_count(struct, count);
         length = bytes;
     }
 
-    public void remoteCount(int count) { fi_msg_rma.rma_iov_count(message, count); }
+    public void remoteCount(int count) { fi_msg_rma.rma_iov_count(struct, count); }
 
-    long localCount() { return fi_msg_rma.iov_count(message); }
+    long localCount() { return fi_msg_rma.iov_count(struct); }
 
     public long remoteAddress() { return remote.address(); }
 

@@ -4,7 +4,7 @@ import io.ofi4j.bindings.fi_msg_atomic;
 import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_msg_atomic} with its vectors, and those of results and comparands. */
-public final class AtomicMessageStruct extends PreparedStruct {
+public final class PreparedAtomicStruct extends PreparedStruct {
     /** The struct's vector: what is combined with the target. */
     public final SegmentVector operand;
     public final SegmentVector compare;
@@ -15,7 +15,7 @@ public final class AtomicMessageStruct extends PreparedStruct {
     final MemorySegment remotes;
 
     /** datatype is an {@code enum fi_datatype}. */
-    public AtomicMessageStruct(int localLimit, int remoteLimit, int datatype) {
+    public PreparedAtomicStruct(int localLimit, int remoteLimit, int datatype) {
         super(fi_msg_atomic.layout(), fi_msg_atomic.addr$offset(), fi_msg_atomic.data$offset(),
                 fi_msg_atomic.context$offset());
         this.operand = SegmentVector.local(arena, localLimit);
@@ -24,17 +24,17 @@ public final class AtomicMessageStruct extends PreparedStruct {
         this.remote = SegmentVector.remote(arena, remoteLimit);
         this.remotes = remote.segments;
         this.datatype = datatype;
-        fi_msg_atomic.msg_iov(message, operand.segments);
-        fi_msg_atomic.desc(message, operand.descriptors);
-        fi_msg_atomic.rma_iov(message, remotes);
-        fi_msg_atomic.datatype(message, datatype);
+        fi_msg_atomic.msg_iov(struct, operand.segments);
+        fi_msg_atomic.desc(struct, operand.descriptors);
+        fi_msg_atomic.rma_iov(struct, remotes);
+        fi_msg_atomic.datatype(struct, datatype);
     }
 
     /** operation is an {@code enum fi_op}. */
     public void prepare(int operation, long next) {
-        fi_msg_atomic.iov_count(message, operand.count);
-        fi_msg_atomic.rma_iov_count(message, remote.count);
-        fi_msg_atomic.op(message, operation);
+        fi_msg_atomic.iov_count(struct, operand.count);
+        fi_msg_atomic.rma_iov_count(struct, remote.count);
+        fi_msg_atomic.op(struct, operation);
         context(next);
     }
 
