@@ -435,7 +435,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         });
     }
 
-    /** Cancels the receives of an endpoint whose native close is deferred: they would occupy slots until then. */
+    /** Cancels the receives of an endpoint whose native close is postponed: they would occupy slots until then. */
     void cancelReceives(Endpoint endpoint) {
         try (var _ = guard.enterFromAnyThread()) {
             for (long context : contexts.postedReceives(endpoint.number)) {
@@ -446,7 +446,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Frees the slots of operations of an endpoint whose native close was deferred: the provider completes none of them
+     * Frees the slots of operations of an endpoint whose native close was postponed: the provider completes none of them
      * now. Slots in a queue that belongs to another thread stay.
      */
     void releaseAbandoned(Endpoint endpoint) {

@@ -511,8 +511,8 @@ public final class Domain implements AutoCloseable {
             lifeCycle.begin();
         }
         int closeStatus = lifeCycle.finish(() -> {
-            // outside the monitor: it may close endpoints whose close was deferred
-            if (closes.hasDeferred()) { fabric.closes.defer(this); }
+            // outside the monitor: it may close endpoints whose close was postponed
+            if (closes.hasPostponed()) { fabric.closes.postpone(this); }
             int status = closes.close(this::closeNatively);
             fabric.forget(this);
             return status;

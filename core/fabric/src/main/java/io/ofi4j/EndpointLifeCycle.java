@@ -65,7 +65,7 @@ final class EndpointLifeCycle implements EndpointView {
         /** {@code close} has thrown, and some of its steps are left: the next call continues. */
         CLOSE_INTERRUPTED,
         /** Closed for the program, but not by the provider yet, because other endpoints may still use it. */
-        DEFERRED,
+        POSTPONED,
         /** Closed. */
         CLOSED;
 
@@ -73,8 +73,8 @@ final class EndpointLifeCycle implements EndpointView {
         boolean follows(State before) {
             return this == ENABLING && before == OPEN || this == ENABLED && before == ENABLING
                     || this == LOST && before == ENABLED || this == CLOSING && before.mayClose()
-                    || this == CLOSE_INTERRUPTED && before == CLOSING || this == DEFERRED && before == CLOSING
-                    || this == CLOSED && (before == CLOSING || before == DEFERRED);
+                    || this == CLOSE_INTERRUPTED && before == CLOSING || this == POSTPONED && before == CLOSING
+                    || this == CLOSED && (before == CLOSING || before == POSTPONED);
         }
 
         /** Whether a call of close has something to do. */
@@ -487,7 +487,7 @@ final class EndpointLifeCycle implements EndpointView {
             become(State.CLOSE_INTERRUPTED);
             throw t;
         }
-        if (state == State.DEFERRED) { domain.closes.runDue(); } // closes that had to wait until this thread had left
+        if (state == State.POSTPONED) { domain.closes.runDue(); } // closes that had to wait until this thread had left
         if (state == State.CLOSED && original == this && closeStatus == 0) { bindings.closeHiddenQueue(); }
         Status.check(closeStatus, "fi_close(endpoint)", info.provider());
     }
@@ -509,7 +509,7 @@ final class EndpointLifeCycle implements EndpointView {
         cancel();
         bindings.release();
         domain.forget(endpoint);
-        become(domain.closes.isDeferred(this) ? State.DEFERRED : State.CLOSED);
+        become(domain.closes.isPostponed(this) ? State.POSTPONED : State.CLOSED);
         RECORDER.closed(recording, info.provider(), info.endpoint().type());
     }
 
@@ -573,15 +573,15 @@ final class EndpointLifeCycle implements EndpointView {
         }, timeout);
     }
 
-    /** Has the provider close the endpoint, or defers that. Neither is done a second time. */
+    /** Has the provider close the endpoint, or postpones that. Neither is done a second time. */
     private void closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();
-        if (openHandle != null && !domain.closes.isDeferred(this) && isKnownToQuirks
+        if (openHandle != null && !domain.closes.isPostponed(this) && isKnownToQuirks
                 && !endpoint.quirks.beforeClose(this)) {
-            domain.closes.defer(this);
+            domain.closes.postpone(this);
         }
         removeFromDomain();
-        if (domain.closes.isDeferred(this)) { return; }
+        if (domain.closes.isPostponed(this)) { return; }
         if (openHandle != null) { closeStatus = closeHandle(); }
         if (bindings.eventQueue() != null) { bindings.requireConnection().endpointClosed(); }
         if (isKnownToQuirks) { endpoint.quirks.closed(this); }
@@ -617,17 +617,17 @@ final class EndpointLifeCycle implements EndpointView {
 
     /** Closes on this thread if it may use the endpoint's queues, otherwise with the next close in the domain. */
     @Override
-    public void closeDeferred() {
-        domain.closes.addDue(this::tryCloseDeferred);
+    public void closePostponed() {
+        domain.closes.addDue(this::tryClosePostponed);
         if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
     }
 
     /**
-     * Closes an endpoint whose close was deferred. A failure is not reported, because no caller waits for the close.
+     * Closes an endpoint whose close was postponed. A failure is not reported, because no caller waits for the close.
      *
      * @return false if another thread is in {@link #close}, which then runs this method
      */
-    private boolean tryCloseDeferred() {
+    private boolean tryClosePostponed() {
         if (!nativeClose.tryLock()) { return false; }
         try {
             if (openHandle != null && domain.isClosed()) { // its queues are closed: there are no guards to enter
@@ -638,7 +638,7 @@ final class EndpointLifeCycle implements EndpointView {
             bindings.queues().forEach(queue -> queue.releaseAbandoned(endpoint));
             domain.closes.release(this);
             synchronized (endpoint) {
-                if (state == State.DEFERRED) { become(State.CLOSED); }
+                if (state == State.POSTPONED) { become(State.CLOSED); }
             }
             bindings.closeHiddenQueue();
         } finally {

@@ -11,23 +11,23 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * Closes the native children of a parent in order. While the close of one is deferred, later closes queue behind it, and
+ * Closes the native children of a parent in order. While the close of one is postponed, later closes queue behind it, and
  * so do those that come while the queued ones run. Any thread may call this.
  */
 public final class CloseOrder {
-    private final Set<Object> deferred = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Object> postponed = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Queue<IntSupplier> waiting = new ArrayDeque<>();
     /** Whether a thread runs the closes that queued. */
     private boolean isRunning;
-    /** Deferred closes that may happen now, on a thread that may use the object. */
+    /** Postponed closes that may happen now, on a thread that may use the object. */
     private final Queue<BooleanSupplier> due = new ConcurrentLinkedQueue<>();
 
-    /** Closes now, or queues behind a deferred close: the status, or 0 if it is queued. */
+    /** Closes now, or queues behind a postponed close: the status, or 0 if it is queued. */
     public int close(IntSupplier nativeClose) {
         runDue();
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.LEAF, this);
-            if (hasDeferred()) {
+            if (hasPostponed()) {
                 waiting.add(nativeClose);
                 return 0;
             }
@@ -35,24 +35,24 @@ public final class CloseOrder {
         return nativeClose.getAsInt();
     }
 
-    /** Defers the close of an object. */
-    public synchronized void defer(Object object) {
+    /** Postpones the close of an object. */
+    public synchronized void postpone(Object object) {
         assert LockOrder.taken(LockOrder.Rank.LEAF, this);
-        deferred.add(object);
+        postponed.add(object);
     }
 
     /** Whether a close queues now. */
-    public synchronized boolean hasDeferred() {
-        return isRunning || !deferred.isEmpty();
+    public synchronized boolean hasPostponed() {
+        return isRunning || !postponed.isEmpty();
     }
 
-    /** Whether the close of this object is deferred. */
-    public synchronized boolean isDeferred(Object object) {
-        return deferred.contains(object);
+    /** Whether the close of this object is postponed. */
+    public synchronized boolean isPostponed(Object object) {
+        return postponed.contains(object);
     }
 
     /**
-     * Lets {@link #runDue} close an object whose close is deferred.
+     * Lets {@link #runDue} close an object whose close is postponed.
      *
      * @param nativeClose closes the object and {@link #release releases} it, unless that has happened; returns false if
      *         it must be called again. Several threads may call it
@@ -66,11 +66,11 @@ public final class CloseOrder {
         }
     }
 
-    /** Records that a deferred object is closed. After the last one, runs the closes that queued behind them. */
+    /** Records that a postponed object is closed. After the last one, runs the closes that queued behind them. */
     public void release(Object object) {
         synchronized (this) {
             assert LockOrder.taken(LockOrder.Rank.LEAF, this);
-            deferred.remove(object);
+            postponed.remove(object);
             if (isRunning) { return; } // whoever runs them goes on
             isRunning = true;
         }
@@ -88,7 +88,7 @@ public final class CloseOrder {
 
     /** The next close that may run, or null, after which this thread runs none. */
     private synchronized IntSupplier next() {
-        IntSupplier next = deferred.isEmpty() ? waiting.poll() : null;
+        IntSupplier next = postponed.isEmpty() ? waiting.poll() : null;
         isRunning = next != null;
         return next;
     }

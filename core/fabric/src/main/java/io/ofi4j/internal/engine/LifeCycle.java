@@ -9,14 +9,14 @@ import java.util.function.IntSupplier;
  *
  * <pre>
  * OPEN -&gt; CLOSING -&gt; CLOSED, or
- * OPEN -&gt; CLOSING -&gt; DEFERRED -&gt; CLOSED where {@link CloseOrder} defers fi_close, or
+ * OPEN -&gt; CLOSING -&gt; POSTPONED -&gt; CLOSED where {@link CloseOrder} postpones fi_close, or
  * CLOSING -&gt; CLOSE_INTERRUPTED -&gt; CLOSING where a step throws: another call of close does all steps again.
  * </pre>
  */
 public final class LifeCycle {
     /** The states of the object. */
     private enum State {
-        OPEN, CLOSING, CLOSE_INTERRUPTED, DEFERRED, CLOSED
+        OPEN, CLOSING, CLOSE_INTERRUPTED, POSTPONED, CLOSED
     }
 
     private volatile State state = State.OPEN;
@@ -47,7 +47,7 @@ public final class LifeCycle {
     public int finish(IntSupplier steps) {
         try {
             int status = steps.getAsInt();
-            leaveClosing(State.DEFERRED);
+            leaveClosing(State.POSTPONED);
             return status;
         } catch (Throwable t) {
             leaveClosing(State.CLOSE_INTERRUPTED);

@@ -92,7 +92,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Calls fi_close of a region, or defers it. Returns the status, or 0 if it is deferred. */
+    /** Calls fi_close of a region, or postpones it. Returns the status, or 0 if it is postponed. */
     public synchronized int deregister(Handle region, long address, long accessBits) {
         assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         if (!closesLate || endpoints == 0 || !mustKeep(accessBits)) { return FidOps.fi_close(region); }

@@ -22,5 +22,5 @@ public interface EndpointView {
     void takeMessages();
 
     /** Has the provider close it, where {@link Quirk#beforeClose} has put that off. */
-    void closeDeferred();
+    void closePostponed();
 }

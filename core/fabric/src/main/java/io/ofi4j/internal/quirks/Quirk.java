@@ -104,7 +104,7 @@ public class Quirk {
     /**
      * Before an endpoint is closed that takes no operations any more.
      *
-     * @return whether the provider closes it now; if not, {@link EndpointView#closeDeferred} is called later
+     * @return whether the provider closes it now; if not, {@link EndpointView#closePostponed} is called later
      */
     protected boolean beforeClose(EndpointView endpoint) { return true; }
 

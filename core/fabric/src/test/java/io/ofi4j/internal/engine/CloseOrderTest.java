@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A parent must not be closed natively before a child whose close was deferred, or queued behind a deferred one. */
+/** A parent must not be closed natively before a child whose close was postponed, or queued behind a postponed one. */
 @Tag("gate")
 class CloseOrderTest {
     private final CloseOrder order = new CloseOrder();
@@ -16,22 +16,22 @@ class CloseOrderTest {
     private final Object endpoint = new Object();
 
     @Test
-    void closesQueueBehindADeferredOne() {
-        order.defer(endpoint);
+    void closesQueueBehindAPostponedOne() {
+        order.postpone(endpoint);
         close("queue");
         assertThat(closed).isEmpty();
 
         order.release(endpoint);
 
         assertThat(closed).containsExactly("queue");
-        assertThat(order.hasDeferred()).isFalse();
+        assertThat(order.hasPostponed()).isFalse();
     }
 
     @Test
     void aCloseThatComesWhileQueuedOnesRunIsAfterThem() {
-        order.defer(endpoint);
+        order.postpone(endpoint);
         order.close(() -> {
-            assertThat(order.hasDeferred()).isTrue();
+            assertThat(order.hasPostponed()).isTrue();
             close("domain"); // as another thread may
             closed.add("queue");
             return 0;
@@ -41,14 +41,14 @@ class CloseOrderTest {
         order.release(endpoint);
 
         assertThat(closed).containsExactly("queue", "vector", "domain");
-        assertThat(order.hasDeferred()).isFalse();
+        assertThat(order.hasPostponed()).isFalse();
     }
 
     @Test
-    void queuedClosesWaitForEachDeferredOne() {
+    void queuedClosesWaitForEachPostponedOne() {
         Object other = new Object();
-        order.defer(endpoint);
-        order.defer(other);
+        order.postpone(endpoint);
+        order.postpone(other);
         close("queue");
 
         order.release(endpoint);
@@ -60,7 +60,7 @@ class CloseOrderTest {
 
     @Test
     void aQueuedCloseThatThrowsHoldsUpNoLaterOne() {
-        order.defer(endpoint);
+        order.postpone(endpoint);
         order.close(() -> {
             throw new IllegalStateException("held up");
         });

@@ -35,13 +35,13 @@ final class ShmCloseCoordinator extends Quirk {
     private static final long DRAIN_TIMEOUT_NANOS = 200_000_000;
     private static final int MIN_ROUNDS = 8;
 
-    /** Endpoints that the provider has open, also those whose close is deferred. */
+    /** Endpoints that the provider has open, also those whose close is postponed. */
     private final Map<EndpointView, EndpointAddress> open = new LinkedHashMap<>();
     /** Addresses of those that are about to be closed. */
     private final Set<EndpointAddress> closing = new HashSet<>();
     private final Map<EndpointAddress, List<InsertedPeer>> peers = new HashMap<>();
     /** Read inside the guards of queues, too, where the monitor must not be taken. */
-    private final List<DeferredClose> deferred = new CopyOnWriteArrayList<>();
+    private final List<PostponedClose> postponed = new CopyOnWriteArrayList<>();
     /**
      * For each vector, the open endpoints that may have written to a closed endpoint of it: the provider has entered
      * them into the vector, though the program has not inserted them.
@@ -51,8 +51,8 @@ final class ShmCloseCoordinator extends Quirk {
     /** A peer that was inserted, and how operations to it are refused. */
     private record InsertedPeer(VectorView vector, Runnable refusal) {}
 
-    /** An endpoint whose close is deferred, and the vectors that still know it. */
-    private record DeferredClose(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
+    /** An endpoint whose close is postponed, and the vectors that still know it. */
+    private record PostponedClose(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
     ShmCloseCoordinator() {
         super("shm-neighbours", provider -> provider.is("shm"), VersionRange.from(1, 15), UPSTREAM,
@@ -60,15 +60,15 @@ final class ShmCloseCoordinator extends Quirk {
     }
 
     /**
-     * Refuses the name of an endpoint whose close is deferred: the name is in use until the provider closes that one.
+     * Refuses the name of an endpoint whose close is postponed: the name is in use until the provider closes that one.
      */
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
-        return isDeferred(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
+        return isPostponed(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
     }
 
-    private boolean isDeferred(EndpointAddress address) {
-        return deferred.stream().anyMatch(one -> one.address.equals(address));
+    private boolean isPostponed(EndpointAddress address) {
+        return postponed.stream().anyMatch(one -> one.address.equals(address));
     }
 
     @Override
@@ -88,7 +88,7 @@ final class ShmCloseCoordinator extends Quirk {
     protected synchronized <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion,
             Consumer<P> refusal) {
         assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
-        if (isDeferred(address)) {
+        if (isPostponed(address)) {
             throw new IllegalStateException(
                     "the endpoint with this address is closed, and other endpoints of this process"
                             + " still use it: close those first, or give the new endpoint another name");
@@ -130,14 +130,14 @@ final class ShmCloseCoordinator extends Quirk {
                 isUsedByOthers = true;
             }
         }
-        return isDrained && !isUsedByOthers || !defer(endpoint, vectors);
+        return isDrained && !isUsedByOthers || !postpone(endpoint, vectors);
     }
 
-    private synchronized boolean defer(EndpointView endpoint, Set<VectorView> vectors) {
+    private synchronized boolean postpone(EndpointView endpoint, Set<VectorView> vectors) {
         assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
         vectors.removeIf(VectorView::isClosed);
         if (vectors.isEmpty()) { return false; }
-        deferred.add(new DeferredClose(endpoint, endpoint.address(), vectors));
+        postponed.add(new PostponedClose(endpoint, endpoint.address(), vectors));
         open.put(endpoint, endpoint.address());
         return true;
     }
@@ -154,26 +154,26 @@ final class ShmCloseCoordinator extends Quirk {
     }
 
     /**
-     * Makes the closed vector forget the endpoints whose close is deferred. Those that no vector knows any more are
+     * Makes the closed vector forget the endpoints whose close is postponed. Those that no vector knows any more are
      * then closed.
      */
     @Override
     protected void vectorClosed(VectorView vector) {
-        List<DeferredClose> ofVector;
+        List<PostponedClose> ofVector;
         synchronized (this) {
             peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
             peers.values().removeIf(List::isEmpty);
             writers.remove(vector);
-            ofVector = deferred.stream().filter(one -> one.vectors.contains(vector)).toList();
+            ofVector = postponed.stream().filter(one -> one.vectors.contains(vector)).toList();
         }
         ofVector.forEach(one -> vector.forget(one.address));
-        List<DeferredClose> due;
+        List<PostponedClose> due;
         synchronized (this) {
             ofVector.forEach(one -> one.vectors.remove(vector));
-            due = deferred.stream().filter(one -> one.vectors.isEmpty()).toList();
-            deferred.removeAll(due);
+            due = postponed.stream().filter(one -> one.vectors.isEmpty()).toList();
+            postponed.removeAll(due);
         }
-        due.forEach(one -> one.endpoint.closeDeferred());
+        due.forEach(one -> one.endpoint.closePostponed());
     }
 
     /** Notes the open endpoints that may have written to one that is about to be closed. */
@@ -212,7 +212,7 @@ final class ShmCloseCoordinator extends Quirk {
 
     /** The number of recorded endpoints, peers and vectors. */
     synchronized int size() {
-        return open.size() + closing.size() + peers.size() + deferred.size() + writers.size();
+        return open.size() + closing.size() + peers.size() + postponed.size() + writers.size();
     }
 
     /**
