@@ -7,9 +7,9 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.verbs.internal.ObjectCalls;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.LinkedList;
 import java.util.Objects;
 
 /**
@@ -34,10 +34,13 @@ public final class VerbsCompletionQueue implements AutoCloseable {
 
     private final CompletionChannel channel;
     private final int size;
-    private final Deque<CompletionBatch.BufferedCompletion> buffered = new ArrayDeque<>();
+    /** Completions that wait for a poll. Linked: an OutOfMemoryError leaves it as it was. */
+    private final Deque<CompletionBatch.BufferedCompletion> buffered = new LinkedList<>();
     private CompletionBatch[] batches = {new CompletionBatch()};
     private WorkQueue[] workQueues = new WorkQueue[2];
     private int reserved;
+    /** Whether a batch may be {@link CompletionBatch#BROKEN_OFF}; set after that, by any thread that polls. */
+    private volatile boolean hasBrokenOff;
     private volatile boolean closed;
 
     VerbsCompletionQueue(DeviceContext context, int size, CompletionChannel channel) {
@@ -63,100 +66,135 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     public int poll(WorkHandler handler, int limit) {
         Objects.requireNonNull(handler, "handler"); // before a completion is taken from the queue
         if (limit < 1) { throw new IllegalArgumentException("poll takes a limit of at least 1, not " + limit); }
-        CompletionBatch batch;
-        guard.enter();
+        CompletionBatch batch = null;
         try {
-            requireOpen();
-            batch = freeBatch();
-            fill(batch, Math.min(limit, CompletionBatch.SIZE));
-            if (batch.count() == 0) {
-                batch.busy.setRelease(false);
-                return 0;
+            guard.enter();
+            try {
+                requireOpen();
+                batch = takeBatch();
+                fetch(batch, Math.min(limit, CompletionBatch.SIZE));
+            } finally {
+                guard.exit();
             }
-        } finally {
-            guard.exit();
-        }
-        return deliver(batch, handler);
-    }
-
-    private int deliver(CompletionBatch batch, WorkHandler handler) {
-        int count = batch.count();
-        try {
-            batch.deliver(handler);
-        } finally {
-            if (!batch.isDelivered()) { bufferRest(batch); }
-            batch.busy.setRelease(false);
-        }
-        return count;
-    }
-
-    private void bufferRest(CompletionBatch batch) {
-        guard.enter();
-        try {
-            Deque<CompletionBatch.BufferedCompletion> rest = batch.remaining();
-            while (!rest.isEmpty()) {
-                buffered.addFirst(rest.removeLast());
+            int count = batch.wanted;
+            batch.handOut(handler);
+            batch.markIdle();
+            return count;
+        } catch (Throwable t) { // its stores need no stack
+            if (batch != null) {
+                batch.state = CompletionBatch.BROKEN_OFF;
+                hasBrokenOff = true;
             }
-        } finally {
-            guard.exit();
+            throw t;
         }
     }
 
-    private CompletionBatch freeBatch() {
+    /** An idle batch, which is busy then: a handler or another thread may poll at the same time. */
+    private CompletionBatch takeBatch() {
+        if (hasBrokenOff) { recover(); }
         for (CompletionBatch batch : batches) {
-            if (!batch.busy.getAcquire()) { return markBusy(batch); }
+            if (batch.state == CompletionBatch.IDLE) { return markBusy(batch); }
         }
-        batches = Arrays.copyOf(batches, batches.length + 1); // a handler or another thread polls at the same time
-        batches[batches.length - 1] = new CompletionBatch();
-        return markBusy(batches[batches.length - 1]);
+        CompletionBatch added = new CompletionBatch(); // first: an error of the virtual machine must leave no gap
+        CompletionBatch[] more = Arrays.copyOf(batches, batches.length + 1);
+        more[batches.length] = added;
+        batches = more;
+        return markBusy(added);
     }
 
     private static CompletionBatch markBusy(CompletionBatch batch) {
-        batch.busy.setPlain(true);
-        batch.clear();
+        batch.markBusy();
         return batch;
     }
 
-    private void fill(CompletionBatch batch, int limit) {
-        batch.addBuffered(buffered, limit);
-        int found = 1;
-        while (batch.count() < limit && found > 0) { // completions of closed queue pairs are dropped
-            found = read(batch, limit - batch.count());
+    /** Buffers what is left in batches whose use an exception broke off. */
+    private void recover() {
+        StackRoom.require();
+        hasBrokenOff = false; // first: another thread may be about to set it
+        try {
+            for (CompletionBatch batch : batches) {
+                if (batch.state == CompletionBatch.BROKEN_OFF) { bufferRest(batch); }
+            }
+        } catch (Throwable t) {
+            hasBrokenOff = true;
+            throw t;
         }
     }
 
-    private int read(CompletionBatch batch, int limit) {
+    /** Buffers what was not handed out, before later completions. Goes on where it broke off. */
+    private void bufferRest(CompletionBatch batch) {
+        resolve(batch);
+        while (batch.wanted > batch.handedOut) {
+            buffered.addFirst(batch.get(batch.wanted - 1));
+            batch.wanted--;
+        }
+        batch.markIdle();
+    }
+
+    /** Fetches completions, buffered ones first, until there are so many or no more. */
+    private void fetch(CompletionBatch batch, int limit) {
+        while (batch.wanted < limit && !buffered.isEmpty()) {
+            batch.put(buffered.getFirst());
+            buffered.removeFirst();
+            batch.wanted++; // no call before this: the completion is in one place only
+        }
+        boolean mayBeMore = true;
+        while (batch.wanted < limit && mayBeMore) { // completions of closed queue pairs are dropped
+            mayBeMore = fetchFromDevice(batch, limit - batch.wanted);
+        }
+    }
+
+    /** Fetches and resolves completions; whether there may be more. */
+    private boolean fetchFromDevice(CompletionBatch batch, int limit) {
         int found = batch.completions.poll(context.ops, pointer.address(), limit);
         if (found < 0) {
             throw new FabricException(
                     "ibv_poll_cq failed on " + this + ": the queue is broken. Close it and its queue pairs.",
                     "ibv_poll_cq", Errno.EIO);
         }
-        for (int i = 0; i < found; i++) {
-            take(batch, i);
-        }
-        return found == limit ? found : 0;
+        batch.fetched = found;
+        resolve(batch);
+        return found == limit;
     }
 
-    private void take(CompletionBatch batch, int index) {
+    /** Ends the operations of fetched completions. Goes on where it broke off. */
+    private void resolve(CompletionBatch batch) {
+        while (batch.resolved < batch.fetched) {
+            resolve(batch, batch.resolved);
+        }
+        batch.fetched = 0;
+        batch.resolved = 0;
+    }
+
+    private void resolve(CompletionBatch batch, int index) {
         long id = batch.completions.id(index);
         int position = (int) id;
         WorkQueue workQueue = workQueues[WorkQueue.numberOf(id)];
-        if (workQueue == null || !workQueue.ring.holds(position)) { return; } // its queue pair was closed
+        if (workQueue == null || !workQueue.ring.holds(position)) { // its queue pair was closed
+            batch.resolved = index + 1;
+            return;
+        }
         int kind = workQueue.ring.kind(position);
         long token = workQueue.ring.token(position);
-        Object subject = workQueue.ring.subject(position);
-        workQueue.ring.complete(position);
         WorkStatus status = WorkStatus.of(batch.completions.status(index));
         WorkKind workKind = WorkKind.of(kind & ~WorkQueue.SILENT);
-        if (subject instanceof MemoryWindow window) { window.completed(workKind, status == WorkStatus.SUCCESS); }
+        boolean isWanted = status != WorkStatus.SUCCESS || (kind & WorkQueue.SILENT) == 0;
         if (status != WorkStatus.SUCCESS) {
-            workQueue.queuePair.failed();
-            batch.add(new WorkError(token, workKind, status, batch.completions.vendorError(index),
+            batch.put(new WorkError(token, workKind, status, batch.completions.vendorError(index),
                     workQueue.queuePair.number()));
+            workQueue.queuePair.failed();
         } else if (workKind == WorkKind.RECEIVE) {
             received(batch, index, workQueue, token);
-        } else if ((kind & WorkQueue.SILENT) == 0) { batch.add(token, kind, batch.completions.length(index), 0, 0); }
+        } else {
+            batch.put(token, kind, batch.completions.length(index), 0, 0);
+        }
+        if (workQueue.ring.subject(position) instanceof MemoryWindow window) {
+            StackRoom.require(); // its state changes once
+            window.completed(workKind, status == WorkStatus.SUCCESS);
+        }
+        workQueue.ring.complete(position);
+        batch.wanted += isWanted ? 1 : 0; // from the return of the call to the end are no calls
+        batch.resolved = index + 1;
     }
 
     private static void received(CompletionBatch batch, int index, WorkQueue workQueue, long token) {
@@ -166,13 +204,14 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         if ((flags & WorkHandler.IMMEDIATE) != 0) {
             // IBV_WC_RECV_RDMA_WITH_IMM follows IBV_WC_RECV
             boolean written = (batch.completions.opcode(index) & 1) != 0;
-            batch.add(token, (written ? WorkKind.RECEIVE_OF_WRITE : WorkKind.RECEIVE).ordinal(), length,
+            batch.put(token, (written ? WorkKind.RECEIVE_OF_WRITE : WorkKind.RECEIVE).ordinal(), length,
                     WorkHandler.IMMEDIATE, Integer.reverseBytes(word));
         } else if ((flags & (WorkHandler.INVALIDATED | KERNEL_INVALIDATED)) != 0) {
+            StackRoom.require(); // the window's state changes once
             workQueue.queuePair.invalidated(word);
-            batch.add(token, WorkKind.RECEIVE.ordinal(), length, WorkHandler.INVALIDATED, word);
+            batch.put(token, WorkKind.RECEIVE.ordinal(), length, WorkHandler.INVALIDATED, word);
         } else {
-            batch.add(token, WorkKind.RECEIVE.ordinal(), length, 0, 0);
+            batch.put(token, WorkKind.RECEIVE.ordinal(), length, 0, 0);
         }
     }
 
@@ -269,16 +308,23 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     private void bufferAll() {
-        CompletionBatch batch = freeBatch();
+        CompletionBatch batch = takeBatch();
         try {
-            int found;
+            boolean mayBeMore;
             do {
-                batch.clear();
-                found = read(batch, CompletionBatch.SIZE);
-                buffered.addAll(batch.remaining());
-            } while (found > 0);
-        } finally {
-            batch.busy.setRelease(false);
+                mayBeMore = fetchFromDevice(batch, CompletionBatch.SIZE);
+                while (batch.handedOut < batch.wanted) {
+                    buffered.addLast(batch.get(batch.handedOut));
+                    batch.handedOut++;
+                }
+                batch.wanted = 0;
+                batch.handedOut = 0;
+            } while (mayBeMore);
+            batch.markIdle();
+        } catch (Throwable t) {
+            batch.state = CompletionBatch.BROKEN_OFF;
+            hasBrokenOff = true;
+            throw t;
         }
     }
 

@@ -50,25 +50,33 @@ final class WorkQueue {
         if (ring.isFull()) { return false; }
         boolean reported = (flags & WorkFlags.SIGNALED) != 0;
         boolean forced = !reported && unreported + 1 >= Math.max(1, ring.capacity() / 2);
-        int status = request.send(nextId(), opcode, forced ? flags | WorkFlags.SIGNALED : flags, segments, word);
-        return posted(status, "ibv_post_send", reported || forced, kind.ordinal() | (forced ? SILENT : 0), subject,
-                token);
+        long its = nextId();
+        ring.add(token, kind.ordinal() | (forced ? SILENT : 0), subject);
+        int status = request.send(its, opcode, forced ? flags | WorkFlags.SIGNALED : flags, segments, word);
+        return posted(status, "ibv_post_send", reported || forced);
     }
 
     boolean bind(int flags, MemorySegment window, WorkRequest.Binding binding, WorkKind kind, Object subject,
             long token) {
         if (ring.isFull()) { return false; }
-        int status = request.bind(nextId(), flags, window, binding);
-        return posted(status, "ibv_bind_mw", true, kind.ordinal(), subject, token);
+        long its = nextId();
+        ring.add(token, kind.ordinal(), subject);
+        return posted(request.bind(its, flags, window, binding), "ibv_bind_mw", true);
     }
 
     boolean receive(int segments, Object subject, long token) {
         if (ring.isFull()) { return false; }
-        return posted(request.receive(nextId(), segments), "ibv_post_recv", true, WorkKind.RECEIVE.ordinal(), subject,
-                token);
+        long its = nextId();
+        ring.add(token, WorkKind.RECEIVE.ordinal(), subject);
+        return posted(request.receive(its, segments), "ibv_post_recv", true);
     }
 
-    private boolean posted(int status, String call, boolean reported, int kind, Object subject, long token) {
+    /**
+     * Takes back an operation that was refused. It is in the ring before the call: a StackOverflowError behind the call
+     * loses no operation that the device has accepted.
+     */
+    private boolean posted(int status, String call, boolean reported) {
+        if (status != 0) { ring.removeLast(); }
         if (status == Errno.ENOMEM) { return false; }
         if (status != 0) {
             throw new FabricException(
@@ -77,7 +85,6 @@ final class WorkQueue {
                             + "). Does the device offer the operation, and is the length within its limits?",
                     call, Math.abs(status));
         }
-        ring.add(token, kind, subject);
         unreported = reported ? 0 : unreported + 1;
         return true;
     }

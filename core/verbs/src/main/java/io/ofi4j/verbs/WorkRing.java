@@ -40,6 +40,9 @@ final class WorkRing {
         subjects[slot] = subject;
     }
 
+    /** Takes back the operation that was added last. */
+    void removeLast() { subjects[--tail & mask] = null; }
+
     boolean holds(int position) { return position - head >= 0 && position - tail < 0; }
 
     int oldest() { return head; }

@@ -22,6 +22,16 @@ class VerbsStackEndTest {
         KernelLog.requireNoFailure();
     }
 
+    @Test
+    void tokensThatWereAcceptedAtTheEndOfTheStackComeBackOnce() throws IOException {
+        VerbsLink.addresses(); // or it is skipped
+        Forked.Result result = Forked.run(VerbsTokensAtStackEnd.class, "-Xint");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("all tokens came back");
+        KernelLog.requireNoFailure();
+    }
+
     /** At each of the last frames of a stack. What a close at its end has left open is closed afterwards. */
     static final class OpensAtEachDepth {
         private static final int STACK = 512 << 10;
