@@ -2,13 +2,16 @@ package io.ofi4j.command;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** What {@code ofi4j} says of itself and takes with every command; {@link Ofi4j} has the commands. */
 @Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
@@ -37,7 +40,7 @@ class CommandRoot implements Runnable {
     static CommandLine line(CommandRoot root) {
         CommandLine line = new CommandLine(root);
         provideVersion(line);
-        return line.setCaseInsensitiveEnumValuesAllowed(true)
+        return line.setCaseInsensitiveEnumValuesAllowed(true).setExecutionStrategy(CommandRoot::execute)
                 .setExecutionExceptionHandler((failure, command, parsed) -> root.failed(failure, command))
                 .setParameterExceptionHandler((failure, arguments) -> root.misused(failure));
     }
@@ -49,6 +52,15 @@ class CommandRoot implements Runnable {
     private static void provideVersion(CommandLine line) {
         line.getCommandSpec().versionProvider(new Release());
         line.getSubcommands().values().forEach(CommandRoot::provideVersion);
+    }
+
+    /** A word that is no command is named, also where help was asked for: picocli would show the help of the others. */
+    private static int execute(ParseResult parsed) {
+        for (CommandLine command : parsed.asCommandLineList()) {
+            List<String> unmatched = command.getParseResult().unmatched();
+            if (!unmatched.isEmpty()) { throw new UnmatchedArgumentException(command, unmatched); }
+        }
+        return new CommandLine.RunLast().execute(parsed);
     }
 
     @Override

@@ -22,11 +22,13 @@ class BadInputTest {
     /** Of so many, one is tried in a process of its own. */
     private static final int EACH = 7;
     private static final String LINES = """
-            ''                                         > 2 > info, perf, doctor, soak, top or verbs
+            ''                                         > 2 > info, perf, doctor, verify, soak, top or verbs
             verbs                                      > 2 > Say which command: info
             verbs infos                                > 2 > infos
             verbs info -d nosuch                       > 1 > RDMA device
             nonsense                                   > 2 > nonsense
+            nonsense --help                            > 2 > nonsense
+            perf nonsense --help                       > 2 > nonsense
             inf                                        > 2 > did you mean 'info'?
             perf wrte                                  > 2 > did you mean 'write'?
             perf write --windwo 3                      > 2 > did you mean '--window'?

@@ -43,7 +43,7 @@ public final class InfoCommand implements Runnable {
     private String fabric;
 
     @Option(names = {"-t", "--ep-type", "--ep_type"}, paramLabel = "TYPE",
-            converter = Names.EndpointTypeConverter.class,
+            converter = Names.EndpointTypeConverter.class, completionCandidates = Names.EndpointTypes.class,
             description = "Only endpoints of this type: MSG, DGRAM or RDM, with or without FI_EP_ in front.")
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
 

@@ -5,6 +5,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -30,12 +31,19 @@ final class Names {
                         + values.stream().map(Enum::name).collect(Collectors.joining(", "))));
     }
 
+    /** The types of endpoints that may be asked for. */
+    static final class EndpointTypes implements Iterable<String> {
+        static final List<EndpointType> ALL = List.of(EndpointType.MSG, EndpointType.DGRAM, EndpointType.RDM);
+
+        @Override
+        public Iterator<String> iterator() { return ALL.stream().map(EndpointType::name).iterator(); }
+    }
+
     /** A type of endpoint. */
     static final class EndpointTypeConverter implements ITypeConverter<EndpointType> {
         @Override
         public EndpointType convert(String text) {
-            return find(text, bare(text, "FI_", "EP_"), List.of(EndpointType.MSG, EndpointType.DGRAM, EndpointType.RDM),
-                    "endpoint type");
+            return find(text, bare(text, "FI_", "EP_"), EndpointTypes.ALL, "endpoint type");
         }
     }
 

@@ -284,8 +284,9 @@ abstract class PerfRun implements Callable<Integer> {
         if (operation() == Operation.INJECT && memory != null) {
             throw misuse("an inject takes memory of the host alone: leave --device out, or measure write");
         }
-        if (operation() == Operation.ATOMIC && !sizes.equals(Sizes.SELECTION)) {
-            throw misuse("an addition has 8 bytes: leave -S out");
+        if (operation() == Operation.ATOMIC && !sizes.equals(Sizes.SELECTION)
+                && !sizes.bytes().equals(List.of((long) Long.BYTES))) {
+            throw misuse("an addition has 8 bytes: give -S 8, or leave it out");
         }
     }
 
