@@ -56,7 +56,7 @@ final class ChartFile implements Report {
 
     private String conditions() {
         return (header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer())
-                + (header.settings().pingPong() ? "; ping-pong, half of there and back" : "") + "; window "
+                + (header.settings().pingPong() ? "; ping-pong, half of a round trip" : "") + "; window "
                 + header.window() + ", threads " + header.settings().threads()
                 + (header.settings().bidirectional() ? ", both directions" : "") + "; threading "
                 + header.traits().threading() + ", progress " + header.traits().progress() + "; " + Host.NAME + ", JDK "

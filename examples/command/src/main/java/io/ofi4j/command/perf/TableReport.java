@@ -24,7 +24,7 @@ final class TableReport implements Report {
     public void header(Header header) {
         verify = header.verify();
         out.printf("%s: provider %s, libfabric %s, %s%n",
-                header.operation() + (header.settings().pingPong() ? ", ping-pong, half of there and back" : ""),
+                header.operation() + (header.settings().pingPong() ? ", ping-pong, half of a round trip" : ""),
                 header.traits().provider() + (header.settings().isUsualProvider() ? " (the default)" : ""),
                 header.traits().libfabric(),
                 header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer());
