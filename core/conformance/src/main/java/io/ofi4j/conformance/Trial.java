@@ -13,4 +13,9 @@ public interface Trial {
      * @throws Exception as the type says
      */
     void run(Subject subject) throws Exception;
+
+    /**
+     * {@return how many deadlines it may take} A trial waits several times, and opens and closes what it needs.
+     */
+    default int deadlines() { return 3; }
 }

@@ -162,6 +162,19 @@ class BadInputTest {
             doctor --nonsense                          > 2 > --nonsense
             doctor --json=x                            > 2 > --json
             doctor --clean stray                       > 2 > stray
+            verify                                     > 2 > --provider
+            verify -p nonsense                         > 2 > No provider 'nonsense'; shm
+            verify -p smh                              > 2 > did you mean 'shm'?
+            verify -p ''                               > 2 > --provider; the name is empty
+            verify -p shm -e MSG                       > 2 > MSG; RDM
+            verify -p shm -e nonsense                  > 2 > 'nonsense'; RDM
+            verify -p shm --deadline 0                 > 2 > --deadline; '0'; from 1 to 86400
+            verify -p shm --limit x                    > 2 > --limit; 'x'
+            verify -p shm --only nonsense              > 2 > --only; no page 'nonsense'; fi_rma(3)
+            verify -p shm --json /nonexistent/x        > 2 > --json; /nonexistent is none
+            verify -p shm --report /nonexistent/x.md   > 2 > --report; /nonexistent is none
+            verify -p shm stray                        > 2 > stray
+            verify -p tcp;ofi_rxm -s 192.0.2.77        > 2 > '192.0.2.77'; -s
             """;
 
     /** What is typed, the exit code, and what the sentence says. */

@@ -36,10 +36,7 @@ final class MessageTrials {
     private static final class Knowing implements Ends.Wiring {
         @Override
         public Endpoint bindFar(Ends ends, Endpoint endpoint) {
-            Endpoint bound = endpoint.bind(ends.far.queue);
-            return endpoint.info().capabilities().contains(Capability.MULTI_RECV)
-                    ? bound.longestMessage(LENGTH)
-                    : bound;
+            return endpoint.bind(ends.far.queue).longestMessage(LENGTH);
         }
     }
 
@@ -195,7 +192,8 @@ final class MessageTrials {
             Set<Capability> wanted = EnumSet.of(family, more);
             if (!subject.isOfDatagrams()) { wanted.add(Capability.RMA); }
             Capability[] all = wanted.toArray(Capability[]::new);
-            try (MessageSetting box = new MessageSetting(subject, subject.hints().capabilities(all), new Knowing())) {
+            try (MessageSetting box = new MessageSetting(subject, subject.hints().capabilities(all),
+                    wanted.contains(Capability.MULTI_RECV) ? new Knowing() : Ends.QUEUES)) {
                 body.run(box);
             }
         };

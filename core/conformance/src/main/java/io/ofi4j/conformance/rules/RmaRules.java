@@ -38,8 +38,9 @@ final class RmaRules {
         all.put("writeThenNotify: the bytes are there before the flag", RmaRules::notifyTarget);
         all.put("a region closes under traffic", RmaRules::closeSource);
         all.put("a target closes under traffic", RmaRules::closeTarget);
-        all.put("4 GiB + 1 byte", RmaRules::writeHuge);
     }
+
+    static void addLongTo(Map<String, Trial> all) { all.put("4 GiB + 1 byte", new HugeWrite()); }
 
     private static void lengths(Subject subject) {
         try (Ends ends = new Ends(subject);
@@ -182,6 +183,17 @@ final class RmaRules {
         }
     }
 
+    /** Takes long: memory is filled, moved and compared. */
+    private static final class HugeWrite implements Trial {
+        private static final int DEADLINES = 12;
+
+        @Override
+        public int deadlines() { return 2 * DEADLINES; }
+
+        @Override
+        public void run(Subject subject) { writeHuge(subject.within(subject.deadline().multipliedBy(DEADLINES))); }
+    }
+
     private static void writeHuge(Subject subject) {
         long available = available();
         if (available < 3 * HUGE) {
@@ -200,6 +212,9 @@ final class RmaRules {
                 }
                 ends.near.endpoint().rma().write(source.slice(0, HUGE), ends.peer, target.remote(), TOKEN);
                 ends.awaitToken(TOKEN);
+                long last = HUGE - 1;
+                byte expected = source.segment().get(ValueLayout.JAVA_BYTE, last);
+                ends.require("the last byte", () -> target.segment().get(ValueLayout.JAVA_BYTE, last) == expected);
                 CompletionRules.requireArrived(ends, target.segment(), source.segment(), "the target");
             }
         }

@@ -12,15 +12,17 @@ public final class RuleTrials {
     /** The trials of each kind of rule. */
     public static final Map<String, Map<String, Trial>> BY_PAGE;
 
-    private static final String MESSAGES = "rules of fi_msg(3)";
+    /** The page of what takes long, and much memory. */
+    public static final String LONG = "long transfers";
 
     static {
         Map<String, Map<String, Trial>> pages = new LinkedHashMap<>();
         add(pages, "rules of fi_cq(3)", CompletionRules::addTo);
-        add(pages, MESSAGES, MessageRules::addTo);
+        add(pages, "rules of fi_msg(3)", MessageRules::addTo);
         add(pages, "rules of fi_rma(3)", RmaRules::addTo);
         add(pages, "rules of fi_atomic(3)", AtomicRules::addTo);
         add(pages, "rules of peers", PeerRules::addTo);
+        add(pages, LONG, RmaRules::addLongTo);
         BY_PAGE = Collections.unmodifiableMap(pages);
     }
 

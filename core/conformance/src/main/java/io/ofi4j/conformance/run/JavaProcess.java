@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ public final class JavaProcess implements AutoCloseable {
     private static final String MODULE = "io.ofi4j.conformance";
     /** Of what is printed to standard error, such as the JVM's report of a crash. */
     private static final int MAX_ERROR_LINES = 60;
+    private static final Path SHM = Path.of("/dev/shm");
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Process process;
@@ -113,10 +116,22 @@ public final class JavaProcess implements AutoCloseable {
     /** {@return its number} */
     public long pid() { return process.pid(); }
 
-    /** Ends it with SIGKILL. */
+    /** Ends it with SIGKILL, and removes what its endpoints of shm leave. */
     public void kill() {
         process.destroyForcibly();
         ended(PATIENCE);
+        removeFiles();
+    }
+
+    /** Files of shm endpoints begin with the number of their process; who is killed leaves them. */
+    private void removeFiles() {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHM, pid() + ":*")) {
+            for (Path file : files) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            return; // there is no such folder, or another process has removed them
+        }
     }
 
     /** Sends it a signal, such as STOP or CONT. */
@@ -157,6 +172,11 @@ public final class JavaProcess implements AutoCloseable {
         }
     }
 
+    /** Ends it, with SIGTERM first, so that it can remove its files. */
     @Override
-    public void close() { kill(); }
+    public void close() {
+        process.destroy();
+        ended(PATIENCE);
+        kill();
+    }
 }

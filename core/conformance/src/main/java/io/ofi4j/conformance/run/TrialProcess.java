@@ -13,11 +13,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each. */
 final class TrialProcess {
     private static final String BEGINS = "begins";
     private static final String ENDS = "ends";
+    /** Where the names of trials begin. */
+    private static final int NAMES = 5;
     private static final char SEPARATOR = '\t';
 
     private TrialProcess() {}
@@ -25,8 +28,7 @@ final class TrialProcess {
     /**
      * Runs trials.
      *
-     * @param arguments provider, type, deadline in milliseconds, address or nothing, page, and how many trials of the
-     *        page are left out
+     * @param arguments provider, type, deadline in milliseconds, address or nothing, page, and the names of trials
      */
     public static void main(String[] arguments) {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
@@ -34,17 +36,18 @@ final class TrialProcess {
                 Optional.of(arguments[3]).filter(address -> !address.isEmpty()),
                 Duration.ofMillis(Long.parseLong(arguments[2])));
         Map<String, Trial> trials = Catalogue.trials(arguments[4], subject);
-        trials.entrySet().stream().skip(Long.parseLong(arguments[5])).forEach(entry -> {
+        for (String name : List.of(arguments).subList(NAMES, arguments.length)) {
             out.println(BEGINS);
-            Result result = Result.of(arguments[4], entry.getKey(), entry.getValue(), subject);
+            Result result = Result.of(arguments[4], name, trials.get(name), subject);
             out.println(ENDS + SEPARATOR + result.outcome().name() + SEPARATOR + result.time().toNanos() + SEPARATOR
                     + result.text().replaceAll("\\s+", " "));
-        });
+        }
     }
 
-    static List<String> arguments(Subject subject, String page, int leftOut) {
-        return List.of(subject.provider(), subject.type().name(), Long.toString(subject.deadline().toMillis()),
-                subject.source().orElse(""), page, Integer.toString(leftOut));
+    static List<String> arguments(Subject subject, String page, List<String> names) {
+        List<String> head = List.of(subject.provider(), subject.type().name(),
+                Long.toString(subject.deadline().toMillis()), subject.source().orElse(""), page);
+        return Stream.concat(head.stream(), names.stream()).toList();
     }
 
     /** The result that a line has; empty if it has none. */

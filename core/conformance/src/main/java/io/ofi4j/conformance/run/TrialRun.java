@@ -3,9 +3,11 @@ package io.ofi4j.conformance.run;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.Subject;
+import io.ofi4j.conformance.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -16,9 +18,8 @@ import java.util.function.Consumer;
  * result, and those behind it run in another JVM.
  */
 public final class TrialRun {
-    /** A trial may wait several times, and closes what it has opened. */
-    private static final int WAITS = 3;
     private static final Duration CLOSING = Duration.ofSeconds(10);
+    private static final String TIME_UP = "time was up";
     private static final Duration STEP = Duration.ofMillis(100);
 
     private final Subject subject;
@@ -50,51 +51,58 @@ public final class TrialRun {
         pages.forEach(page -> run(page, List.copyOf(Catalogue.trials(page, subject).keySet())));
     }
 
-    private void run(String page, List<String> names) {
-        int next = 0;
-        while (next < names.size() && !isInterrupted.getAsBoolean()) {
+    /** Runs these trials of a page. */
+    public void run(String page, List<String> names) {
+        Map<String, Trial> trials = Catalogue.trials(page, subject);
+        List<String> left = new ArrayList<>(names);
+        while (!left.isEmpty() && !isInterrupted.getAsBoolean()) {
+            if (isTimeUp()) {
+                left.forEach(name -> accept(page, name, Outcome.UNTRIED, TIME_UP, System.nanoTime()));
+                return;
+            }
             try (JavaProcess process = JavaProcess.start(properties, TrialProcess.class,
-                    TrialProcess.arguments(subject, page, next))) {
-                next += run(process, page, names.subList(next, names.size()));
+                    TrialProcess.arguments(subject, page, left))) {
+                run(process, page, trials, left);
             }
         }
     }
 
-    /** Of how many it has results. */
-    private int run(JavaProcess process, String page, List<String> names) {
-        List<String> left = new ArrayList<>(names);
+    /** Takes those that it has results of from what is left. */
+    private void run(JavaProcess process, String page, Map<String, Trial> trials, List<String> left) {
         while (!left.isEmpty()) {
-            String name = left.removeFirst();
+            String name = left.getFirst();
             long start = System.nanoTime();
-            Optional<Result> result = await(process, page, name, start);
-            if (isInterrupted.getAsBoolean()) { return names.size(); }
-            if (result.isEmpty()) { // the process has ended
-                accept(page, name, Outcome.ENDED, process.ending(), start);
-                return names.size() - left.size();
+            Optional<Result> result = await(process, page, name, trials.get(name).deadlines(), start);
+            String ending = result.isPresent() || isInterrupted.getAsBoolean() ? "" : process.ending();
+            if (isInterrupted.getAsBoolean()) { return; } // Ctrl-C ends the other process, too
+            left.removeFirst();
+            if (result.isEmpty()) {
+                accept(page, name, Outcome.ENDED, ending, start);
+                return;
             }
             results.accept(result.get());
-            if (result.get().outcome() == Outcome.HUNG) {
-                return names.size() - left.size(); // what it left may not be closed: the next has another process
+            if (result.get().outcome() == Outcome.HUNG || result.get().text().equals(TIME_UP)) {
+                return; // what it left may not be closed: the next has another process
             }
         }
         awaitEnd(process, page);
-        return names.size();
     }
 
+    private boolean isTimeUp() { return System.nanoTime() - end > 0; }
+
     private void accept(String page, String name, Outcome outcome, String text, long start) {
-        results.accept(new Result(page, name, outcome, text, Duration.ofNanos(System.nanoTime() - start)));
+        results.accept(new Result(page, name, outcome, text, since(start)));
     }
 
     /** Empty if the process has ended, or shall end. */
-    private Optional<Result> await(JavaProcess process, String page, String name, long start) {
-        long limit = start + subject.deadline().multipliedBy(WAITS).plus(CLOSING).toNanos();
+    private Optional<Result> await(JavaProcess process, String page, String name, int deadlines, long start) {
+        long limit = start + subject.deadline().multipliedBy(deadlines).plus(CLOSING).toNanos();
         try {
             while (!isInterrupted.getAsBoolean()) {
-                if (System.nanoTime() - end > 0) { return untried(page, name, "time was up", start); }
+                if (isTimeUp()) { return Optional.of(new Result(page, name, Outcome.UNTRIED, TIME_UP, since(start))); }
                 if (System.nanoTime() - limit > 0) {
                     return Optional.of(new Result(page, name, Outcome.HUNG,
-                            "a call did not return in " + (limit - start) / 1_000_000_000 + " s",
-                            Duration.ofNanos(System.nanoTime() - start)));
+                            "a call did not return in " + (limit - start) / 1_000_000_000 + " s", since(start)));
                 }
                 try {
                     Optional<String> line = process.line(STEP);
@@ -111,9 +119,7 @@ public final class TrialRun {
         return Optional.empty();
     }
 
-    private static Optional<Result> untried(String page, String name, String why, long start) {
-        return Optional.of(new Result(page, name, Outcome.UNTRIED, why, Duration.ofNanos(System.nanoTime() - start)));
-    }
+    private static Duration since(long start) { return Duration.ofNanos(System.nanoTime() - start); }
 
     /** What is only seen when the process ends: a library's last function, or a thread that does not end. */
     private void awaitEnd(JavaProcess process, String page) {

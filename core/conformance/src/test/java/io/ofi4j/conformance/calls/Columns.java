@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The columns of the table of calls, and what of them is on this machine. */
-final class Columns {
+public final class Columns {
     /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
     static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
             "net MSG", "sockets MSG", "udp DGRAM", "sockets DGRAM", "verbs;ofi_rxm", "verbs MSG");
@@ -17,7 +17,7 @@ final class Columns {
     private Columns() {}
 
     /** Those of this machine, or those that were chosen. */
-    static Stream<Subject> here() {
+    public static Stream<Subject> here() {
         boolean chosen = System.getProperty("ofi4j.test.providers") != null;
         Stream<Subject> connected = (chosen ? TestProviders.connected() : Stream.of("tcp", "net", "sockets"))
                 .map(provider -> subject("MSG " + provider, EndpointType.MSG));

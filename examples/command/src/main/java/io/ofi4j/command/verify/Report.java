@@ -5,6 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
+import io.ofi4j.conformance.run.QuirkRun;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -20,12 +21,17 @@ final class Report {
 
     private final Map<String, String> facts;
     private final List<Result> results = new ArrayList<>();
+    private final List<QuirkRun.Finding> quirks = new ArrayList<>();
     private boolean interrupted;
 
     /** @param facts what is said of the machine */
     Report(Map<String, String> facts) { this.facts = facts; }
 
     void add(Result result) { results.add(result); }
+
+    void add(QuirkRun.Finding finding) { quirks.add(finding); }
+
+    List<Result> results() { return List.copyOf(results); }
 
     void interrupted() { interrupted = true; }
 
@@ -41,6 +47,15 @@ final class Report {
     static String line(Result result) {
         String line = "  %-" + NAME_WIDTH + "s %s";
         return line.formatted(result.name(), result.outcome()) + (result.text().isEmpty() ? "" : ": " + result.text());
+    }
+
+    /** What a person reads of a quirk. */
+    static String line(QuirkRun.Finding finding) {
+        return "  %-28s %-12s %s".formatted(finding.quirk(), words(finding), finding.text());
+    }
+
+    private static String words(QuirkRun.Finding finding) {
+        return finding.isNeeded().map(isNeeded -> isNeeded ? "needed" : "not needed").orElse("not shown");
     }
 
     /** Of how many trials of a page what came. */
@@ -85,6 +100,15 @@ final class Report {
             rows.add(row);
         }
         json.add("results", rows);
+        JsonArray ofQuirks = new JsonArray();
+        for (QuirkRun.Finding finding : quirks) {
+            JsonObject row = new JsonObject();
+            row.addProperty("quirk", finding.quirk());
+            row.addProperty("state", words(finding));
+            row.addProperty("text", finding.text());
+            ofQuirks.add(row);
+        }
+        json.add("quirks", ofQuirks);
         return new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create().toJson(json) + "\n";
     }
 
@@ -101,6 +125,11 @@ final class Report {
                     .append(result.outcome()).append(" | ").append(cell(result.text())).append(" | ")
                     .append(result.time().toNanos() / MILLION).append(" |\n"));
         });
+        if (!quirks.isEmpty()) {
+            text.append("\n## Quirks\n\n| quirk | | |\n| --- | --- | --- |\n");
+            quirks.forEach(finding -> text.append("| `").append(finding.quirk()).append("` | ").append(words(finding))
+                    .append(" | ").append(cell(finding.text())).append(" |\n"));
+        }
         return text.toString();
     }
 

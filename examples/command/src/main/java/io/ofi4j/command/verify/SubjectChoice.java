@@ -8,6 +8,8 @@ import io.ofi4j.conformance.Subject;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,6 +45,7 @@ final class SubjectChoice {
      */
     static SubjectChoice of(Libfabric libfabric, String provider, Optional<EndpointType> type, Optional<String> source,
             Duration deadline) {
+        source.ifPresent(SubjectChoice::requireOwn);
         NoProviderException missing = null;
         for (EndpointType one : type.map(List::of).orElse(TYPES)) {
             try {
@@ -67,6 +70,15 @@ final class SubjectChoice {
         } catch (NoProviderException e) {
             return new SubjectChoice(subject, info); // a device has an address of its own
         }
+    }
+
+    private static void requireOwn(String address) {
+        try {
+            if (Loopback.isOwn(InetAddress.getByName(address))) { return; }
+        } catch (UnknownHostException e) {
+            throw new CommandFailure("There is no host '" + address + "': -s takes an address of this machine.", e);
+        }
+        throw new CommandFailure("'" + address + "' is no address of this machine: name one with -s.");
     }
 
     private static void requireRoom(String provider) {

@@ -7,10 +7,13 @@ import io.ofi4j.command.NameConverter;
 import io.ofi4j.command.WholeFile;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.run.Catalogue;
+import io.ofi4j.conformance.run.QuirkRun;
 import io.ofi4j.conformance.run.TrialRun;
 import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.ProviderQuirk;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -55,6 +58,11 @@ public final class VerifyCommand implements Callable<Integer> {
             description = "Try what the provider does by itself: ofi4j neither works around nor refuses anything.")
     private boolean withoutQuirks;
 
+    @Option(names = "--quirks",
+            description = "Afterwards say of each quirk that is on whether a trial shows what it is there for. It takes"
+                    + " two to four times as long.")
+    private boolean quirks;
+
     @Option(names = "--deadline", paramLabel = "SECONDS", defaultValue = "10",
             description = "How long a trial waits for what has to come. Without it ${DEFAULT-VALUE}.")
     private int deadline;
@@ -85,6 +93,9 @@ public final class VerifyCommand implements Callable<Integer> {
     public Integer call() {
         requireSeconds("--deadline", deadline);
         requireSeconds("--limit", limit);
+        requireFolder("--json", json);
+        requireFolder("--report", markdown);
+        List<String> pages = pages();
         PrintWriter out = spec.commandLine().getOut();
         Libfabric libfabric = Libfabric.load();
         SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.ofNullable(type),
@@ -93,15 +104,18 @@ public final class VerifyCommand implements Callable<Integer> {
         Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
         out.println(report.heading() + "\n");
         out.flush();
+        long start = System.nanoTime();
         try (Interrupt interrupt = new Interrupt()) {
             TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
                     Duration.ofSeconds(limit), interrupt::isAsked, result -> add(report, result));
-            for (String page : pages()) {
+            for (String page : pages) {
                 run.run(List.of(page));
                 if (interrupt.isAsked()) { break; }
                 out.println(report.pageLine(page));
                 out.flush();
             }
+            assumptions(choice, report, interrupt,
+                    Duration.ofSeconds(limit).minus(Duration.ofNanos(System.nanoTime() - start)));
             if (interrupt.isAsked()) { report.interrupted(); }
             out.println("\n" + report.summary());
             out.flush();
@@ -111,10 +125,40 @@ public final class VerifyCommand implements Callable<Integer> {
         }
     }
 
+    /** What ofi4j knows of the provider, and whether it is still so. */
+    private void assumptions(SubjectChoice choice, Report report, Interrupt interrupt, Duration left) {
+        PrintWriter out = spec.commandLine().getOut();
+        List<ProviderQuirk> on = choice.info.quirks().stream().filter(ProviderQuirk::isOn).toList();
+        if (interrupt.isAsked() || withoutQuirks) { return; }
+        if (on.isEmpty()) {
+            out.println("\nofi4j knows nothing of this provider and version: it makes plain calls.");
+            return;
+        }
+        out.println("\n" + on.size() + " quirks of this provider and version are on"
+                + (quirks ? ":" : "; --quirks says whether each is needed."));
+        out.flush();
+        if (!quirks) { return; }
+        new QuirkRun(choice.subject, left.isNegative() ? Duration.ZERO : left, interrupt::isAsked, report.results())
+                .run(on, finding -> {
+                    report.add(finding);
+                    out.println(Report.line(finding));
+                    out.flush();
+                });
+    }
+
     private void requireSeconds(String option, int seconds) {
         if (seconds < 1 || seconds > MAX_SECONDS) {
             throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option + "': '" + seconds
                     + "' is not a number of seconds from 1 to " + MAX_SECONDS);
+        }
+    }
+
+    private void requireFolder(String option, Path file) {
+        if (file == null) { return; }
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw new ParameterException(spec.commandLine(),
+                    "Invalid value for option '" + option + "': it needs a folder, and " + folder + " is none");
         }
     }
 

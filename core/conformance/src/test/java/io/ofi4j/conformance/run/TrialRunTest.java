@@ -1,0 +1,141 @@
+package io.ofi4j.conformance.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.conformance.Outcome;
+import io.ofi4j.conformance.Result;
+import io.ofi4j.conformance.Subject;
+import io.ofi4j.conformance.calls.Columns;
+import io.ofi4j.conformance.rules.RuleTrials;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.ProviderFault;
+import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A run of trials says what is so, and finds what is wrong. */
+@Tag("gate")
+@Timeout(900)
+class TrialRunTest {
+    private static final String NO_QUIRKS = "-Dio.ofi4j.quirks=none";
+    private static final String COMPLETIONS = "rules of fi_cq(3)";
+    private static final String MESSAGES = "rules of fi_msg(3)";
+    private static final String TOKENS = "every token comes back once, with the bytes";
+    private static final String UNTAKEN = "endpoints close with messages that nobody took";
+    private static final Path FAULTY = Path.of("src/test/c/faulty_libfabric.c").toAbsolutePath();
+
+    private static Subject subject(String provider) {
+        return new Subject(provider, EndpointType.RDM,
+                provider.equals("shm") ? Optional.empty() : Optional.of(TestProviders.address(provider)),
+                Patience.seconds(10));
+    }
+
+    private static List<Result> run(Subject subject, List<String> properties, String... pages) {
+        List<Result> results = new ArrayList<>();
+        new TrialRun(subject, properties, Pair.DEADLINE.multipliedBy(10), () -> false, results::add)
+                .run(List.of(pages));
+        return results;
+    }
+
+    private static Result result(List<Result> results, String name) {
+        return results.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    static Stream<Subject> subjects() {
+        return Columns.here().filter(subject -> !subject.isOfDatagrams())
+                .map(subject -> subject.within(Patience.seconds(10)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("subjects")
+    void noRuleIsBroken(Subject subject) {
+        String[] pages = RuleTrials.BY_PAGE.keySet().stream().filter(page -> !page.equals(RuleTrials.LONG))
+                .toArray(String[]::new);
+
+        List<Result> results = run(subject, List.of(), pages);
+
+        assertThat(results).isNotEmpty().allSatisfy(one -> assertThat(one.outcome().isWrong()).isFalse());
+        assertThat(result(results, TOKENS).outcome()).isEqualTo(Outcome.WORKS);
+    }
+
+    /** A libfabric that is linked to the real one, and changes what it gives. */
+    @ParameterizedTest
+    @CsvSource({"DROP, came 31", "FLIP, of the target of writes: came", "TWICE, twice"})
+    void aFaultOfTheProviderIsFound(String fault, String says, @TempDir Path folder) throws Exception {
+        List<Result> results = run(subject("tcp;ofi_rxm").within(Patience.seconds(2)),
+                List.of("-Dio.ofi4j.library=" + faulty(folder, fault)), COMPLETIONS);
+
+        Result tokens = result(results, TOKENS);
+        assertThat(tokens.outcome()).as(tokens.text()).isEqualTo(Outcome.WRONG);
+        assertThat(tokens.text()).contains(says);
+    }
+
+    private static Path faulty(Path folder, String fault) throws IOException, InterruptedException {
+        Path library = folder.resolve("libfabric.so.1");
+        String real = System.getProperty("io.ofi4j.library", "-l:libfabric.so.1");
+        Process compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-D" + fault, "-o", library.toString(),
+                FAULTY.toString(), "-ldl", "-Wl,--no-as-needed", real).inheritIO().start();
+        assertThat(compiler.waitFor(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as("the compiler ended").isTrue();
+        assertThat(compiler.exitValue()).isZero();
+        return library;
+    }
+
+    @Test
+    void whatEndsTheProcessIsARowAndTheNextOnesAreTried() {
+        boolean inReceives = ProviderFault.RECEIVE_OPTIONS_NEED_ENABLE.isOf("shm");
+        String fatal = inReceives ? "fi_recvmsg, MULTI_RECV" : UNTAKEN;
+
+        List<Result> results = run(subject("shm"), List.of(NO_QUIRKS), inReceives ? "fi_msg(3)" : MESSAGES);
+
+        assertThat(result(results, fatal).outcome()).isEqualTo(Outcome.ENDED);
+        assertThat(result(results, fatal).text()).startsWith("SIGSEGV in ");
+        assertThat(results).filteredOn(one -> one.outcome() == Outcome.WORKS).hasSizeGreaterThan(4);
+        assertThat(results.getLast().outcome()).isEqualTo(inReceives ? Outcome.WORKS : Outcome.ENDED);
+    }
+
+    @Test
+    void aWrongSourceIsFoundWithoutTheQuirk() {
+        List<Result> results = run(subject("shm"), List.of(NO_QUIRKS), MESSAGES);
+
+        Result source = result(results, "the source of a peer that was not inserted");
+        if (TestProviders.isBefore(2, 0)) {
+            assertThat(source.outcome()).isEqualTo(Outcome.WRONG);
+            assertThat(source.text()).isEqualTo("the source: came 0, expected -1");
+        } else {
+            assertThat(source.outcome()).isEqualTo(Outcome.WORKS);
+        }
+    }
+
+    @Test
+    void whatIsLeftWhenTimeIsUpIsNotTried() {
+        List<Result> results = new ArrayList<>();
+        new TrialRun(subject("shm"), List.of(), Duration.ZERO, () -> false, results::add).run(List.of("fi_rma(3)"));
+
+        assertThat(results).hasSize(Catalogue.trials("fi_rma(3)", subject("shm")).size())
+                .allSatisfy(one -> assertThat(one.outcome()).isEqualTo(Outcome.UNTRIED));
+    }
+
+    @Test
+    void anInterruptEndsTheRunAtOnce() {
+        List<Result> results = new ArrayList<>();
+        new TrialRun(subject("shm"), List.of(), Pair.DEADLINE, () -> !results.isEmpty(), results::add)
+                .run(Catalogue.pages());
+
+        assertThat(results).hasSize(1);
+    }
+}

@@ -1,0 +1,88 @@
+package io.ofi4j.command.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.ofi4j.Libfabric;
+import io.ofi4j.command.Forked;
+import io.ofi4j.command.Interrupt;
+import io.ofi4j.command.Run;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(600)
+class VerifyTest {
+    private static List<JsonObject> rows(JsonObject report) {
+        return StreamSupport.stream(report.getAsJsonArray("results").spliterator(), false)
+                .map(row -> row.getAsJsonObject()).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void aProviderThatIsRightIsSaidToBe(String provider, @TempDir Path folder) throws Exception {
+        Path json = folder.resolve("report.json");
+
+        Run run = Run.of("verify", "-p", provider, "--only", "fi_rma(3)", "--only", "rules of fi_cq(3)", "--json",
+                json.toString());
+
+        assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        assertThat(run.lines().getLast()).startsWith("nothing is wrong: ");
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        assertThat(report.get("wrong").getAsBoolean()).isFalse();
+        assertThat(rows(report)).hasSize(13)
+                .allSatisfy(row -> assertThat(row.get("outcome").getAsString()).isIn("WORKS", "KNOWN"));
+    }
+
+    @Test
+    void aReportHasNoNamesUnlessTheyAreAskedFor(@TempDir Path folder) throws Exception {
+        String host = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        Path without = folder.resolve("without.md");
+        Path with = folder.resolve("with.md");
+        List<String> line = List.of("verify", "-p", "tcp;ofi_rxm", "--only", "fi_eq(3)", "--report");
+        Run.of(append(line, without.toString()));
+        Run.of(append(line, with.toString(), "--with-names"));
+
+        assertThat(Files.readString(without)).contains("| libfabric | " + Libfabric.load().version(), "## fi_eq(3)")
+                .doesNotContain("| host |", "| user |", "| address |", "| library |");
+        assertThat(Files.readString(with)).contains("| host | " + host, "| user | " + System.getProperty("user.name"),
+                "| address | ");
+    }
+
+    private static String[] append(List<String> line, String... more) {
+        return java.util.stream.Stream.concat(line.stream(), java.util.stream.Stream.of(more)).toArray(String[]::new);
+    }
+
+    @Tag("gate")
+    @Test
+    void interruptEndsItWithTheLinesSoFar() {
+        try (Forked verify = Forked.Launch.INTERRUPTIBLE.start("verify", "-p", "shm", "-v")) {
+            verify.awaitOutput("9 work");
+            verify.interrupt();
+            Run run = verify.await(100);
+
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(Interrupt.EXIT_CODE);
+            assertThat(run.lines()).anyMatch(text -> text.startsWith("interrupted after "))
+                    .noneMatch(text -> text.contains("ended the process"));
+        }
+    }
+
+    /** Where shm has a fault that a quirk works around. */
+    @Tag("gate")
+    @Test
+    void whatIsWrongIsSaidAndEndsItWithOne() {
+        Run run = Run.of("verify", "-p", "shm", "--without-quirks", "--only", "fi_msg(3)", "--only",
+                "rules of fi_msg(3)", "--deadline", "3");
+
+        assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(1);
+        assertThat(run.out()).contains("ended the process: SIGSEGV in ", "something is wrong: ");
+    }
+}
