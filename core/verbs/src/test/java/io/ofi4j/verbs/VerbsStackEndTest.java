@@ -6,6 +6,7 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,8 +25,9 @@ class VerbsStackEndTest {
 
     @Test
     void tokensThatWereAcceptedAtTheEndOfTheStackComeBackOnce() throws IOException {
-        VerbsLink.addresses(); // or it is skipped
-        Forked.Result result = Forked.run(VerbsTokensAtStackEnd.class, "-Xint");
+        List<String> arguments = new ArrayList<>(List.of("-Xint"));
+        arguments.addAll(VerbsLink.addresses());
+        Forked.Result result = Forked.run(VerbsTokensAtStackEnd.class, arguments.toArray(String[]::new));
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("all tokens came back");

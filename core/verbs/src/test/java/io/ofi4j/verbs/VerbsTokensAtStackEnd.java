@@ -1,10 +1,13 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.support.Patience;
+import java.util.List;
 
 /**
  * Posts and polls at each of the last frames of a stack, and then with a whole stack until all is back. Run where
  * everything is interpreted: there the handler, which calls nothing, needs less stack than what a poll calls before it.
+ *
+ * <p>Arguments: the addresses of devices, without JUnit, which the JVM of this program does not have.
  */
 final class VerbsTokensAtStackEnd {
     private static final int STACK = 256 << 10;
@@ -17,8 +20,8 @@ final class VerbsTokensAtStackEnd {
     private static final int FIRST = 200;
     private static final int MAX_TOKENS = 1 << 14;
 
-    private final VerbsLink link = new VerbsLink();
-    private final RemoteMemory target = link.far.region.remote();
+    private final VerbsLink link;
+    private final RemoteMemory target;
     /** What became of each token. Arrays, since there is no stack for calls. */
     private final byte[] accepted = new byte[MAX_TOKENS];
     private final byte[] returned = new byte[MAX_TOKENS];
@@ -46,8 +49,13 @@ final class VerbsTokensAtStackEnd {
         POLL, POLL_FEW, POST_AND_POLL
     }
 
+    private VerbsTokensAtStackEnd(List<String> addresses) {
+        this.link = new VerbsLink(64, addresses);
+        this.target = link.far.region.remote();
+    }
+
     public static void main(String[] arguments) throws InterruptedException {
-        VerbsTokensAtStackEnd all = new VerbsTokensAtStackEnd();
+        VerbsTokensAtStackEnd all = new VerbsTokensAtStackEnd(List.of(arguments));
         Thread thread = new Thread(null, all::run, "diver", STACK);
         thread.setUncaughtExceptionHandler((_, thrown) -> all.failure = thrown);
         thread.start();
