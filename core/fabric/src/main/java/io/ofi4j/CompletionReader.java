@@ -603,12 +603,20 @@ final class CompletionReader {
     /** Reports the operations that a closed endpoint has not completed as canceled. Returns their number. */
     int cancel(int endpoint, boolean isClosed) {
         if (hasBrokenOff) { recover(); } // these have completed
-        long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
-        for (long token : tokens) {
-            buffer(new CompletionError(token, true, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
-                    new byte[0], parts.handle.provider()));
+        long[] left = contexts.closeEndpoint(endpoint);
+        for (long context : left) {
+            CompletionError failure = new CompletionError(contexts.token(context), true, 0, 0, 0, 0, 0, 0,
+                    Errno.ECANCELED, 0, "the endpoint was closed", new byte[0], parts.handle.provider());
+            buffered.add(failure); // if this throws, the next close finds the operation
+            if (isClosed) {
+                contexts.release(context);
+            } else {
+                contexts.abandon(context);
+            }
+            canceled++;
+            noteBuffered();
+            record(failure);
         }
-        canceled += tokens.length;
-        return tokens.length;
+        return left.length;
     }
 }

@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -326,33 +325,26 @@ public final class ContextSlab {
                         .anyMatch(one -> one == region);
     }
 
-    /** Frees the slots of a closed endpoint. Returns their tokens. */
-    public long[] releaseEndpoint(int endpoint) {
-        return end(endpoint, this::release);
-    }
-
-    /** As {@link #releaseEndpoint}, where operations may still complete: those completions are dropped. */
-    public long[] abandonEndpoint(int endpoint) {
-        return end(endpoint,
-                context -> slotWords[slot(context) * WORDS_PER_SLOT + OWNER] = ABANDONED | endpoint(endpoint));
-    }
-
-    /** Frees the slots that {@link #abandonEndpoint} has left: no operation completes any more. */
-    public void releaseAbandoned(int endpoint) {
-        long abandoned = (ABANDONED | endpoint(endpoint)) >>> 32;
-        Arrays.stream(taken().filter(slot -> owner(slot) >>> 32 == abandoned).toArray()).mapToLong(this::context)
-                .forEach(this::release);
-    }
-
-    private long[] end(int endpoint, LongConsumer ending) {
+    /** Ends what an endpoint that closes has begun, and returns the contexts of its operations, which are in flight. */
+    public long[] closeEndpoint(int endpoint) {
         if (latencies != null) { latencies.endpoint(endpoint, null); } // its number may be another's later
         // The peeks of claimed messages have completed.
         Arrays.stream(ofEndpoint(endpoint).filter(this::isClaimed).toArray()).mapToLong(this::context)
                 .forEach(this::release);
-        long[] contexts = ofEndpoint(endpoint).mapToLong(this::context).toArray();
-        long[] tokens = Arrays.stream(contexts).map(this::token).toArray();
-        Arrays.stream(contexts).forEach(ending);
-        return tokens;
+        return ofEndpoint(endpoint).mapToLong(this::context).toArray();
+    }
+
+    /** Keeps the slot of an operation that may still complete after its endpoint: that completion is dropped. */
+    public void abandon(long context) {
+        int owner = slot(context) * WORDS_PER_SLOT + OWNER;
+        slotWords[owner] = ABANDONED | endpoint((int) ((slotWords[owner] & ~MARKS) >>> 32));
+    }
+
+    /** Frees the slots that {@link #abandon} has left: no operation completes any more. */
+    public void releaseAbandoned(int endpoint) {
+        long abandoned = (ABANDONED | endpoint(endpoint)) >>> 32;
+        Arrays.stream(taken().filter(slot -> owner(slot) >>> 32 == abandoned).toArray()).mapToLong(this::context)
+                .forEach(this::release);
     }
 
     /** Whether the endpoint of an operation was closed before it completed. */
