@@ -22,5 +22,5 @@ module io.ofi4j.command {
     opens io.ofi4j.command.perf to info.picocli;
     opens io.ofi4j.command.soak to info.picocli, com.google.gson;
     opens io.ofi4j.command.top to info.picocli, com.google.gson;
-    opens io.ofi4j.command.verify to info.picocli;
+    opens io.ofi4j.command.verify to info.picocli, com.google.gson;
 }

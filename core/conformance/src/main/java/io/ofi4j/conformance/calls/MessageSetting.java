@@ -24,6 +24,7 @@ final class MessageSetting implements AutoCloseable {
     /** More than any provider leaves unused of a receive of many messages. */
     static final long ROOM = 64 << 10;
 
+    private static final int MANY_POLLS = 2000;
     private static final long SEED = 0x55;
 
     final Ends ends;
@@ -62,6 +63,13 @@ final class MessageSetting implements AutoCloseable {
     /** The message in two segments. */
     PreparedMessage segments(PreparedMessage message) {
         return message.peer(peer).local(source, 0, LENGTH / 2).local(source, LENGTH / 2, LENGTH / 2);
+    }
+
+    /** Polls so often that a message has come before its receive, if it ever does. */
+    void arrive() {
+        for (int i = 0; i < MANY_POLLS; i++) {
+            ends.poll();
+        }
     }
 
     /** Waits until the message has come, and the near end has completed so many operations. */

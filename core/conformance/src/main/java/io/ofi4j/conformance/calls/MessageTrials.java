@@ -149,6 +149,7 @@ final class MessageTrials {
         }));
         all.put("fi_trecv, mask", tagged(box -> {
             box.taggedSender().send(box.source.slice(0, LENGTH), box.peer, TAG, TOKEN);
+            box.arrive();
             box.taggedReceiver().receive(box.target.slice(0, LENGTH), 0, 0xff, TOKEN);
             box.require(1);
         }));

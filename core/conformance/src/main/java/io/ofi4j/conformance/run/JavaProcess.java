@@ -22,7 +22,6 @@ import java.util.stream.Stream;
  * line by line. It ends with this process.
  */
 public final class JavaProcess implements AutoCloseable {
-    private static final String MODULE = "io.ofi4j.conformance";
     /** Of what is printed to standard error, such as the JVM's report of a crash. */
     private static final int MAX_ERROR_LINES = 60;
     private static final Path SHM = Path.of("/dev/shm");
@@ -43,20 +42,21 @@ public final class JavaProcess implements AutoCloseable {
     /**
      * {@return the process}
      *
-     * @param properties further system properties, as {@code -Dname=value}
-     * @param main the main class, of this module
+     * @param options further options of the JVM, such as {@code -Dname=value}
+     * @param main the main class, whose module may call native code
      */
-    public static JavaProcess start(List<String> properties, Class<?> main, List<String> arguments) {
+    public static JavaProcess start(List<String> options, Class<?> main, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-CreateCoredumpOnCrash", "-XX:+ErrorFileToStderr",
                 "-XX:+DisplayVMOutputToStderr", "-Xmx512m"));
         Stream.of("io.ofi4j.library", "io.ofi4j.quirks", "io.ofi4j.shm.reserve")
                 .filter(name -> System.getProperty(name) != null)
                 .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
-        command.addAll(properties);
+        command.addAll(options);
         if (main.getModule().isNamed()) {
-            command.addAll(List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings", "-p",
-                    System.getProperty("jdk.module.path"), "-m", MODULE + "/" + main.getName()));
+            String module = main.getModule().getName();
+            command.addAll(List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings," + module, "-p",
+                    System.getProperty("jdk.module.path"), "-m", module + "/" + main.getName()));
         } else {
             command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                     main.getName()));

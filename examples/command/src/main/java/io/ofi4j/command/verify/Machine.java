@@ -42,6 +42,7 @@ final class Machine {
         info.device().ifPresent(device -> putDevice(facts, device, withNames));
         facts.put("machine", System.getProperty("os.arch") + ", " + processor() + ", "
                 + Runtime.getRuntime().availableProcessors() + " processors");
+        text("/proc/loadavg").ifPresent(load -> facts.put("load", load.split(" ")[0]));
         facts.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
         distribution().ifPresent(name -> facts.put("system", name));
         facts.put("Java", Runtime.version() + ", " + System.getProperty("java.vendor"));

@@ -1,8 +1,10 @@
 package io.ofi4j.command.verify;
 
+import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import io.ofi4j.command.verify.Measurements.Measurement;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.run.QuirkRun;
@@ -10,6 +12,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -22,6 +25,7 @@ final class Report {
     private final Map<String, String> facts;
     private final List<Result> results = new ArrayList<>();
     private final List<QuirkRun.Finding> quirks = new ArrayList<>();
+    private final List<Measurement> measurements = new ArrayList<>();
     private boolean interrupted;
 
     /** @param facts what is said of the machine */
@@ -30,6 +34,8 @@ final class Report {
     void add(Result result) { results.add(result); }
 
     void add(QuirkRun.Finding finding) { quirks.add(finding); }
+
+    void add(Measurement measurement) { measurements.add(measurement); }
 
     List<Result> results() { return List.copyOf(results); }
 
@@ -76,6 +82,7 @@ final class Report {
 
     /** The last line. */
     String summary() {
+        if (results.isEmpty()) { return "no call was tried"; }
         String counts = counts(results.stream());
         if (interrupted) { return "interrupted after " + results.size() + " trials: " + counts; }
         return (hasWrongs() ? "something is wrong: " : "nothing is wrong: ") + counts;
@@ -109,6 +116,7 @@ final class Report {
             ofQuirks.add(row);
         }
         json.add("quirks", ofQuirks);
+        json.add("measurements", new Gson().toJsonTree(measurements));
         return new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create().toJson(json) + "\n";
     }
 
@@ -129,6 +137,14 @@ final class Report {
             text.append("\n## Quirks\n\n| quirk | | |\n| --- | --- | --- |\n");
             quirks.forEach(finding -> text.append("| `").append(finding.quirk()).append("` | ").append(words(finding))
                     .append(" | ").append(cell(finding.text())).append(" |\n"));
+        }
+        if (!measurements.isEmpty()) {
+            text.append(
+                    "\n## Performance\n\nBoth ends in one process.\n\n| operation | bytes | in flight | median | p99 |"
+                            + " a second | MB/s |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+            measurements.forEach(one -> text.append(String.format(Locale.ROOT,
+                    "| %s | %d | %d | %.2f µs | %.2f µs | %.0f | %.1f |%n", one.operation(), one.size(), one.window(),
+                    one.p50() / 1e3, one.p99() / 1e3, one.perSecond(), one.megabytes())));
         }
         return text.toString();
     }

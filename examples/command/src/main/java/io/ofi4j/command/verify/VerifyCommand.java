@@ -16,6 +16,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -35,6 +36,8 @@ import picocli.CommandLine.Spec;
                 "130:Ctrl-C; the lines so far are printed"})
 public final class VerifyCommand implements Callable<Integer> {
     private static final String QUIRKS = "-Dio.ofi4j.quirks=";
+    /** The page of what is measured. */
+    private static final String PERFORMANCE = "performance";
     private static final int MAX_SECONDS = 86_400;
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class, required = true,
@@ -51,7 +54,7 @@ public final class VerifyCommand implements Callable<Integer> {
     private String source;
 
     @Option(names = "--only", paramLabel = "PAGE", converter = NameConverter.class,
-            description = "Try what is on this man page only, such as fi_rma(3). May be repeated.")
+            description = "Try what is on this page only, such as fi_rma(3), 'rules of peers' or performance. May be repeated.")
     private List<String> only = List.of();
 
     @Option(names = "--without-quirks",
@@ -109,13 +112,16 @@ public final class VerifyCommand implements Callable<Integer> {
             TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
                     Duration.ofSeconds(limit), interrupt::isAsked, result -> add(report, result));
             for (String page : pages) {
-                run.run(List.of(page));
                 if (interrupt.isAsked()) { break; }
-                out.println(report.pageLine(page));
+                if (page.equals(PERFORMANCE) && !choice.subject.isOfDatagrams()) {
+                    measure(choice, report, interrupt, left(start));
+                } else if (!page.equals(PERFORMANCE)) {
+                    run.run(List.of(page));
+                    if (!interrupt.isAsked()) { out.println(report.pageLine(page)); }
+                }
                 out.flush();
             }
-            assumptions(choice, report, interrupt,
-                    Duration.ofSeconds(limit).minus(Duration.ofNanos(System.nanoTime() - start)));
+            assumptions(choice, report, interrupt, left(start));
             if (interrupt.isAsked()) { report.interrupted(); }
             out.println("\n" + report.summary());
             out.flush();
@@ -123,6 +129,21 @@ public final class VerifyCommand implements Callable<Integer> {
             write(markdown, report.markdown());
             return interrupt.isAsked() ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
         }
+    }
+
+    private Duration left(long start) {
+        Duration left = Duration.ofSeconds(limit).minus(Duration.ofNanos(System.nanoTime() - start));
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private void measure(SubjectChoice choice, Report report, Interrupt interrupt, Duration left) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("\n" + PERFORMANCE + ", both ends in one process");
+        new Measurements(choice.subject, left, interrupt::isAsked).run(measurement -> {
+            report.add(measurement);
+            out.println(measurement);
+            out.flush();
+        }, out::println);
     }
 
     /** What ofi4j knows of the provider, and whether it is still so. */
@@ -138,12 +159,11 @@ public final class VerifyCommand implements Callable<Integer> {
                 + (quirks ? ":" : "; --quirks says whether each is needed."));
         out.flush();
         if (!quirks) { return; }
-        new QuirkRun(choice.subject, left.isNegative() ? Duration.ZERO : left, interrupt::isAsked, report.results())
-                .run(on, finding -> {
-                    report.add(finding);
-                    out.println(Report.line(finding));
-                    out.flush();
-                });
+        new QuirkRun(choice.subject, left, interrupt::isAsked, report.results()).run(on, finding -> {
+            report.add(finding);
+            out.println(Report.line(finding));
+            out.flush();
+        });
     }
 
     private void requireSeconds(String option, int seconds) {
@@ -163,7 +183,8 @@ public final class VerifyCommand implements Callable<Integer> {
     }
 
     private List<String> pages() {
-        List<String> all = Catalogue.pages();
+        List<String> all = new ArrayList<>(Catalogue.pages());
+        all.add(PERFORMANCE);
         for (String page : only) {
             if (!all.contains(page)) {
                 throw new ParameterException(spec.commandLine(), "Invalid value for option '--only': there is no page '"

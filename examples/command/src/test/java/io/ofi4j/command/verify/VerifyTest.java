@@ -85,4 +85,35 @@ class VerifyTest {
         assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(1);
         assertThat(run.out()).contains("ended the process: SIGSEGV in ", "something is wrong: ");
     }
+
+    @Tag("gate")
+    @Test
+    void eachOperationIsMeasured(@TempDir Path folder) throws Exception {
+        Path json = folder.resolve("report.json");
+
+        Run run = Run.of("verify", "-p", "shm", "--only", "performance", "--json", json.toString());
+
+        assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        assertThat(report.getAsJsonArray("measurements")).extracting(one -> one.getAsJsonObject())
+                .allSatisfy(one -> assertThat(one.get("perSecond").getAsDouble()).isPositive())
+                .extracting(one -> one.get("operation").getAsString())
+                .contains("write", "read", "inject", "msg", "tagged", "atomic");
+    }
+
+    /** One quirk is named that a trial of these pages needs. */
+    @Tag("gate")
+    @Test
+    void aQuirkThatATrialNeedsIsSaidToBeNeeded(@TempDir Path folder) throws Exception {
+        Path json = folder.resolve("report.json");
+
+        Run.of("verify", "-p", "shm", "--only", "fi_atomic(3)", "--quirks", "--deadline", "3", "--json",
+                json.toString());
+
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        assertThat(report.getAsJsonArray("quirks")).extracting(one -> one.getAsJsonObject())
+                .filteredOn(one -> one.get("quirk").getAsString().equals("shm-atomic-data")).singleElement()
+                .satisfies(one -> assertThat(one.get("state").getAsString()).isEqualTo("needed"))
+                .satisfies(one -> assertThat(one.get("text").getAsString()).contains("fi_atomicmsg, REMOTE_CQ_DATA"));
+    }
 }
