@@ -12,7 +12,10 @@ import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.job.internal.Deadline;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 
 /**
  * Messages between the ranks of a job, over an endpoint of their own. A tag has at most 61 bits: a mark, the number of
@@ -33,9 +36,15 @@ final class GroupMessages implements AutoCloseable {
     static final int SLOTS = 4;
     /** Shorter ones cost more messages than what is done meanwhile saves; measured with two ranks on two cores. */
     private static final long SEGMENT_LENGTH = 512 << 10;
-    private static final long NO_SLOT = 0;
+    /** A token is what was posted in the lowest bits, and the other rank above them. */
+    private static final int RANK_SHIFT = 8;
+    private static final int SEND = (1 << RANK_SHIFT) - 1;
+    /** A receive in slot k is k + 1. */
+    private static final int NO_SLOT = 0;
     private static final int BATCH = 64;
-    private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
+    /** A power of two; some ways of waiting take tens of milliseconds between two polls. */
+    private static final int POLLS_BETWEEN_CHECKS = 1 << 4;
+    private static final int NOBODY = -1;
     private static final int FAILURE_CHECKS = 100;
     private static final long FAILURE_CHECK_NANOS = 10_000_000;
 
@@ -47,20 +56,36 @@ final class GroupMessages implements AutoCloseable {
     private final Ranks ranks;
     private final Tagged tagged;
     private final Waiting waiting;
-    private final long limitNanos;
+    private Duration deadline;
+    private long limitNanos;
+    /** The receives from each rank, and the sends to it, that have not completed. */
+    private final int[] receivesInFlight;
+    private final int[] sendsInFlight;
     private MemoryRegion scratch;
     private long number;
     private int inFlight;
     /** A bit for each slot whose receive has completed and was not waited for. */
     private long arrived;
     private String operation = "";
+    /** When the operation began, as {@link System#nanoTime}. */
+    private long start;
+    private int polls;
+    /** Whether an operation ended with an exception, so that this rank is not in step with the others. */
+    private boolean brokenOff;
     private CompletionError failure;
 
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
             inFlight--;
-            if (token != NO_SLOT) { arrived |= 1L << token - 1; }
+            int other = (int) (token >>> RANK_SHIFT);
+            int posted = (int) token & SEND;
+            if (posted == SEND) {
+                sendsInFlight[other]--;
+                return;
+            }
+            receivesInFlight[other]--;
+            if (posted != NO_SLOT) { arrived |= 1L << posted - 1; }
         }
 
         @Override
@@ -75,7 +100,10 @@ final class GroupMessages implements AutoCloseable {
         this.job = job;
         this.domain = domain;
         this.waiting = waiting;
-        this.limitNanos = Deadline.nanos(job.deadline());
+        this.deadline = job.deadline();
+        this.limitNanos = Deadline.nanos(deadline);
+        this.receivesInFlight = new int[job.size()];
+        this.sendsInFlight = new int[job.size()];
         CompletionQueue openQueue = null;
         AddressVector openVector = null;
         Endpoint open = null;
@@ -91,6 +119,12 @@ final class GroupMessages implements AutoCloseable {
             close(open, openVector, openQueue, null);
             throw t;
         }
+    }
+
+    /** Sets the longest time of the operations that begin from now on. */
+    void deadline(Duration longest) {
+        deadline = longest;
+        limitNanos = Deadline.nanos(longest);
     }
 
     private void requireTag(long mark) {
@@ -116,18 +150,19 @@ final class GroupMessages implements AutoCloseable {
     }
 
     /**
-     * Begins an operation of this name. Every rank begins the same operations in the same order. An operation that was
-     * broken off may have left receives, which would be taken for those of the next one.
+     * Begins an operation of this name, and its deadline. Every rank begins the same operations in the same order. An
+     * operation that was broken off may have left receives, which would be taken for those of the next one.
      */
     void begin(String name) {
-        if (failure != null) { throw failed(failure.toException()); }
-        if (inFlight > 0 || arrived != 0) {
+        if (failure != null) { throw failed(failure); }
+        if (brokenOff || inFlight > 0 || arrived != 0) {
             job.check(); // it says which rank has gone
             throw new JobException("rank " + job.rank() + " cannot go on: " + operation
                     + " did not end. Close the object, and open another at every rank.");
         }
         operation = name;
         number = number + 1 & NUMBERS;
+        start = System.nanoTime();
     }
 
     private static long tag(long number, long step, int sender) {
@@ -144,39 +179,37 @@ final class GroupMessages implements AutoCloseable {
         receive(from, step, region, offset, length, slot + 1);
     }
 
-    private void receive(int from, long step, MemoryRegion region, long offset, long length, long token) {
+    private void receive(int from, long step, MemoryRegion region, long offset, long length, int slot) {
         long its = tag(number, step, from);
-        if (!tagged.tryReceive(region, offset, length, its, 0, token)) {
-            long start = System.nanoTime();
-            int turn = 0;
-            do {
-                turn = progress(turn, start);
-            } while (!tagged.tryReceive(region, offset, length, its, 0, token));
+        long token = token(from, slot);
+        for (int turn = 0; !tagged.tryReceive(region, offset, length, its, 0, token);) {
+            turn = progress(turn, from);
         }
         inFlight++;
+        receivesInFlight[from]++;
     }
+
+    private static long token(int other, int posted) { return (long) other << RANK_SHIFT | posted; }
 
     /** Sends to a rank; the bytes must not change until {@link #await}. */
     void send(int to, long step, MemoryRegion region, long offset, long length) {
         long mine = tag(number, step, job.rank());
         boolean injects = length <= tagged.injectSize();
-        if (!trySend(injects, to, region, offset, length, mine)) {
-            long start = System.nanoTime();
-            int turn = 0;
-            do { // for a rank that has gone there is never room
-                turn = progress(turn, start);
-            } while (!trySend(injects, to, region, offset, length, mine));
+        for (int turn = 0; !trySend(injects, to, region, offset, length, mine);) {
+            turn = progress(turn, to); // for a rank that has gone there is never room
         }
-        if (!injects) { inFlight++; }
+        if (injects) { return; }
+        inFlight++;
+        sendsInFlight[to]++;
     }
 
     private boolean trySend(boolean injects, int to, MemoryRegion region, long offset, long length, long tag) {
         try {
             return injects
                     ? tagged.tryInject(region, offset, length, ranks.peer(to), tag)
-                    : tagged.trySend(region, offset, length, ranks.peer(to), tag, 0);
+                    : tagged.trySend(region, offset, length, ranks.peer(to), tag, token(to, SEND));
         } catch (FabricException e) {
-            throw failed(e);
+            throw failed(to, e);
         }
     }
 
@@ -185,56 +218,83 @@ final class GroupMessages implements AutoCloseable {
 
     /** Waits until no more than so many posted operations have not completed. */
     void awaitAtMost(int count) {
-        long start = System.nanoTime();
         for (int turn = 0; inFlight > count;) {
-            turn = progress(turn, start);
+            turn = progress(turn, NOBODY);
         }
-        if (failure != null) { throw failed(failure.toException()); }
+        if (failure != null) { throw failed(failure); }
     }
 
     /** Waits until the receive in this slot has completed. */
     void awaitSlot(int slot) {
         long bit = 1L << slot;
-        long start = System.nanoTime();
         for (int turn = 0; (arrived & bit) == 0 && failure == null;) {
-            turn = progress(turn, start);
+            turn = progress(turn, NOBODY);
         }
-        if (failure != null) { throw failed(failure.toException()); }
+        if (failure != null) { throw failed(failure); }
         arrived &= ~bit;
     }
 
     /**
      * Polls, and pauses if there was nothing. Makes progress on the queues that the job was given, and checks from time
-     * to time whether a rank has failed, and whether the wait that began at {@code start} is over. Returns the next
-     * turn.
+     * to time whether a rank has failed, this thread is interrupted, or the operation's deadline is over. Returns the
+     * next turn.
+     *
+     * @param blocked the rank for which nothing can be posted, or {@link #NOBODY}
      */
-    private int progress(int turn, long start) {
-        if (queue.poll(completions, BATCH) > 0) { return 0; }
-        job.progress();
-        if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
-            job.check();
-            if (System.nanoTime() - start > limitNanos) { throw timedOut(); }
+    private int progress(int turn, int blocked) {
+        try {
+            if ((++polls & POLLS_BETWEEN_CHECKS - 1) == 0) { check(blocked); }
+            if (queue.poll(completions, BATCH) > 0) { return 0; }
+            job.progress();
+            waiting.pause(turn);
+            return turn + 1 & Integer.MAX_VALUE;
+        } catch (Throwable t) {
+            brokenOff = true;
+            throw t;
         }
-        waiting.pause(turn);
-        return turn + 1 & Integer.MAX_VALUE;
     }
 
-    private JobException timedOut() {
-        return new JobException(
-                "rank " + job.rank() + " still waits in " + operation + " after " + Deadline.text(job.deadline())
-                        + ": has every rank called it, in the same order, with the same sizes?");
+    private void check(int blocked) {
+        job.check();
+        if (Thread.currentThread().isInterrupted()) {
+            throw new JobException(
+                    "rank " + job.rank() + " of " + job.size() + " was interrupted in " + operation + awaited(blocked));
+        }
+        if (System.nanoTime() - start > limitNanos) {
+            throw new JobException("rank " + job.rank() + " of " + job.size() + " still waits in " + operation
+                    + " after " + Deadline.text(deadline) + awaited(blocked)
+                    + ": has every rank called it, in the same order, with the same sizes? If a rank needs longer, join"
+                    + " with a longer deadline: Job.join(Duration).");
+        }
+    }
+
+    /** {@return the ranks that this one waits for, as text} Those that must send come first. */
+    private String awaited(int blocked) {
+        if (blocked != NOBODY) { return " for " + job.names(List.of(blocked)); }
+        List<Integer> senders = above(receivesInFlight);
+        List<Integer> others = senders.isEmpty() ? above(sendsInFlight) : senders;
+        return others.isEmpty() ? "" : " for " + job.names(others);
+    }
+
+    private static List<Integer> above(int[] counts) {
+        return IntStream.range(0, counts.length).filter(rank -> counts[rank] > 0).boxed().toList();
+    }
+
+    private JobException failed(CompletionError error) {
+        return failed((int) (error.token() >>> RANK_SHIFT), error.toException());
     }
 
     /**
      * {@return the exception for a failed message} The failure may be known before the end of the rank that caused it.
      */
-    private JobException failed(FabricException cause) {
+    private JobException failed(int other, FabricException cause) {
+        brokenOff = true;
         for (int i = 0; i < FAILURE_CHECKS; i++) {
             job.check();
             LockSupport.parkNanos(FAILURE_CHECK_NANOS);
         }
-        return new JobException("rank " + job.rank() + " cannot go on: " + operation + " failed: " + cause.getMessage(),
-                cause);
+        return new JobException("rank " + job.rank() + " of " + job.size() + " cannot go on: " + operation + " with "
+                + job.names(List.of(other)) + " failed: " + cause.getMessage(), cause);
     }
 
     /** {@return memory for elements that arrive and are not combined yet; valid until the next call} */

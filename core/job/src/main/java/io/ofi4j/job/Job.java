@@ -187,8 +187,12 @@ public final class Job implements AutoCloseable {
     /** {@return what has failed, with the process and the host of each rank that it is about} */
     private String why(LauncherException failure) {
         if (failure.ranks().isEmpty()) { return failure.getMessage(); }
-        return listed(failure.ranks(), other -> name(other, processes.get(other).process(), hosts.get(other))) + " "
-                + failure.getMessage();
+        return names(failure.ranks()) + " " + failure.getMessage();
+    }
+
+    /** {@return some ranks as text, each with its process and host; the first of them if there are many} */
+    String names(List<Integer> some) {
+        return listed(some, other -> name(other, processes.get(other).process(), hosts.get(other)));
     }
 
     /** {@return the rank of this process, 0 to {@link #size} - 1} */

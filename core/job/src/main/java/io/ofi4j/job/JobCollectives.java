@@ -11,6 +11,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Objects;
 
 /**
@@ -45,9 +46,11 @@ import java.util.Objects;
  * <p><b>Threads.</b> One thread at a time may use it. With a threading model other than SAFE that is the domain's
  * thread; others get {@link WrongThreadException}.
  *
- * <p><b>Errors.</b> Every operation throws {@link JobException}, which names the operation, if a rank has gone, the
- * job's deadline passes, or an earlier operation did not end, such as one whose reduction has thrown; close the object
- * then. It throws {@link IllegalArgumentException} if lengths do not match,
+ * <p><b>Errors.</b> The job's deadline is that of a whole operation, from its start. Every operation throws
+ * {@link JobException}, which names the operation and the ranks that it waits for, with their processes and hosts, if a
+ * rank has gone, the deadline passes, the waiting thread is interrupted (its interrupt status stays set), or an earlier
+ * operation did not end, such as one whose reduction has thrown; close the object then. A rank that it waits for may
+ * itself wait for another one. It throws {@link IllegalArgumentException} if lengths do not match,
  * {@link IndexOutOfBoundsException} if there is no such root, {@link IllegalStateException} once it is closed, and what
  * {@link Tagged#send} throws for regions that are closed or lack rights.
  */
@@ -79,6 +82,11 @@ public final class JobCollectives implements AutoCloseable {
         this.rank = job.rank();
         this.size = job.size();
         this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting), MIN_RING_LENGTH);
+    }
+
+    /** Sets the longest time of the operations that begin from now on; otherwise it is the job's deadline. */
+    void deadline(Duration longest) {
+        messages.deadline(longest);
     }
 
     /** Waits until all ranks have called it. */

@@ -18,12 +18,15 @@ import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
@@ -32,6 +35,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -225,6 +229,146 @@ class JobCollectivesTest {
         });
     }
 
+    /** Every operation, in the middle of which each of several ranks waits for others. */
+    private enum Operation {
+        BARRIER("barrier", (all, memory, size) -> all.barrier()),
+        BROADCAST("broadcast", (all, memory, size) -> all.broadcast(memory.of(64), 1)),
+        REDUCE("reduce", (all, memory, size) -> all.reduce(memory.of(64), AtomicOperation.SUM, Datatype.INT64, 0)),
+        SHORT_ALL_REDUCE("all-reduce",
+                (all, memory, size) -> all.allReduce(memory.of(64), AtomicOperation.SUM, Datatype.INT64)),
+        LONG_ALL_REDUCE("all-reduce",
+                (all, memory, size) -> all.allReduce(memory.of(1 << 15), AtomicOperation.SUM, Datatype.INT64)),
+        REDUCE_SCATTER("reduce-scatter",
+                (all, memory, size) -> all.reduceScatter(memory.of(64L * size), memory.of(64), AtomicOperation.SUM,
+                        Datatype.INT64)),
+        ALL_GATHER("all-gather", (all, memory, size) -> all.allGather(memory.of(64), memory.of(64L * size))),
+        GATHER("gather", (all, memory, size) -> all.gather(memory.of(64), memory.of(64L * size), 0)),
+        SCATTER("scatter", (all, memory, size) -> all.scatter(memory.of(64L * size), memory.of(64), 1)),
+        ALL_TO_ALL("all-to-all", (all, memory, size) -> all.allToAll(memory.of(64L * size), memory.of(64L * size)));
+
+        private final String title;
+        private final Call call;
+
+        Operation(String title, Call call) {
+            this.title = title;
+            this.call = call;
+        }
+
+        private interface Call {
+            void run(JobCollectives all, Memory memory, int size);
+        }
+    }
+
+    private static void runOrFail(Operation operation, JobCollectives all, Memory memory, int size) {
+        try {
+            operation.call.run(all, memory, size);
+        } catch (JobException e) {
+            return; // others have gone on without this rank
+        }
+    }
+
+    /** Sleeps, and throws if it is still asked to wait many polls after a deadline. */
+    private static final class PatientNoLonger implements Waiting {
+        private static final int POLLS = 40;
+        private final Duration deadline;
+        private boolean isStarted;
+        private long first;
+        private int late;
+
+        PatientNoLonger(Duration deadline) { this.deadline = deadline; }
+
+        /** From the next pause on, it counts. */
+        void start() { isStarted = true; }
+
+        @Override
+        public void pause(int turn) {
+            long now = System.nanoTime();
+            if (isStarted && first == 0) { first = now; }
+            if (isStarted && now - first > deadline.toNanos() && ++late > POLLS) {
+                throw new AssertionError("it goes on after its deadline");
+            }
+            LockSupport.parkNanos(100_000);
+        }
+    }
+
+    /**
+     * Rank 0 comes first, the others one after the other, from the last one on, long before anybody's deadline begins
+     * anew; and rank 1 when rank 0 has given up.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void anOperationHasOneDeadlineHoweverManyStepsItHas(Operation operation) {
+        Duration deadline = Duration.ofSeconds(1);
+        int size = 8;
+        CountDownLatch began = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        inAJob("tcp;ofi_rxm", size, (job, _, memory) -> {
+            PatientNoLonger patient = new PatientNoLonger(deadline);
+            Waiting waiting = job.rank() == 0 ? patient : Waiting.BACKOFF;
+            try (JobCollectives all = new JobCollectives(job, memory.domain(), waiting)) {
+                all.allToAll(memory.of(8L * size), memory.of(8L * size)); // all are connected from now on
+                job.barrier();
+                all.deadline(deadline);
+                if (job.rank() == 0) {
+                    patient.start();
+                    began.countDown();
+                    try {
+                        assertThatThrownBy(() -> operation.call.run(all, memory, size)).isInstanceOf(JobException.class)
+                                .hasMessageMatching("rank 0 of 8 still waits in " + operation.title
+                                        + " after 1.0 s for rank [1-7] \\(process " + ProcessHandle.current().pid()
+                                        + " on .*\\).*");
+                    } finally {
+                        ended.countDown();
+                    }
+                } else {
+                    await(began);
+                    pause(deadline.toMillis() / 4 * (size - 1 - job.rank()));
+                    if (job.rank() == 1) { await(ended); }
+                    runOrFail(operation, all, memory, size);
+                }
+                job.barrier();
+            }
+        });
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(Patience.seconds(60).toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInterruptEndsTheWaitOfAnOperation(Operation operation) {
+        CountDownLatch ended = new CountDownLatch(1);
+        inAJob("tcp;ofi_rxm", 3, (job, _, memory) -> {
+            Waiting waiting = turn -> { // once it has waited for long, in the sleep of the longest pauses
+                if (turn == 2100) { Thread.currentThread().interrupt(); }
+                Waiting.BACKOFF.pause(turn);
+            };
+            try (JobCollectives all = new JobCollectives(job, memory.domain(),
+                    job.rank() == 0 ? waiting : Waiting.BACKOFF)) {
+                job.barrier();
+                if (job.rank() == 0) {
+                    try {
+                        assertThatThrownBy(() -> operation.call.run(all, memory, 3)).isInstanceOf(JobException.class)
+                                .hasMessageMatching("rank 0 of 3 was interrupted in " + operation.title
+                                        + " for rank [12] \\(process .*");
+                        assertThat(Thread.interrupted()).isTrue();
+                        assertThatThrownBy(all::barrier).isInstanceOf(JobException.class)
+                                .hasMessageContaining(operation.title + " did not end");
+                    } finally {
+                        ended.countDown();
+                    }
+                }
+                await(ended);
+                job.barrier();
+            }
+        });
+    }
+
     private static void fill(Slice slice, IntToLongFunction value) {
         for (int i = 0; i < slice.length() / LONG; i++) {
             slice.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, i * LONG, value.applyAsLong(i));
@@ -305,7 +449,7 @@ class JobCollectivesTest {
         AtomicInteger came = new AtomicInteger();
         inAJob("tcp;ofi_rxm", 4, (job, all, memory) -> {
             for (int round = 1; round <= 20; round++) {
-                if (job.rank() == round % 4) { pause(); }
+                if (job.rank() == round % 4) { pause(5); }
                 came.incrementAndGet();
                 all.barrier();
                 assertThat(came.get()).as("those who came in round %d", round).isGreaterThanOrEqualTo(4 * round);
@@ -314,9 +458,9 @@ class JobCollectivesTest {
         });
     }
 
-    private static void pause() {
+    private static void pause(long millis) {
         try {
-            Thread.sleep(5);
+            Thread.sleep(millis);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
