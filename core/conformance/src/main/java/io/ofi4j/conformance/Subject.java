@@ -2,11 +2,14 @@ package io.ofi4j.conformance;
 
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.Libfabric;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What is tried: a provider with one type of endpoint.
@@ -17,21 +20,40 @@ import java.util.Optional;
  * @param deadline how long a trial waits for what a call shall do; a {@link FabricTimeoutException} ends the wait
  */
 public record Subject(String provider, EndpointType type, Optional<String> source, Duration deadline) {
-    /** {@return the hints that open it} */
+    /** {@return the hints that open it, with one-sided operations where it has them} */
     public FabricHints hints() {
-        FabricHints any = switch (type) {
+        FabricHints hints = at(switch (type) {
             case MSG -> FabricHints.connected();
             case DGRAM -> FabricHints.datagrams();
             default -> FabricHints.rma();
-        };
-        FabricHints hints = any.provider(provider);
-        return source.map(address -> hints.source(address, null)).orElse(hints);
+        });
+        return type == EndpointType.DGRAM || isThere(hints) ? hints : at(FabricHints.any().endpointType(type));
+    }
+
+    /** {@return the hints that open it with these capabilities, and with one-sided operations where it has them} */
+    public FabricHints hints(Capability... wanted) {
+        Capability[] withRma = Stream.concat(Stream.of(Capability.RMA), Stream.of(wanted)).toArray(Capability[]::new);
+        FabricHints hints = hints();
+        return hints.capabilities(hints.capabilities().contains(Capability.RMA) ? withRma : wanted);
+    }
+
+    private FabricHints at(FabricHints hints) {
+        FabricHints named = hints.provider(provider);
+        return source.map(address -> named.source(address, null)).orElse(named);
+    }
+
+    private static boolean isThere(FabricHints hints) {
+        try {
+            return !Libfabric.load().info(hints).isEmpty();
+        } catch (NoProviderException e) {
+            return false;
+        }
     }
 
     /**
      * {@return the first that libfabric has of hints}
      *
-     * @throws io.ofi4j.errors.NoProviderException if there is none
+     * @throws NoProviderException if there is none
      */
     public static FabricInfo info(FabricHints hints) { return Libfabric.load().info(hints).getFirst(); }
 

@@ -191,9 +191,8 @@ final class MessageTrials {
     private static Trial trial(Capability family, Body body, Capability... more) {
         return subject -> {
             Set<Capability> wanted = EnumSet.of(family, more);
-            if (!subject.isOfDatagrams()) { wanted.add(Capability.RMA); }
             Capability[] all = wanted.toArray(Capability[]::new);
-            try (MessageSetting box = new MessageSetting(subject, subject.hints().capabilities(all),
+            try (MessageSetting box = new MessageSetting(subject, subject.hints(all),
                     wanted.contains(Capability.MULTI_RECV) ? new Knowing() : Ends.QUEUES)) {
                 body.run(box);
             }

@@ -46,13 +46,8 @@ final class MessageRules {
     }
 
     private static Ends ends(Subject subject, Capability... capabilities) {
-        Capability[] wanted = subject.isOfDatagrams()
-                ? capabilities
-                : java.util.stream.Stream
-                        .concat(java.util.stream.Stream.of(Capability.RMA), java.util.stream.Stream.of(capabilities))
-                        .toArray(Capability[]::new);
         boolean tagged = Set.of(capabilities).contains(Capability.TAGGED);
-        return new Ends(subject, subject.hints().capabilities(wanted),
+        return new Ends(subject, subject.hints(capabilities),
                 CompletionQueueAttributes.defaults().format(tagged ? CompletionFormat.TAGGED : CompletionFormat.DATA),
                 Ends.QUEUES);
     }
