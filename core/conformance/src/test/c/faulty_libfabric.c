@@ -28,6 +28,8 @@ static ssize_t (*rma_writev)(struct fid_ep *, const struct iovec *, void **, siz
                              void *);
 static ssize_t (*rma_writemsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t);
 static unsigned long completions, writes, polls;
+/* The faults that are to come. */
+static unsigned long due;
 static size_t entry_size;
 
 static void *copy(const void *from, size_t size)
@@ -41,12 +43,15 @@ static ssize_t wrong(ssize_t read, void *into, size_t count)
     if (read <= 0) return read;
     unsigned long before = completions / THOUSAND;
     completions += read;
-    if (before == completions / THOUSAND) return read;
+    due += completions / THOUSAND - before;
+    if (due == 0) return read;
 #ifdef DROP
+    due--;
     return read == 1 ? -FI_EAGAIN : read - 1;
 #endif
 #ifdef TWICE
-    if ((size_t)read < count) {
+    if ((size_t)read < count) { /* or else with a later read */
+        due--;
         memcpy((char *)into + read * entry_size, (char *)into + (read - 1) * entry_size, entry_size);
         return read + 1;
     }
