@@ -217,7 +217,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /**
      * As {@link #poll}, but waits for completions; it does what fi_cq_sread(3) does. It blocks on the wait descriptor,
-     * in one system call, until something comes or the deadline passes; other threads can poll and post meanwhile. If
+     * until something comes or the deadline passes, and looks again every 100 ms; other threads can poll and post
+     * meanwhile. If
      * the queue has no descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
      * {@link WaitObject#UNSPECIFIED}), it polls, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always
      * polls, and releases its carrier between polls. It allocates nothing.
@@ -239,8 +240,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /**
      * Wakes all threads in {@link #await}, whether they block or sleep between polls; if none waits, the next call of it
-     * returns at once; it does what fi_cq_signal(3) does. An application's own event loop wakes too: the wait descriptor becomes readable, or, if no
-     * thread waits, the next {@link #tryWait} returns false. Any thread may call this with any threading model.
+     * returns at once; it does what fi_cq_signal(3) does. An application's own event loop wakes too: the wait
+     * descriptor becomes readable, or, if no thread waits, the next {@link #tryWait} returns false. Any thread may call
+     * this with any threading model.
      */
     public void signal() {
         completions.requireOpen();

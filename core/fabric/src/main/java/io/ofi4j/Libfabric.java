@@ -30,6 +30,7 @@ import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.NativeLibrary;
 import io.ofi4j.internal.ffi.OpenResult;
+import io.ofi4j.internal.observe.EventRecorder;
 import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
@@ -138,6 +139,7 @@ public final class Libfabric {
         static {
             try { // the first failure may come where a stack ends
                 MethodHandles.lookup().ensureInitialized(FabricException.class);
+                MethodHandles.lookup().ensureInitialized(EventRecorder.class);
             } catch (IllegalAccessException e) {
                 throw new AssertionError(e);
             }

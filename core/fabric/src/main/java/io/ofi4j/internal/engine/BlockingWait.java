@@ -21,6 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 public final class BlockingWait<T> {
     private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
     private static final int VIRTUAL_YIELDS = 100;
+    /** The longest block: a wake-up that a provider loses costs this, and not the whole deadline. */
+    private static final long MAX_BLOCK_NANOS = 100_000_000;
     private static final int INITIAL_WAITERS = 4;
 
     /**
@@ -108,7 +110,7 @@ public final class BlockingWait<T> {
             }
         } else if (source.mayBlock()) {
             try {
-                source.block(blocker, number, left);
+                source.block(blocker, number, Math.min(left, MAX_BLOCK_NANOS));
             } finally {
                 blockedThreads.decrementAndGet();
             }
