@@ -192,7 +192,12 @@ final class MisuseOfJobs {
                 }), meeting("a name that is too long", ARGUMENT, "1 to 255", r -> r.publish("x".repeat(300), SOME)),
                 meeting("a value that is too long", ARGUMENT, "bytes", r -> r.publish("name", TOO_LONG)),
                 meeting("enter a place below 0", ARGUMENT, "no place -1", r -> r.enter(-1, "name")),
-                meeting("leave without a reason", ARGUMENT, "reason", r -> r.fail("")),
+                refused("rendezvous: enter a place that is taken", GONE, "first is at place 0 already", s -> {
+                    String secret = Rendezvous.newSecret();
+                    Rendezvous server = s.opened(Rendezvous.serve(ANY_PORT, secret));
+                    server.enter(0, "the first");
+                    s.opened(Rendezvous.join(server.address(), secret, Pair.DEADLINE)).enter(0, "the second");
+                }), meeting("leave without a reason", ARGUMENT, "reason", r -> r.fail("")),
                 meeting("leave what was not entered", STATE, "enter", r -> r.fail("why")),
                 meeting("gather at a place that is not there", ARGUMENT, "no place 2",
                         r -> r.gather("name", 2, 2, SOME, SHORT)),

@@ -58,6 +58,7 @@ public final class Rendezvous implements AutoCloseable {
 
     private static final int MIN_SECRET_LENGTH = 16;
     private static final int SECRET_BYTES = 16;
+    /** The longest wait of calls that are given no deadline. */
     private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
     /** The longest wait in one request, so that the loss of the server is noticed. */
@@ -105,6 +106,10 @@ public final class Rendezvous implements AutoCloseable {
      * @throws RendezvousException if the address is in use, or is not one of this machine
      */
     public static Rendezvous serve(InetSocketAddress at, String secret) {
+        return serve(at, secret, Deadline.in(RESPONSE_TIMEOUT));
+    }
+
+    static Rendezvous serve(InetSocketAddress at, String secret, Deadline deadline) {
         requireSecret(secret);
         RendezvousServer server;
         try {
@@ -115,7 +120,7 @@ public final class Rendezvous implements AutoCloseable {
         }
         InetSocketAddress bound = server.address();
         try {
-            Rendezvous own = join(bound, secret, RESPONSE_TIMEOUT);
+            Rendezvous own = join(bound, secret, deadline);
             return new Rendezvous(server, bound, own.socket, own.channel);
         } catch (RuntimeException e) {
             closeQuietly(server);
@@ -131,7 +136,8 @@ public final class Rendezvous implements AutoCloseable {
      * @param secret the server's secret
      * @param deadline the longest wait for the server
      * @throws IllegalArgumentException if the secret has fewer than 16 characters
-     * @throws RendezvousException if no server is there in time, or it has another secret
+     * @throws RendezvousException if no server is there in time, or it has another secret; the message has the last
+     *         reason
      */
     public static Rendezvous join(InetSocketAddress server, String secret, Duration deadline) {
         return join(server, secret, Deadline.in(deadline));
@@ -144,17 +150,24 @@ public final class Rendezvous implements AutoCloseable {
                     null);
         }
         InetSocketAddress reachable = reachable(server);
+        IOException reason = null;
         while (true) {
             Socket socket = new Socket();
             try {
                 socket.connect(reachable, end.millisLeft());
-                return joined(server, socket, secret, end.atMost(RESPONSE_TIMEOUT));
+                return joined(server, socket, secret, end);
             } catch (IOException e) {
                 closeQuietly(socket);
-                boolean isSecret = e instanceof SealedChannel.ForgedException || e instanceof EOFException;
-                if (end.isOver() || isSecret || Thread.currentThread().isInterrupted()) {
-                    throw new RendezvousException("the rendezvous at " + server + " was not joined within " + end + ": "
-                            + failureReason(isSecret, e), e);
+                // a last attempt has no time, and says nothing of the server
+                if (reason == null || !(e instanceof SocketTimeoutException)) { reason = e; }
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new RendezvousException("the rendezvous at " + server + " was not joined: the wait was"
+                            + " interrupted. Until then: " + sentence(reason), reason);
+                }
+                if (end.isOver() || e instanceof SealedChannel.ForgedException) {
+                    throw new RendezvousException(
+                            "the rendezvous at " + server + " was not joined within " + end + ": " + sentence(reason),
+                            reason);
                 }
             }
             sleep();
@@ -168,10 +181,14 @@ public final class Rendezvous implements AutoCloseable {
                 : server;
     }
 
-    private static String failureReason(boolean isSecret, IOException e) {
-        return isSecret
-                ? "the server has closed the connection, or has another secret. Use the same secret on both sides."
-                : e.getMessage() + ". Is the server running, and does it listen there?";
+    /** {@return why an attempt has failed, and what to look at} A server that is short of time closes connections. */
+    private static String sentence(IOException e) {
+        return switch (e) {
+            case SealedChannel.ForgedException _ -> "the server has another secret. Use the same secret on both sides.";
+            case EOFException _ -> "the server has closed the connection. Is its machine, or this one, overloaded?";
+            case SocketTimeoutException _ -> "the server has not answered. Is it running, and does it listen there?";
+            default -> e.getMessage() + ". Is the server running, and does it listen there?";
+        };
     }
 
     private static Rendezvous joined(InetSocketAddress server, Socket socket, String secret, Deadline deadline)
@@ -209,9 +226,20 @@ public final class Rendezvous implements AutoCloseable {
      * @param name up to 255 bytes of UTF-8
      * @param value up to {@link #MAX_VALUE_LENGTH} bytes
      * @throws IllegalArgumentException if one is longer
-     * @throws RendezvousException if the server has gone, or keeps 64 MiB already
+     * @throws RendezvousException if the server has gone, does not answer within 20 seconds, or keeps 64 MiB already
      */
-    public void publish(String name, byte[] value) { publish(name, value, Deadline.unlimited()); }
+    public void publish(String name, byte[] value) {
+        requireAnswer(() -> publish(name, value, Deadline.in(RESPONSE_TIMEOUT)));
+    }
+
+    /** Runs a call that has no deadline of its caller, for whom a server that does not answer has gone. */
+    private static void requireAnswer(Runnable call) {
+        try {
+            call.run();
+        } catch (FabricTimeoutException e) {
+            throw new RendezvousException(e.getMessage(), e);
+        }
+    }
 
     void publish(String name, byte[] value, Deadline deadline) {
         requireName(name);
@@ -277,8 +305,12 @@ public final class Rendezvous implements AutoCloseable {
      * @param place its number among those who {@link #gather}, from 0, and below {@link #MAX_PLACES}
      * @param name for people, up to 255 bytes of UTF-8
      * @throws IllegalArgumentException if there is no such place
+     * @throws RendezvousException if another member is at this place, which the message names; or the server has gone,
+     *         or does not answer within 20 seconds
      */
-    public void enter(int place, String name) { enter(place, name, Deadline.unlimited()); }
+    public void enter(int place, String name) {
+        requireAnswer(() -> enter(place, name, Deadline.in(RESPONSE_TIMEOUT)));
+    }
 
     void enter(int place, String name, Deadline deadline) {
         requireName(name);
@@ -347,7 +379,8 @@ public final class Rendezvous implements AutoCloseable {
         }
         entered = false;
         String reason = why.length() > MAX_REASON_LENGTH ? why.substring(0, MAX_REASON_LENGTH) : why;
-        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA), Deadline.unlimited());
+        RendezvousRequest leave = new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA);
+        requireAnswer(() -> ask(leave, Deadline.in(RESPONSE_TIMEOUT)));
         close();
     }
 
@@ -401,10 +434,8 @@ public final class Rendezvous implements AutoCloseable {
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline.nanosLeft());
                 long slice = (turn.hasQueuedThreads() ? SHORT_SLICE : SLICE).toMillis();
                 boolean isLast = left <= slice;
-                Deadline answerEnd = end.atMost(RESPONSE_TIMEOUT);
-                byte[] answer = answer(request.apply(new RendezvousRequest.Wait(Math.min(left, slice), isLast)),
-                        answerEnd);
-                if (answer == null) { throw noAnswer(operation, deadline.duration(), end, answerEnd); }
+                byte[] answer = answer(request.apply(new RendezvousRequest.Wait(Math.min(left, slice), isLast)), end);
+                if (answer == null) { throw noAnswer(operation, deadline); }
                 if (answer[0] != RendezvousRequest.ABSENT || isLast) { return answer; }
             } finally {
                 turn.unlock();
@@ -412,16 +443,15 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** Asks once. The server answers at once, whatever the deadline is, or has gone. */
+    /** Asks once. The server answers at once, unless it is stopped or overloaded. */
     private byte[] ask(RendezvousRequest request, Deadline end) {
-        Deadline answerEnd = end.atMost(RESPONSE_TIMEOUT);
-        if (!takeTurn(answerEnd)) {
-            throw new RendezvousException("other threads of this process used the connection to " + this + " for "
-                    + answerEnd + ": let each thread join the rendezvous itself", null);
+        if (!takeTurn(end)) {
+            throw new RendezvousException("other threads of this process used the connection to " + this + " for " + end
+                    + ": let each thread join the rendezvous itself", null);
         }
         try {
-            byte[] answer = answer(request, answerEnd);
-            if (answer == null) { throw noAnswer("a request to " + this, end.duration(), end, answerEnd); }
+            byte[] answer = answer(request, end);
+            if (answer == null) { throw noAnswer("a request to " + this, end); }
             return answer;
         } finally {
             turn.unlock();
@@ -438,11 +468,10 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    /** {@return the exception if no answer has come: the call's deadline has passed, or the server is silent} */
-    private RuntimeException noAnswer(String operation, Duration deadline, Deadline end, Deadline answerEnd) {
-        return end.isOver()
-                ? new FabricTimeoutException(operation, deadline, "The server has not answered: is it running?")
-                : gone("it has not answered within " + answerEnd, null);
+    /** A server that is silent may be stopped, and go on. */
+    private static FabricTimeoutException noAnswer(String operation, Deadline deadline) {
+        return new FabricTimeoutException(operation, deadline.duration(),
+                "The server has not answered: is it running, or stopped?");
     }
 
     private RendezvousException gone(String why, IOException cause) {
@@ -517,7 +546,7 @@ public final class Rendezvous implements AutoCloseable {
     /** Leaves the rendezvous. If this process serves it, it ends for all members. */
     @Override
     public void close() {
-        leave(Deadline.unlimited());
+        leave(Deadline.in(RESPONSE_TIMEOUT));
         closed = true;
         closeQuietly(socket);
         if (server != null) { closeQuietly(server); }

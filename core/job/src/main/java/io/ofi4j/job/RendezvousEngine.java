@@ -23,6 +23,8 @@ final class RendezvousEngine implements JobEngine {
     private static final String NEVER = "never";
     /** The name under which rank 0, which serves, says who it is. */
     private static final String SERVER = "who is rank 0";
+    private static final Duration LOOK_TIME = Duration.ofSeconds(2);
+    private static final String REMEDY = " Give each process of the job a rank of its own: OFI4J_RANK.";
     private static final byte[] NO_DATA = {};
 
     private final Meeting meeting;
@@ -54,11 +56,9 @@ final class RendezvousEngine implements JobEngine {
         Rendezvous joined = null;
         Rendezvous failureWatch = null;
         try {
-            joined = meeting.rank() == 0
-                    ? Rendezvous.serve(meeting.address(), meeting.secret())
-                    : Rendezvous.join(meeting.address(), meeting.secret(), deadline);
+            joined = meeting.rank() == 0 ? serve(meeting, deadline) : find(meeting, deadline);
             failureWatch = Rendezvous.join(meeting.address(), meeting.secret(), deadline);
-            joined.enter(meeting.rank(), who, deadline);
+            enter(joined, meeting, who, deadline);
             if (meeting.rank() == 0) { joined.publish(SERVER, who.getBytes(StandardCharsets.UTF_8), deadline); }
             RendezvousEngine engine = new RendezvousEngine(meeting, joined, failureWatch,
                     new String(joined.await(SERVER, deadline), StandardCharsets.UTF_8));
@@ -73,6 +73,41 @@ final class RendezvousEngine implements JobEngine {
                         "rank " + meeting.rank() + " of " + meeting.size() + " did not join: " + t.getMessage(), t);
             }
             throw t;
+        }
+    }
+
+    private static Rendezvous serve(Meeting meeting, Deadline deadline) {
+        try {
+            return Rendezvous.serve(meeting.address(), meeting.secret(), deadline);
+        } catch (RendezvousException e) {
+            throw new RendezvousException(e.getMessage() + anotherServer(meeting), e);
+        }
+    }
+
+    /** {@return who serves this job already, as a sentence; empty if nobody does} */
+    private static String anotherServer(Meeting meeting) {
+        Deadline soon = Deadline.in(LOOK_TIME);
+        try (Rendezvous other = Rendezvous.join(meeting.address(), meeting.secret(), soon)) {
+            return " " + new String(other.await(SERVER, soon), StandardCharsets.UTF_8) + " listens there already."
+                    + REMEDY;
+        } catch (RendezvousException | FabricTimeoutException e) {
+            return "";
+        }
+    }
+
+    private static Rendezvous find(Meeting meeting, Deadline deadline) {
+        try {
+            return Rendezvous.join(meeting.address(), meeting.secret(), deadline);
+        } catch (RendezvousException e) {
+            throw new RendezvousException(e.getMessage() + " Rank 0 should listen there: has it started?", e);
+        }
+    }
+
+    private static void enter(Rendezvous joined, Meeting meeting, String who, Deadline deadline) {
+        try {
+            joined.enter(meeting.rank(), who, deadline);
+        } catch (RendezvousException e) {
+            throw new RendezvousException(e.getMessage() + "." + REMEDY, e);
         }
     }
 

@@ -14,6 +14,12 @@ final class RendezvousMembers {
     /** What happened to the first member that was lost; null if none was. */
     private String lost;
 
+    /** {@return who else is at this place, or null} */
+    String another(Socket socket, int place) {
+        return present.entrySet().stream().filter(one -> one.getKey() != socket && one.getValue().place() == place)
+                .map(one -> one.getValue().name()).findFirst().orElse(null);
+    }
+
     void enter(Socket socket, int place, String name) { present.put(socket, new Member(place, name)); }
 
     /** Records that a member leaves; without a reason it leaves as planned. */

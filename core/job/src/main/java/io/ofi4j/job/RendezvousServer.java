@@ -148,7 +148,7 @@ final class RendezvousServer implements AutoCloseable {
         try (socket) {
             Deadline deadline = Deadline.in(JOIN_TIMEOUT);
             SealedChannel channel = new SealedChannel(socket, secret, true, RendezvousRequest.MAX_LENGTH, deadline);
-            RendezvousRequest request = RendezvousRequest.decode(channel.receive(deadline));
+            RendezvousRequest request = RendezvousRequest.decode(firstMessage(channel, deadline));
             isKnown(socket);
             if (!places.tryAcquire()) {
                 channel.send(brokenAnswer("this rendezvous has " + MAX_MEMBERS + " members, and takes no more"));
@@ -164,6 +164,15 @@ final class RendezvousServer implements AutoCloseable {
         } finally {
             disconnected(socket);
             forget(socket);
+        }
+    }
+
+    private static byte[] firstMessage(SealedChannel channel, Deadline deadline) throws IOException {
+        try {
+            return channel.receive(deadline);
+        } catch (SealedChannel.ForgedException e) {
+            channel.refuse();
+            throw e;
         }
     }
 
@@ -218,6 +227,8 @@ final class RendezvousServer implements AutoCloseable {
     private synchronized byte[] enter(Socket socket, RendezvousRequest request) {
         int place = ByteBuffer.wrap(request.value()).getInt();
         if (place < 0) { return brokenAnswer("there is no place " + place); }
+        String other = members.another(socket, place);
+        if (other != null) { return brokenAnswer(other + " is at place " + place + " already"); }
         members.enter(socket, place, request.name());
         return done();
     }

@@ -24,7 +24,8 @@ import javax.crypto.spec.SecretKeySpec;
  * other's messages.
  *
  * <p>Each side begins with 8 bytes, the letters {@code OFIMEET} and the version of the protocol, and 32 random bytes. A
- * message is its length in 4 bytes, and the encrypted bytes.
+ * message is its length in 4 bytes, and the encrypted bytes. A side that cannot read the first message says so with a
+ * length of -1: an end without this word is no sign of another secret.
  */
 final class SealedChannel implements AutoCloseable {
     private static final byte[] MAGIC = {'O', 'F', 'I', 'M', 'E', 'E', 'T', 1};
@@ -33,6 +34,8 @@ final class SealedChannel implements AutoCloseable {
     private static final int NONCE = 12;
     /** The largest number of bytes that are allocated before any have come, whatever length a message announces. */
     private static final int FIRST_PIECE = 1 << 16;
+    /** Sent in place of a length, in clear, to a side that has another secret. */
+    private static final int REFUSAL = -1;
     private static final SecureRandom RANDOM_NUMBERS = new SecureRandom();
 
     private final Socket socket;
@@ -52,6 +55,8 @@ final class SealedChannel implements AutoCloseable {
     /** The message is not the one that the other side sent: the secrets differ, or a third party changed it. */
     static final class ForgedException extends IOException {
         private static final long serialVersionUID = 1L;
+
+        ForgedException() { super("the other side has another secret"); }
 
         ForgedException(Throwable cause) { super("a message cannot be decrypted with this secret", cause); }
     }
@@ -101,6 +106,11 @@ final class SealedChannel implements AutoCloseable {
         out.write(ByteBuffer.allocate(Integer.BYTES + sealed.length).putInt(sealed.length).put(sealed).array());
     }
 
+    /** Tells the other side that its message cannot be read. */
+    void refuse() throws IOException {
+        out.write(ByteBuffer.allocate(Integer.BYTES).putInt(REFUSAL).array());
+    }
+
     /**
      * {@return the next message} If a wait ends before the message is here, the next call goes on with it.
      *
@@ -109,6 +119,7 @@ final class SealedChannel implements AutoCloseable {
     byte[] receive(Deadline deadline) throws IOException {
         if (length < 0) {
             int said = ByteBuffer.wrap(next(Integer.BYTES, deadline)).getInt();
+            if (said == REFUSAL) { throw new ForgedException(); }
             if (said < 0 || said > limit + TAG_BITS / Byte.SIZE) {
                 throw new IOException("a message announces " + said + " bytes, and may have at most " + limit);
             }

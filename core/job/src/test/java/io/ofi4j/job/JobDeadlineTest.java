@@ -10,6 +10,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Meeting;
 import io.ofi4j.job.internal.Pmi1Engine;
 import io.ofi4j.job.internal.TextLauncher;
@@ -22,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntFunction;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -174,6 +174,29 @@ class JobDeadlineTest {
 
         Waiting.BACKOFF.until(() -> ranks.getFirst().lost() != null, Pair.DEADLINE);
         ranks.getFirst().leave(Deadline.in(Duration.ZERO));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void theSecondProcessOfARankIsRefusedByName(int twice) throws Exception {
+        IntFunction<Meeting> meetings = meetings();
+        List<RendezvousEngine> ranks = both(rank -> RendezvousEngine.join(meetings.apply(rank),
+                "rank " + rank + " of the first", Deadline.in(Pair.DEADLINE)));
+
+        assertThatThrownBy(() -> RendezvousEngine.join(meetings.apply(twice), "the second", Deadline.in(Pair.DEADLINE)))
+                .isInstanceOf(LauncherException.class).hasMessageContaining("rank " + twice + " of 2 did not join")
+                .hasMessageContaining("rank " + twice + " of the first").hasMessageContaining("already")
+                .hasMessageEndingWith("a rank of its own: OFI4J_RANK.");
+        assertThat(ranks.getFirst().lost()).isNull();
+        ranks.getLast().leave(Deadline.in(Pair.DEADLINE));
+        ranks.getFirst().leave(Deadline.in(Pair.DEADLINE));
+    }
+
+    @Test
+    void whoWaitsForARank0ThatNeverComesIsToldTheReasonAndWhoIsMissing() {
+        assertThatThrownBy(() -> RendezvousEngine.join(meetings().apply(1), "rank 1", Deadline.in(SHORT)))
+                .isInstanceOf(LauncherException.class).hasMessageContaining("was not joined within 500 ms: Connection")
+                .hasMessageContaining("refused").hasMessageEndingWith("Rank 0 should listen there: has it started?");
     }
 
     @Test

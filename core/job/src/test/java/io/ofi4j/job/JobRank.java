@@ -61,6 +61,7 @@ final class JobRank {
             case "lose" -> lose(arguments[1]);
             case "abort" -> abort(Path.of(arguments[1]));
             case "late" -> late(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
+            case "stop" -> stop(Integer.parseInt(arguments[1]));
             case "leave" -> leave();
             case "differ" -> differ();
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -428,6 +429,32 @@ final class JobRank {
                 throw new UncheckedIOException(e);
             }
         }, SOON);
+    }
+
+    /** A rank is stopped for longer than any wait has that is not the job's, and goes on. */
+    private static void stop(int which) {
+        try (Job job = Job.join(Patience.seconds(60))) {
+            if (job.rank() == which) { stopForAWhile(); }
+            job.barrier();
+            job.check();
+            job.barrier();
+            print(job, "went on");
+        }
+    }
+
+    private static void stopForAWhile() {
+        String self = Long.toString(ProcessHandle.current().pid());
+        long[] last = {System.nanoTime()};
+        try {
+            new ProcessBuilder("sh", "-c", "kill -STOP $0; sleep 30; kill -CONT $0", self).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Waiting.BACKOFF.until(() -> { // a gap in time is the stop
+            long before = last[0];
+            last[0] = System.nanoTime();
+            return last[0] - before > Duration.ofSeconds(25).toNanos();
+        }, Patience.seconds(60));
     }
 
     private static void leave() {

@@ -170,6 +170,19 @@ class JobTest {
                 .allMatch(line -> line.matches(".* within \\d+\\.0 s.*These of 3 places have not come: 1\\..*"));
     }
 
+    /** Silence is no death. */
+    @ParameterizedTest
+    @CsvSource({"LAUNCH,0", "LAUNCH,1", "OPEN_MPI,1"})
+    @Tag("long")
+    void aRankThatIsStoppedForHalfAMinuteGoesOn(Starter starter, int which) {
+        Forked.Result result = run(starter, 3, "stop", Integer.toString(which));
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        for (int rank = 0; rank < 3; rank++) {
+            assertThat(result.output()).contains("[" + rank + "/3] went on");
+        }
+    }
+
     @Test
     void whoHasLeftInOrderIsNotWaitedFor() {
         Forked.Result result = run(Starter.LAUNCH, 2, "leave");

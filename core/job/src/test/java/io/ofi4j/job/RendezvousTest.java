@@ -13,10 +13,12 @@ import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
@@ -30,6 +32,9 @@ import org.junit.jupiter.api.Test;
 @Tag("gate")
 class RendezvousTest {
     private static final String SECRET = Rendezvous.newSecret();
+    private static final int GREETING_LENGTH = 40;
+    /** Of the request to join: its length, 10 bytes, and 16 that prove who sent it. */
+    private static final int JOIN_LENGTH = 4 + 10 + 16;
     private static final Duration SHORT = Duration.ofMillis(100);
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -132,6 +137,43 @@ class RendezvousTest {
         }
     }
 
+    /** As a server does whose time for a stranger is over, because one of the two had no processor. */
+    @Test
+    void aConnectionThatTheServerHasClosedIsTriedAgain() throws Exception {
+        CompletableFuture<InetSocketAddress> address = new CompletableFuture<>();
+        CompletableFuture<Rendezvous> serving = CompletableFuture.supplyAsync(() -> {
+            try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                address.complete((InetSocketAddress) listener.getLocalSocketAddress());
+                try (Socket first = listener.accept()) {
+                    first.getOutputStream().write(("OFIMEET\1" + "x".repeat(32)).getBytes(UTF_8));
+                    first.getInputStream().readNBytes(GREETING_LENGTH + JOIN_LENGTH);
+                }
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            return Rendezvous.serve(address.join(), SECRET);
+        });
+        InetSocketAddress at = address.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+        try (Rendezvous member = Rendezvous.join(at, SECRET, Pair.DEADLINE)) {
+            member.publish("here", new byte[]{1});
+        } finally {
+            serving.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).close();
+        }
+    }
+
+    @Test
+    void aPlaceIsEnteredByOneMemberAtATime() {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            server.enter(1, "the first");
+            server.enter(1, "the first, by another name");
+
+            assertThatThrownBy(() -> client.enter(1, "the second")).isInstanceOf(RendezvousException.class)
+                    .hasMessage("the first, by another name is at place 1 already");
+            client.enter(0, "the second");
+        }
+    }
+
     @Test
     void nobodyListeningIsSaid() {
         assertThatThrownBy(
@@ -165,7 +207,7 @@ class RendezvousTest {
                     out.write(noise.getBytes(UTF_8));
                     stranger.shutdownOutput();
                     InputStream in = stranger.getInputStream();
-                    assertThat(in.readAllBytes().length).as("its greeting, and no more").isLessThanOrEqualTo(40);
+                    assertThat(in.readAllBytes().length).as("its greeting, and a refusal").isLessThanOrEqualTo(44);
                 } catch (java.net.SocketException e) {
                     assertThat(e).hasMessageContaining("reset");
                 }
