@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The script that starts a job where there is no launcher. */
 @Tag("gate")
@@ -101,6 +103,21 @@ class LaunchTest {
 
         assertThat(run.exit()).isEqualTo(128 + 9);
         assertThat(run.err()).contains("launch: rank 0 ended with status 137");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HUP,129", "INT,130", "TERM,143"})
+    void ranksEndWithTheScript(String signal, int status) throws Exception {
+        Run run = launch(Map.of(), "2", "--", "sh", "-c",
+                "echo $$ >" + folder + "/pid.$OFI4J_RANK; until [ -s " + folder + "/pid.0 ] && [ -s " + folder
+                        + "/pid.1 ]; do sleep 0.05; done; if [ $OFI4J_RANK = 1 ]; then kill -" + signal
+                        + " $(ps -o ppid= -p $$); fi; exec sleep 300");
+
+        assertThat(run.exit()).as(run.err().toString()).isEqualTo(status);
+        for (int rank = 0; rank < 2; rank++) {
+            long pid = Long.parseLong(Files.readString(folder.resolve("pid." + rank)).strip());
+            Waiting.BACKOFF.until(() -> ProcessHandle.of(pid).isEmpty(), Pair.DEADLINE);
+        }
     }
 
     @Test
