@@ -23,6 +23,18 @@ public final class Launchers {
 
     private Launchers() {}
 
+    /** {@return whether a launcher or a person says that this process is one of a job} */
+    public static boolean isStarted(Map<String, String> environment) {
+        boolean isExplicit = environment.containsKey(RANK) || environment.containsKey(SIZE);
+        return isExplicit ? !"1".equals(environment.get(SIZE)) : isOfPmix(environment) || isOfPmi1(environment);
+    }
+
+    private static boolean isOfPmix(Map<String, String> environment) {
+        return environment.containsKey("PMIX_NAMESPACE") && environment.containsKey("PMIX_RANK");
+    }
+
+    private static boolean isOfPmi1(Map<String, String> environment) { return environment.containsKey("PMI_FD"); }
+
     /**
      * {@return the engine of the job of this process}
      *
@@ -34,10 +46,13 @@ public final class Launchers {
             Meeting meeting = explicit(environment);
             return meeting.size() == 1 ? new SingleRank(meeting.name()) : meet.apply(meeting);
         }
-        if (environment.containsKey("PMIX_NAMESPACE") && environment.containsKey("PMIX_RANK")) {
-            return PmixEngine.join(deadline);
+        if (isOfPmix(environment) && isOfPmi1(environment)) {
+            throw new LauncherException("PMIX_NAMESPACE says that PMIx, as of mpirun, started this process, and PMI_FD"
+                    + " that Hydra's mpiexec or 'srun --mpi=pmi2' did: one launcher has started the other. Use one of"
+                    + " them, or remove the variables of the other: 'env -u PMIX_NAMESPACE' or 'env -u PMI_FD'.");
         }
-        if (environment.containsKey("PMI_FD")) {
+        if (isOfPmix(environment)) { return PmixEngine.join(deadline); }
+        if (isOfPmi1(environment)) {
             int rank = number(environment, "PMI_RANK");
             int size = number(environment, "PMI_SIZE");
             return Pmi1Engine.join(new Pmi1Descriptor(number(environment, "PMI_FD")), rank, size, deadline);
@@ -75,7 +90,19 @@ public final class Launchers {
             throw new LauncherException(
                     "the host of " + RENDEZVOUS + ", " + host + ", is not known: is its name right?");
         }
-        return new Meeting(RENDEZVOUS + "=" + at, rank, size, address, text(environment, SECRET));
+        return new Meeting(RENDEZVOUS + "=" + at, rank, size, rank == 0 ? listenAt(host, address) : address,
+                text(environment, SECRET));
+    }
+
+    /**
+     * {@return where rank 0 listens} Many machines give their own name an address like 127.0.1.1, at which no other one
+     * comes.
+     */
+    private static InetSocketAddress listenAt(String host, InetSocketAddress address) {
+        boolean isNumber = host.matches("[0-9.]+|.*:.*");
+        return address.getAddress().isLoopbackAddress() && !isNumber && !host.equals("localhost")
+                ? new InetSocketAddress(address.getPort())
+                : address;
     }
 
     private static int number(Map<String, String> environment, String name) {

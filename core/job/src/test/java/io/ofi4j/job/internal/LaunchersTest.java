@@ -60,6 +60,14 @@ class LaunchersTest {
                 .hasMessageStartingWith(name + " says that there are 2").hasMessageContaining("OFI4J_SIZE=1");
     }
 
+    @Test
+    void aLauncherInsideOfAnotherIsSaid() {
+        assertThatThrownBy(() -> find(
+                Map.of("PMIX_NAMESPACE", "job", "PMIX_RANK", "0", "PMI_FD", "7", "PMI_RANK", "2", "PMI_SIZE", "3")))
+                .isInstanceOf(LauncherException.class).hasMessageContaining("PMIX_NAMESPACE")
+                .hasMessageContaining("PMI_FD");
+    }
+
     @ParameterizedTest
     @CsvSource({"OFI4J_RANK, 4, must be below", "OFI4J_RANK, x, must be a number", "OFI4J_SIZE, -1, must be a number",
             "OFI4J_RANK, , OFI4J_RANK is not set", "OFI4J_SIZE, , OFI4J_SIZE is not set",
