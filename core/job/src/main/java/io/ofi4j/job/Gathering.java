@@ -1,13 +1,11 @@
 package io.ofi4j.job;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -15,7 +13,6 @@ import java.util.stream.IntStream;
  * inside the server's monitor.
  */
 final class Gathering {
-    private static final int MAX_NAMED = 16;
     /** The approximate number of bytes of an entry beside its value. */
     private static final int ENTRY_BYTES = 64;
 
@@ -64,13 +61,12 @@ final class Gathering {
         return taken.cardinality() == count;
     }
 
-    /** The places that have never come, as text; the first of them if there are many, and nothing if all have come. */
+    /** {@return the places that have never come, each in 4 bytes} */
     byte[] missing() {
-        int missing = count - values.size() - withdrawn.cardinality();
-        String first = IntStream.range(0, count).filter(place -> !has(place) && !withdrawn.get(place)).limit(MAX_NAMED)
-                .mapToObj(Integer::toString).collect(Collectors.joining(", "));
-        return (first + (missing > MAX_NAMED ? " and " + (missing - MAX_NAMED) + " more" : ""))
-                .getBytes(StandardCharsets.UTF_8);
+        int[] missing = IntStream.range(0, count).filter(place -> !has(place) && !withdrawn.get(place)).toArray();
+        ByteBuffer all = ByteBuffer.allocate(missing.length * Integer.BYTES);
+        all.asIntBuffer().put(missing);
+        return all.array();
     }
 
     /** {@return for each place the length of its value in 4 bytes, and the value} */

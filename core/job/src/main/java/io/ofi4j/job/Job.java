@@ -2,6 +2,7 @@ package io.ofi4j.job;
 
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.job.internal.HelperThread;
 import io.ofi4j.job.internal.JobEngine;
 import io.ofi4j.job.internal.LauncherException;
 import io.ofi4j.job.internal.Launchers;
@@ -69,6 +70,7 @@ public final class Job implements AutoCloseable {
     /** The time to leave a job that was not joined. */
     private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
     private static final int MAX_NAMED = 16;
+    private static final AtomicBoolean JOINED = new AtomicBoolean();
     private static final String VALUES = "value/";
     private static final String HELLOS = "hello/";
 
@@ -83,8 +85,11 @@ public final class Job implements AutoCloseable {
     /** Where calls that wait make progress. The array is replaced, never changed. */
     private volatile CompletionQueue[] queues = {};
     /** Why this rank may not be in step with the others any more; null if it is. */
-    private volatile LauncherException outOfStep;
+    private volatile Failure failed;
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** A call of all ranks that has failed. */
+    private record Failure(String call, LauncherException cause) {}
 
     private Job(JobEngine engine, Deadline end) {
         this.engine = engine;
@@ -127,15 +132,25 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Joins the job that this process was started in.
+     * Joins the job that this process was started in. A process joins once, whoever has started it, also if it has
+     * closed the job or the call has failed: launchers do not let it come again. Only where nothing says that the
+     * process was started together with others, each call gives a job of one.
      *
      * @param deadline the longest wait for other ranks, here and in every later call
      * @throws JobException if the environment is incomplete, the launcher cannot be reached, or not all ranks join in
-     *         time
+     *         time, or the process has called this before
      * @throws IllegalArgumentException if the deadline is not above zero
      * @throws IllegalCallerException if the JVM refuses the native access that PMIx and PMI-1 need
      */
-    public static Job join(Duration deadline) { return join(System.getenv(), deadline); }
+    public static Job join(Duration deadline) {
+        Map<String, String> environment = System.getenv();
+        Deadline.requireSome(deadline);
+        if (Launchers.isStarted(environment) && JOINED.getAndSet(true)) {
+            throw new JobException("this process has joined its job before, or has tried to: a process joins once,"
+                    + " also after close. Hand the Job on to those who need it.");
+        }
+        return join(environment, deadline);
+    }
 
     /** As {@link #join(Duration)}, with this environment: one process can have several ranks that way. */
     static Job join(Map<String, String> environment, Duration deadline) {
@@ -164,7 +179,7 @@ public final class Job implements AutoCloseable {
 
     private static void leaveQuietly(JobEngine engine) {
         try {
-            engine.leave(Deadline.in(LEAVE_TIME));
+            engine.leave(Deadline.in(LEAVE_TIME), null);
         } catch (LauncherException e) {
             return; // why this rank did not join is said already
         }
@@ -189,6 +204,8 @@ public final class Job implements AutoCloseable {
         if (failure.ranks().isEmpty()) { return failure.getMessage(); }
         return names(failure.ranks()) + " " + failure.getMessage();
     }
+
+    private String why(Failure failure) { return failure.call + " failed: " + why(failure.cause); }
 
     /** {@return some ranks as text, each with its process and host; the first of them if there are many} */
     String names(List<Integer> some) {
@@ -323,7 +340,7 @@ public final class Job implements AutoCloseable {
      * @throws JobException if a rank has not called it in time, or the job is broken
      */
     public void barrier() {
-        callInStep(wait -> {
+        callInStep("barrier", wait -> {
             engine.barrier(wait);
             return null;
         });
@@ -336,10 +353,13 @@ public final class Job implements AutoCloseable {
      * @throws IllegalArgumentException if it is longer
      * @throws JobException if a rank has not called it in time, or the job is broken
      */
-    public List<byte[]> gather(byte[] value) {
+    public List<byte[]> gather(byte[] value) { return gather("gather", value); }
+
+    /** @param call the call that all ranks make, for messages */
+    List<byte[]> gather(String call, byte[] value) {
         requireOpen();
         requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
-        return callInStep(wait -> engine.gather(value, wait));
+        return callInStep(call, wait -> engine.gather(value, wait));
     }
 
     /**
@@ -357,8 +377,8 @@ public final class Job implements AutoCloseable {
     }
 
     private void requireInStep() {
-        LauncherException failure = outOfStep;
-        if (failure != null) { throw broken(why(failure), failure); }
+        Failure failure = failed;
+        if (failure != null) { throw broken(why(failure), failure.cause); }
     }
 
     /** Starts the deadline of a call. A queue's refusal, such as a wrong thread, is thrown before the call begins. */
@@ -379,17 +399,18 @@ public final class Job implements AutoCloseable {
      * Runs a call that all ranks make, and that not all of them know to have failed if it fails here. The next such
      * call would meet another one of the others.
      */
-    private <T> T callInStep(Function<Wait, T> work) {
+    private <T> T callInStep(String name, Function<Wait, T> work) {
         requireOpen();
         requireInStep();
         Wait wait = startWait();
         try {
             return work.apply(wait);
         } catch (LauncherException e) {
-            outOfStep = e;
-            throw broken(why(e), e);
+            Failure failure = new Failure(name, e);
+            failed = failure;
+            throw broken(why(failure), e);
         } catch (RuntimeException | Error e) { // of a queue on which it made progress
-            outOfStep = new LauncherException("a call of all ranks was broken off: " + e.getMessage(), e);
+            failed = new Failure(name, new LauncherException("it was broken off: " + e.getMessage(), e));
             throw e;
         }
     }
@@ -443,7 +464,9 @@ public final class Job implements AutoCloseable {
 
     /**
      * Leaves the job. Ranks that wait for this rank, now or later, get a {@link JobException}. Where rank 0 serves the
-     * other ranks, rank 0 waits here until all have left or were lost, at most until the deadline.
+     * other ranks, rank 0 waits here until all have left or were lost, at most until the deadline; and a rank whose
+     * barrier or gathering has failed tells the others why. An interrupt does not end the wait; the interrupt status
+     * stays set.
      *
      * @throws JobException if the launcher does not answer before the deadline; the job is closed nevertheless
      */
@@ -451,7 +474,9 @@ public final class Job implements AutoCloseable {
     public void close() {
         if (closed.getAndSet(true)) { return; }
         try {
-            engine.leave(Deadline.in(deadline));
+            Failure failure = failed;
+            String why = failure == null ? null : why(failure);
+            HelperThread.uninterrupted(() -> engine.leave(Deadline.in(deadline), why));
         } catch (LauncherException e) {
             throw broken(why(e), e);
         }

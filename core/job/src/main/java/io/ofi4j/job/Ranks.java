@@ -63,7 +63,7 @@ public final class Ranks {
      */
     public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
         Ranks ranks = new Ranks(job, vector, RankHello.of(endpoint, mine), -1);
-        List<byte[]> hellos = job.gather(ranks.own.encode());
+        List<byte[]> hellos = job.gather("Ranks.exchange", ranks.own.encode());
         List<RankHello> all = new ArrayList<>();
         for (int rank = 0; rank < hellos.size(); rank++) {
             all.add(ranks.same(hellos.get(rank), rank));

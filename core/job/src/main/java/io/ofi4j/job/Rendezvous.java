@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Exchanges addresses of endpoints, remote regions and other small values between processes, by name, before they can
@@ -269,15 +270,20 @@ public final class Rendezvous implements AutoCloseable {
     public byte[] await(String name, Duration deadline) { return await(name, Deadline.in(deadline)); }
 
     byte[] await(String name, Deadline deadline) {
+        byte[] value = tryAwait(name, deadline);
+        if (value != null) { return value; }
+        throw new FabricTimeoutException(waiting(name), deadline.duration(),
+                "No process has published it: is the other side running, and does it use this name?");
+    }
+
+    private static String waiting(String name) { return "waiting for the value '" + name + "'"; }
+
+    /** As {@link #await}, but returns null if there is no value in time. */
+    byte[] tryAwait(String name, Deadline deadline) {
         requireName(name);
-        String operation = "waiting for the value '" + name + "'";
-        byte[] answer = requestUntil(operation,
+        byte[] answer = requestUntil(waiting(name),
                 wait -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, wait.millis(), NO_DATA), deadline);
-        if (answer[0] == RendezvousRequest.ABSENT) {
-            throw new FabricTimeoutException(operation, deadline.duration(),
-                    "No process has published it: is the other side running, and does it use this name?");
-        }
-        return Arrays.copyOfRange(answer, 1, answer.length);
+        return answer[0] == RendezvousRequest.ABSENT ? null : Arrays.copyOfRange(answer, 1, answer.length);
     }
 
     /**
@@ -341,7 +347,42 @@ public final class Rendezvous implements AutoCloseable {
         return gather(name, place, count, value, Deadline.in(deadline));
     }
 
-    List<byte[]> gather(String name, int place, int count, byte[] value, Deadline deadline) {
+    private List<byte[]> gather(String name, int place, int count, byte[] value, Deadline deadline) {
+        Gathered all = tryGather(name, place, count, value, deadline);
+        if (all.values != null) { return all.values; }
+        throw new FabricTimeoutException(operation(name), deadline.duration(),
+                all.missing.isEmpty()
+                        ? "All places have come, but some no longer wait: use a longer deadline."
+                        : "These of " + count + " places have not come: " + all.missingNames() + ".");
+    }
+
+    private static String operation(String name) { return "gathering for '" + name + "'"; }
+
+    /**
+     * What a gathering has brought until its deadline.
+     *
+     * @param values the value of each place; null if not all of them wait at the same time
+     * @param missing the places that have never come
+     */
+    record Gathered(List<byte[]> values, List<Integer> missing) {
+        private static final int MAX_NAMED = 16;
+
+        static Gathered of(byte[] answer) {
+            ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
+            if (answer[0] != RendezvousRequest.ABSENT) { return new Gathered(Gathering.decode(rest), List.of()); }
+            int[] places = new int[rest.remaining() / Integer.BYTES];
+            rest.asIntBuffer().get(places);
+            return new Gathered(null, Arrays.stream(places).boxed().toList());
+        }
+
+        private String missingNames() {
+            String first = missing.stream().limit(MAX_NAMED).map(Object::toString).collect(Collectors.joining(", "));
+            return first + (missing.size() > MAX_NAMED ? " and " + (missing.size() - MAX_NAMED) + " more" : "");
+        }
+    }
+
+    /** As {@link #gather}, but says who is missing if not all come in time. */
+    Gathered tryGather(String name, int place, int count, byte[] value, Deadline deadline) {
         requireName(name);
         if (place < 0 || place >= count) {
             throw new IllegalArgumentException("there is no place " + place + " among " + count);
@@ -350,18 +391,8 @@ public final class Rendezvous implements AutoCloseable {
             throw new IllegalArgumentException("a gathering has at most " + MAX_PLACES + " places, not " + count);
         }
         requireShort(value);
-        String operation = "gathering for '" + name + "'";
-        byte[] answer = requestUntil(operation, wait -> RendezvousRequest.gather(name, wait, place, count, value),
-                deadline);
-        ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
-        if (answer[0] == RendezvousRequest.ABSENT) {
-            throw new FabricTimeoutException(operation, deadline.duration(),
-                    rest.hasRemaining()
-                            ? "These of " + count + " places have not come: " + StandardCharsets.UTF_8.decode(rest)
-                                    + "."
-                            : "All places have come, but some no longer wait: use a longer deadline.");
-        }
-        return Gathering.decode(rest);
+        return Gathered.of(requestUntil(operation(name),
+                wait -> RendezvousRequest.gather(name, wait, place, count, value), deadline));
     }
 
     /**
@@ -377,11 +408,15 @@ public final class Rendezvous implements AutoCloseable {
         if (!entered) {
             throw new IllegalStateException("this member has not entered " + this + ": call enter before fail");
         }
+        requireAnswer(() -> giveUp(why, Deadline.in(RESPONSE_TIMEOUT)));
+        close();
+    }
+
+    /** As {@link #fail}, but stays open. */
+    void giveUp(String why, Deadline deadline) {
         entered = false;
         String reason = why.length() > MAX_REASON_LENGTH ? why.substring(0, MAX_REASON_LENGTH) : why;
-        RendezvousRequest leave = new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA);
-        requireAnswer(() -> ask(leave, Deadline.in(RESPONSE_TIMEOUT)));
-        close();
+        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA), deadline);
     }
 
     /** {@return the reason, shortened to the 255 bytes of a request's name} */
@@ -395,7 +430,7 @@ public final class Rendezvous implements AutoCloseable {
      * Waits until every member that has entered has left or was lost. Does nothing if another process serves.
      *
      * @param deadline the longest wait
-     * @return whether all have left or were lost in time
+     * @return whether all have left or were lost in time; false if this thread is interrupted, which stays so
      */
     public boolean awaitDepartures(Duration deadline) { return awaitDepartures(Deadline.in(deadline)); }
 
@@ -536,10 +571,13 @@ public final class Rendezvous implements AutoCloseable {
     private void leave(Deadline deadline) {
         if (!entered) { return; }
         entered = false;
+        boolean interrupted = Thread.interrupted(); // to the others, who does not leave has died
         try {
             ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NO_DATA), deadline);
         } catch (RendezvousException | FabricTimeoutException | IllegalStateException e) {
             return; // there is no caller to tell
+        } finally {
+            if (interrupted) { Thread.currentThread().interrupt(); }
         }
     }
 

@@ -155,13 +155,17 @@ final class RendezvousEngine implements JobEngine {
 
     @Override
     public byte[] get(int rank, String name, Wait wait) {
-        return call(() -> rendezvous.await(key(rank, name), wait.deadline()), wait);
+        byte[] value = call(() -> rendezvous.tryAwait(key(rank, name), wait.deadline()), wait);
+        if (value == null) { throw LauncherException.noValue(rank, wait.deadline()); }
+        return value;
     }
 
     @Override
     public List<byte[]> gather(byte[] value, Wait wait) {
         String name = "gathering " + gatherings++;
-        return call(() -> rendezvous.gather(name, rank(), size(), value, wait.deadline()), wait);
+        Rendezvous.Gathered all = call(() -> rendezvous.tryGather(name, rank(), size(), value, wait.deadline()), wait);
+        if (all.values() == null) { throw LauncherException.late(all.missing(), wait.deadline()); }
+        return all.values();
     }
 
     @Override
@@ -171,7 +175,9 @@ final class RendezvousEngine implements JobEngine {
         try {
             return wait.progress() == null ? work.get() : HelperThread.withProgress(wait, work);
         } catch (FabricTimeoutException e) {
-            throw new LauncherException(e.getMessage(), e);
+            throw new LauncherException(
+                    server + " did not answer within " + wait.deadline() + ": is it stopped, or its host overloaded?",
+                    e);
         } catch (RendezvousException e) {
             throw new LauncherException(why(e), e);
         }
@@ -181,11 +187,20 @@ final class RendezvousEngine implements JobEngine {
     public LauncherException lost() { return lost; }
 
     @Override
-    public void leave(Deadline deadline) {
+    public void leave(Deadline deadline, String why) {
         closed = true;
+        if (why != null) { giveUp(why, deadline); }
         rendezvous.awaitDepartures(deadline);
         rendezvous.close();
         failureWatch.close();
+    }
+
+    private void giveUp(String why, Deadline deadline) {
+        try {
+            rendezvous.giveUp(why, deadline);
+        } catch (RendezvousException | FabricTimeoutException | IllegalStateException e) {
+            return; // there is no caller to tell
+        }
     }
 
     /** The others learn of it from rank 0. */

@@ -326,6 +326,7 @@ final class RendezvousServer implements AutoCloseable {
             try {
                 wait(left);
             } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
                 return;
             }
         }

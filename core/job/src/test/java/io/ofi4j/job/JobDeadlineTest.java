@@ -155,7 +155,7 @@ class JobDeadlineTest {
 
         Waiting.BACKOFF.until(() -> ranks.getFirst().lost() != null, Pair.DEADLINE);
         assertThat(ranks.getFirst().lost()).hasMessage("rank 1 gave up: it is tired");
-        ranks.getFirst().leave(Deadline.in(Duration.ZERO));
+        ranks.getFirst().leave(Deadline.in(Duration.ZERO), null);
     }
 
     @Test
@@ -173,7 +173,47 @@ class JobDeadlineTest {
         ranks.getLast().abort(1, "it is tired");
 
         Waiting.BACKOFF.until(() -> ranks.getFirst().lost() != null, Pair.DEADLINE);
-        ranks.getFirst().leave(Deadline.in(Duration.ZERO));
+        ranks.getFirst().leave(Deadline.in(Duration.ZERO), null);
+    }
+
+    /** Its barrier has failed; with the rank that has left, not with one that has died. */
+    @Test
+    void aRankThatClosesWhileItIsInterruptedHasLeft() throws Exception {
+        List<Job> ranks = both(jobs());
+        Thread.currentThread().interrupt();
+        ranks.getLast().close();
+        assertThat(Thread.interrupted()).isTrue();
+
+        assertThatThrownBy(ranks.getFirst()::barrier).isInstanceOf(JobException.class)
+                .hasMessageEndingWith("has left already");
+        ranks.getFirst().close();
+    }
+
+    @Test
+    void rank0ServesTheOthersUntilTheyHaveLeftThoughItsCloseIsInterrupted() throws Exception {
+        List<Job> ranks = both(jobs());
+        CompletableFuture<Boolean> closed = new CompletableFuture<>();
+        Thread closing = Thread.ofPlatform().daemon().start(() -> {
+            Thread.currentThread().interrupt();
+            ranks.getFirst().close();
+            closed.complete(Thread.currentThread().isInterrupted());
+        });
+        Waiting.BACKOFF.until(() -> closing.getState() == Thread.State.WAITING || closed.isDone(), Pair.DEADLINE);
+        closing.interrupt();
+        Thread.sleep(1500); // longer than a server that is closed answers
+        ranks.getLast().put("name", new byte[]{1});
+        assertThat(ranks.getLast().get(1, "name")).containsExactly(1);
+        ranks.getLast().close();
+
+        assertThat(closed.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    }
+
+    private static IntFunction<Job> jobs() {
+        IntFunction<Meeting> meetings = meetings();
+        return rank -> {
+            Deadline end = Deadline.in(Pair.DEADLINE);
+            return Job.join(RendezvousEngine.join(meetings.apply(rank), "rank " + rank, end), end);
+        };
     }
 
     @ParameterizedTest
@@ -188,8 +228,8 @@ class JobDeadlineTest {
                 .hasMessageContaining("rank " + twice + " of the first").hasMessageContaining("already")
                 .hasMessageEndingWith("a rank of its own: OFI4J_RANK.");
         assertThat(ranks.getFirst().lost()).isNull();
-        ranks.getLast().leave(Deadline.in(Pair.DEADLINE));
-        ranks.getFirst().leave(Deadline.in(Pair.DEADLINE));
+        ranks.getLast().leave(Deadline.in(Pair.DEADLINE), null);
+        ranks.getFirst().leave(Deadline.in(Pair.DEADLINE), null);
     }
 
     @Test

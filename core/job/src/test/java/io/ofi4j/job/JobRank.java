@@ -63,6 +63,9 @@ final class JobRank {
             case "late" -> late(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
             case "stop" -> stop(Integer.parseInt(arguments[1]));
             case "leave" -> leave();
+            case "slow" -> slow();
+            case "twice" -> twice();
+            case "nested" -> expectNoJob();
             case "differ" -> differ();
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -455,6 +458,34 @@ final class JobRank {
             last[0] = System.nanoTime();
             return last[0] - before > Duration.ofSeconds(25).toNanos();
         }, Patience.seconds(60));
+    }
+
+    /** Rank 1 comes when the others have given up, and have said so by a value. */
+    private static void slow() {
+        try (Job job = Job.join(Patience.seconds(3))) {
+            if (job.rank() != 1) {
+                expectFailure(job, job::barrier);
+                return; // rank 0 waits for rank 1 in close
+            }
+            expectNews(job);
+            expectFailure(job, job::barrier);
+        }
+    }
+
+    private static void twice() {
+        try (Job job = Job.join(SOON)) {
+            job.barrier();
+            expectNoJob();
+        }
+        expectNoJob();
+    }
+
+    private static void expectNoJob() {
+        try (Job job = Job.join(SOON)) {
+            throw new AssertionError(job);
+        } catch (JobException e) {
+            System.out.println("told: " + e.getMessage()); // one write: lines do not mix
+        }
     }
 
     private static void leave() {

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -167,7 +170,8 @@ class JobTest {
         Forked.Result result = run(Starter.LAUNCH, 3, "late", folder.toString(), "3");
 
         assertThat(told(result)).as(result.output()).hasSize(2)
-                .allMatch(line -> line.matches(".* within \\d+\\.0 s.*These of 3 places have not come: 1\\..*"));
+                .allMatch(line -> line.matches(".* barrier failed: rank 1 \\(process \\d+ on .*\\) did not come within"
+                        + " \\d+\\.0 s\\. If ranks need longer, .*Job\\.join\\(Duration\\)\\."));
     }
 
     /** Silence is no death. */
@@ -180,6 +184,58 @@ class JobTest {
         assertThat(result.exit()).as(result.output()).isZero();
         for (int rank = 0; rank < 3; rank++) {
             assertThat(result.output()).contains("[" + rank + "/3] went on");
+        }
+    }
+
+    @Test
+    void aRankThatComesTooLateIsToldWhyTheOthersHaveGone() {
+        Forked.Result result = run(Starter.LAUNCH, 3, "slow");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).hasSize(4);
+        assertThat(result.output())
+                .containsPattern("\\[1/3] told: .*rank [02] \\(process \\d+ on .*\\) gave up: barrier"
+                        + " failed: rank 1 \\(process \\d+ on .*\\) did not come within");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aProcessJoinsItsJobOnceWhoeverHasStartedIt(Starter starter) {
+        Forked.Result result = run(starter, 2, "twice");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).hasSize(4)
+                .allMatch(line -> line.contains("has joined its job before"));
+    }
+
+    @Test
+    void aLauncherThatAnotherHasStartedIsSaid() {
+        for (Starter starter : List.of(Starter.OPEN_MPI, Starter.HYDRA)) {
+            assumeTrue(starter.obstacle().isEmpty(), starter.obstacle());
+        }
+        List<String> nested = new ArrayList<>(Starter.OPEN_MPI.prefix(null, 1));
+        nested.addAll(Starter.HYDRA.prefix(null, 3));
+        Forked.Result result = Forked.startBehind(nested, JobRank.class, "nested").await();
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).hasSize(3)
+                .allMatch(line -> line.contains("one launcher has started the other"));
+    }
+
+    /** As Debian's installer sets up a machine: to itself it is 127.0.1.1, and to the others another address. */
+    @Test
+    void othersReachARank0WhoseNameIsALoopbackAddressToItself() throws IOException {
+        String at = "OFI4J_RENDEZVOUS=node1.example:" + FreePort.find();
+        String secret = "OFI4J_SECRET=" + Rendezvous.newSecret();
+        List<Forked.Running> ranks = new ArrayList<>();
+        for (String address : List.of("127.0.1.1", "127.0.0.2")) {
+            Path names = Files.writeString(folder.resolve("hosts " + ranks.size()), address + " node1.example\n");
+            ranks.add(Forked.startBehind(List.of("env", "OFI4J_RANK=" + ranks.size(), "OFI4J_SIZE=2", at, secret),
+                    JobRank.class, "-Djdk.net.hosts.file=" + names, "leave"));
+        }
+        for (Forked.Running rank : ranks) {
+            Forked.Result result = rank.await();
+            assertThat(result.exit()).as(result.output()).isZero();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ofi4j.job.internal;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,35 @@ public final class HelperThread {
             wait.turn(turn);
         }
         return result(result, wait.deadline());
+    }
+
+    /** Runs a call that ends by itself. An interrupt does not end the wait; the interrupt status is set afterwards. */
+    public static void uninterrupted(Runnable call) {
+        CompletableFuture<Void> result = start(() -> {
+            call.run();
+            return null;
+        });
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (!result.isDone()) {
+                interrupted |= !awaitDone(result);
+            }
+            result(result, Deadline.in(Duration.ZERO));
+        } finally {
+            if (interrupted) { Thread.currentThread().interrupt(); }
+        }
+    }
+
+    /** Returns false if the thread was interrupted. */
+    private static boolean awaitDone(CompletableFuture<Void> result) {
+        try {
+            result.get();
+            return true;
+        } catch (ExecutionException e) {
+            return true; // who asks for the result gets it
+        } catch (InterruptedException e) {
+            return false;
+        }
     }
 
     private static <T> CompletableFuture<T> start(Supplier<T> call) {

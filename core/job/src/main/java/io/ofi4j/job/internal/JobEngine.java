@@ -30,8 +30,13 @@ public interface JobEngine {
     /** {@return what has happened to a rank that was lost, or null} It only reads a field. */
     LauncherException lost();
 
-    /** Leaves in order. To a launcher, a process that ends without this has failed. */
-    void leave(Deadline deadline);
+    /**
+     * Leaves. To a launcher, a process that ends without this has failed.
+     *
+     * @param why why this rank cannot go on, which the others are told where that is possible; null if it leaves in
+     *        order
+     */
+    void leave(Deadline deadline, String why);
 
     /** Tells the others, or the launcher, that the job has failed, and returns. */
     void abort(int code, String why);

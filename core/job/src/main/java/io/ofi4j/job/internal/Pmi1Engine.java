@@ -189,7 +189,7 @@ public final class Pmi1Engine implements JobEngine {
     public LauncherException lost() { return broken; }
 
     @Override
-    public void leave(Deadline deadline) {
+    public void leave(Deadline deadline, String why) {
         if (broken != null) { return; } // the launcher sees that the process ends without it
         query("cmd=finalize", "finalize_ack", new Wait(deadline, null));
     }

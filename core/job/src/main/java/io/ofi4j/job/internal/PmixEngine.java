@@ -2,6 +2,7 @@ package io.ofi4j.job.internal;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
@@ -98,18 +99,25 @@ final class PmixEngine implements JobEngine {
         if (isShort && fence.status() == Pmix.SUCCESS) { return; }
         pmix.put(key, NO_DATA);
         awaitFence(fence, key, wait);
-        if (fence.status() != Pmix.SUCCESS) { throw lost(key, gone(fence)); }
+        if (fence.status() != Pmix.SUCCESS) { throw gone(key, fence); }
     }
 
     /** Waits until a fence has ended, well or not. */
     private void awaitFence(Pmix.Request fence, String key, Wait wait) {
-        if (!wait.until(fence.answered()) || fence.status() == Pmix.TIMEOUT) { throw lost(key, late(wait)); }
+        if (!wait.until(fence.answered()) || fence.status() == Pmix.TIMEOUT) { throw late(key, wait); }
     }
 
-    private static String late(Wait wait) { return "did not come within " + wait.deadline(); }
+    private LauncherException late(String key, Wait wait) {
+        return lost(key, missing -> LauncherException.late(missing, wait.deadline()));
+    }
 
-    private String gone(Pmix.Request fence) {
-        return "ended, or left already: PMIx_Fence ended with " + pmix.text(fence.status());
+    private LauncherException gone(String key, Pmix.Request fence) {
+        String what = "ended, or left already: PMIx_Fence ended with " + pmix.text(fence.status());
+        return lost(key,
+                missing -> missing.isEmpty()
+                        ? new LauncherException(
+                                "PMIx_Fence has failed, and all ranks came to it: use a longer deadline")
+                        : new LauncherException(missing, what));
     }
 
     @Override
@@ -122,11 +130,11 @@ final class PmixEngine implements JobEngine {
         byte[][] values = new byte[size][];
         List<byte[]> all = wait.lookUntilFound(looks -> {
             if (read(key, values, wait, isRefreshed(looks)).isEmpty()) { return List.of(values); }
-            if (fence.status() != Pmix.SUCCESS) { throw lost(key, gone(fence)); }
+            if (fence.status() != Pmix.SUCCESS) { throw gone(key, fence); }
             if (lost != null) { throw lost; }
             return null;
         });
-        if (all == null) { throw lost(key, late(wait)); }
+        if (all == null) { throw late(key, wait); }
         return all;
     }
 
@@ -148,7 +156,7 @@ final class PmixEngine implements JobEngine {
     /**
      * {@return why the job cannot go on} It finds out which ranks have not put this key, as far as their servers say.
      */
-    private LauncherException lost(String key, String what) {
+    private LauncherException lost(String key, Function<List<Integer>, LauncherException> why) {
         if (lost != null) { return lost; }
         byte[][] values = new byte[size][];
         Deadline end = Deadline.in(DIAGNOSIS_TIME);
@@ -156,10 +164,7 @@ final class PmixEngine implements JobEngine {
             Wait look = new Wait(end.atMost(LOOK_TIME), null);
             return read(key, values, look, isRefreshed(looks)).isEmpty() ? values : null;
         });
-        List<Integer> missing = missing(values);
-        lost = missing.isEmpty()
-                ? new LauncherException("PMIx_Fence has failed, and all ranks came to it: use a longer deadline")
-                : new LauncherException(missing, what);
+        lost = why.apply(missing(values));
         return lost;
     }
 
@@ -167,7 +172,7 @@ final class PmixEngine implements JobEngine {
     public LauncherException lost() { return lost; }
 
     @Override
-    public void leave(Deadline deadline) {
+    public void leave(Deadline deadline, String why) {
         HelperThread.within(deadline, () -> {
             pmix.finish();
             return null;

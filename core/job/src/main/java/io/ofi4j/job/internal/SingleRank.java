@@ -42,7 +42,7 @@ final class SingleRank implements JobEngine {
     public LauncherException lost() { return null; }
 
     @Override
-    public void leave(Deadline deadline) {
+    public void leave(Deadline deadline, String why) {
         // Nobody waits for it.
     }
 
