@@ -28,7 +28,8 @@ class LaunchTest {
     private record Run(int exit, List<String> out, List<String> err) {}
 
     private Run launch(Map<String, String> environment, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of("../../scripts/launch"));
+        // who runs the tests may ignore them, as nohup does, and no shell can trap an ignored signal
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP,INT,TERM", "../../scripts/launch"));
         command.addAll(List.of(arguments));
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
