@@ -13,13 +13,12 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import java.util.function.LongToIntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -38,12 +37,6 @@ import java.util.stream.Stream;
  * not offer the call.
  */
 public final class Counter implements AutoCloseable {
-    /** How long a thread stays in libfabric, where neither an interrupt nor a close would end its wait. */
-    private static final int SLICE_MILLIS = 10;
-    private static final long NANOS_PER_MILLI = 1_000_000;
-    /** The longest sleep between reads in the last millisecond of a wait. */
-    private static final long MAX_PARK_NANOS = 50_000;
-
     final ThreadGuard guard;
 
     /**
@@ -56,7 +49,7 @@ public final class Counter implements AutoCloseable {
     private final Handle handle;
     private final CntrOps ops;
     private final boolean hasOwnTable;
-    private final BlockingWait<Void> blocking;
+    private final BlockingWait blocking;
     /** Whether fi_cntr_wait may be called; changed while no thread is in it. */
     private boolean blocks;
     private final OpenChildren bound = new OpenChildren();
@@ -88,7 +81,7 @@ public final class Counter implements AutoCloseable {
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);
         isWaitSpoiled |= quirks.has(Fact.SPOILS_COUNTER_WAIT);
-        this.blocking = new BlockingWait<>(null, "fi_cntr_wait", new Reads());
+        this.blocking = new BlockingWait(null, "fi_cntr_wait");
         this.isReadable = !domain.queues.areDomains();
     }
 
@@ -244,7 +237,9 @@ public final class Counter implements AutoCloseable {
      * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
     public void await(long threshold, Duration deadline) {
-        if (blocking.until(null, threshold, deadline) == 0) {
+        // may be out of date, as it is read outside the guard; mayBlock checks it again
+        IntConsumer call = blocks ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
+        if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
                     "It stands at " + read() + ": do the peers make progress?");
         }
@@ -268,30 +263,12 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /** What {@link #await} waits for. */
-    private final class Reads implements BlockingWait.Source<Void> {
-        @Override
-        public int take(Void none, long threshold) { return isReached(threshold) ? 1 : 0; }
-
-        @Override
-        public boolean mayBlock() {
-            if (!blocks) { return false; } // may be out of date, as it is read outside the guard
-            try (var _ = guard.enter()) {
-                requireOpen();
-                boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable) && hiddenQueues.length == 0;
-                if (mayBlock) { blocking.beginBlocking(); }
-                return mayBlock;
-            }
-        }
-
-        @Override
-        public void block(Blocker blocker, long threshold, long nanos) {
-            long milliseconds = Math.min(nanos / NANOS_PER_MILLI, SLICE_MILLIS);
-            if (milliseconds == 0) {
-                LockSupport.parkNanos(Counter.this, Math.min(nanos, MAX_PARK_NANOS)); // libfabric counts in milliseconds
-            } else {
-                ops.fi_cntr_wait(threshold, (int) milliseconds);
-            }
+    private boolean mayBlock() {
+        try (var _ = guard.enter()) {
+            requireOpen();
+            boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable) && hiddenQueues.length == 0;
+            if (mayBlock) { blocking.beginBlocking(); }
+            return mayBlock;
         }
     }
 

@@ -7,6 +7,7 @@ import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_msg_entry;
 import io.ofi4j.bindings.fi_cq_tagged_entry;
+import io.ofi4j.bindings.fi_ops_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -67,19 +68,15 @@ public final class CqEntries {
         return convert(unconverted, entries);
     }
 
-    /** Which function {@link #sread} calls. */
-    InlineFunction blockingRead() {
-        return sources == null ? fi_cq_sread : fi_cq_sreadfrom;
-    }
-
-    /** As {@link #read}, but waits; with the queue's {@link #blockingRead}. */
-    long sread(MemorySegment function, MemorySegment entries, long count, int milliseconds) {
+    /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
+    public long sread(MemorySegment entries, long count, int milliseconds) {
         if (sources == null) {
-            unconverted = (int) Downcalls.call(false, function, address, raw.address(), count, 0, milliseconds);
+            unconverted = (int) fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count,
+                    MemorySegment.NULL, milliseconds);
         } else {
             sources.fill((byte) NOT_AVAILABLE);
-            unconverted = (int) Downcalls.call(false, function, address, raw.address(), count, sources.address(), 0,
-                    milliseconds);
+            unconverted = (int) fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count,
+                    sources, MemorySegment.NULL, milliseconds);
         }
         return convert(unconverted, entries);
     }
