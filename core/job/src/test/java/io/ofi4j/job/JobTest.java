@@ -101,9 +101,10 @@ class JobTest {
     void theOthersLearnWhichRankHasDied(Starter starter) {
         Forked.Result result = run(starter, 3, "die", folder.toString());
 
-        boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm(); // others end the survivors, in any order
+        // The others end the survivors, in any order, perhaps before one is told; Hydra then ends with 0 at times.
+        boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm();
         assertThat(told(result)).as(result.output()).allMatch(line -> line.matches(".*" + starter.lossOf(2) + ".*"));
-        if (allMayTell || result.exit() == 0) { assertThat(told(result)).as(result.output()).hasSize(4); }
+        if (allMayTell) { assertThat(told(result)).as(result.output()).hasSize(4); }
         if (starter == Starter.LAUNCH) { assertThat(result.exit()).as(result.output()).isNotZero(); }
     }
 
