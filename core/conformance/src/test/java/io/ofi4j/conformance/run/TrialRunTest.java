@@ -77,7 +77,6 @@ class TrialRunTest {
     }
 
     /** A libfabric that is linked to the real one, and changes what it gives. */
-    @Tag("once") // compiled with the headers of libfabric 2.1, it has no fi_domain
     @ParameterizedTest
     @CsvSource({"DROP, came 31", "FLIP, of the target of writes: came", "TWICE, twice"})
     void aFaultOfTheProviderIsFound(String fault, String says, @TempDir Path folder) throws Exception {
