@@ -101,10 +101,11 @@ class JobTest {
     void theOthersLearnWhichRankHasDied(Starter starter) {
         Forked.Result result = run(starter, 3, "die", folder.toString());
 
-        // The others end the survivors, in any order, perhaps before one is told; Hydra then ends with 0 at times.
-        boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm();
+        boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm(); // others end the survivors, in any order
+        // Hydra 4.2 has ended them before they were told, printed nothing, and ended with 0, in 1 of 40 runs.
+        boolean hasEnded = result.exit() == 0 && starter != Starter.HYDRA;
         assertThat(told(result)).as(result.output()).allMatch(line -> line.matches(".*" + starter.lossOf(2) + ".*"));
-        if (allMayTell) { assertThat(told(result)).as(result.output()).hasSize(4); }
+        if (allMayTell || hasEnded) { assertThat(told(result)).as(result.output()).hasSize(4); }
         if (starter == Starter.LAUNCH) { assertThat(result.exit()).as(result.output()).isNotZero(); }
     }
 
