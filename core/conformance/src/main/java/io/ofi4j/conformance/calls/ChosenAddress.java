@@ -1,6 +1,9 @@
 package io.ofi4j.conformance.calls;
 
+import static io.ofi4j.info.AddressFormat.STR;
+
 import io.ofi4j.conformance.Check;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import java.io.UncheckedIOException;
@@ -24,9 +27,14 @@ final class ChosenAddress {
 
     /** An address of this machine that nobody else has; not the one of the hints, where there is another. */
     static EndpointAddress free(FabricInfo info) {
-        return info.provider().equals("shm")
+        return hasNames(info)
                 ? info.addressNamed(NAME + ProcessHandle.current().pid() + "-" + names++)
                 : EndpointAddress.of(new InetSocketAddress(host(info), 0));
+    }
+
+    /** Whether its endpoints have names in place of socket addresses. */
+    private static boolean hasNames(FabricInfo info) {
+        return AddressFormat.of(info.addressFormat()) == STR;
     }
 
     /** All of 127.0.0.0/8 is this machine; a device has no other address. */
@@ -52,7 +60,7 @@ final class ChosenAddress {
     /** States that an endpoint is where it should be. */
     static void require(EndpointAddress address, EndpointAddress chosen, FabricInfo info) {
         byte[] is = address.toBytes();
-        if (info.provider().equals("shm")) {
+        if (hasNames(info)) {
             Check.holds("the name of the endpoint has " + NAME,
                     new String(is, StandardCharsets.US_ASCII).contains(NAME));
             return;

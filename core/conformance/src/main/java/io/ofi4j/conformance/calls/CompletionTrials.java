@@ -17,6 +17,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,9 +93,11 @@ final class CompletionTrials {
         Check.equal("the token of the error", error.token(), TOKEN);
         Check.holds("the error has a number", error.errno() > 0);
         Check.holds("the error has a text", !error.toString().isBlank());
+        FabricInfo info = t.ends.domain.info();
+        if (info.quirks().isEmpty()) { return; } // of a device that nobody has tried: it may add what it likes
         // verbs of libfabric 1.x alone adds what the device says; none of shm, tcp, net, sockets, ofi_rxm and ofi_rxd
         // does
-        boolean adds = t.ends.domain.info().provider().equals("verbs") && Libfabric.load().version().major() < 2;
+        boolean adds = info.provider().equals("verbs") && Libfabric.load().version().major() < 2;
         Check.equal("the bytes that the provider adds", error.providerData().length, adds ? Integer.BYTES : 0);
     }
 
