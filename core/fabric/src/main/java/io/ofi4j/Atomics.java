@@ -11,8 +11,8 @@ import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.PreparedAtomicStruct;
 import io.ofi4j.internal.ffi.AtomicOps;
+import io.ofi4j.internal.ffi.PreparedAtomicStruct;
 import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -123,7 +123,7 @@ public final class Atomics extends OneSided {
      */
     public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
             RemoteRegion remote, long token) {
-        long count = count(datatype, local);
+        long count = local.count(datatype);
         if (!tryExecute(operation, datatype, local.region(), local.offset(), count, peer, remote, 0, token)) {
             awaitRoom(AtomicLimits.call(AtomicForm.EXECUTE), peer, () -> tryExecute(operation, datatype, local.region(),
                     local.offset(), count, peer, remote, 0, token));
@@ -155,7 +155,7 @@ public final class Atomics extends OneSided {
      */
     public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, Peer peer,
             RemoteRegion remote) {
-        long count = count(datatype, local);
+        long count = local.count(datatype);
         if (!tryInject(operation, datatype, local.region(), local.offset(), count, peer, remote, 0)) {
             awaitRoom(INJECT, peer,
                     () -> tryInject(operation, datatype, local.region(), local.offset(), count, peer, remote, 0));
@@ -274,7 +274,7 @@ public final class Atomics extends OneSided {
     public void fetch(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local, MemoryRegion.Slice result,
             Peer peer, RemoteRegion remote, long token) {
         MemoryRegion.Slice operands = operands(operation, local, result);
-        long count = count(datatype, result);
+        long count = result.count(datatype);
         if (!tryFetch(operation, datatype, operands.region(), operands.offset(), count, result.region(),
                 result.offset(), peer, remote, 0, token)) {
             awaitRoom(AtomicLimits.call(AtomicForm.FETCH), peer, () -> tryFetch(operation, datatype, operands.region(),
@@ -382,7 +382,7 @@ public final class Atomics extends OneSided {
             MemoryRegion.Slice compare, MemoryRegion.Slice result, Peer peer, RemoteRegion remote, long token) {
         requireSameLength(compare, result);
         requireSameLength(local, result);
-        long count = count(datatype, result);
+        long count = result.count(datatype);
         if (!tryCompare(operation, datatype, local.region(), local.offset(), count, compare.region(), compare.offset(),
                 result.region(), result.offset(), peer, remote, 0, token)) {
             awaitRoom(AtomicLimits.call(AtomicForm.COMPARE), peer,
@@ -451,15 +451,6 @@ public final class Atomics extends OneSided {
             throw new IndexOutOfBoundsException("a cell needs " + elements + " elements of " + datatype + ", "
                     + elements * datatype.size() + " bytes, and the slice has " + cell.length());
         }
-    }
-
-    private static long count(Datatype datatype, MemoryRegion.Slice slice) {
-        long length = slice.length();
-        if ((length & datatype.size() - 1) != 0) {
-            throw new IllegalArgumentException(
-                    "a slice of " + length + " bytes ends inside an element: " + datatype + " has " + datatype.size());
-        }
-        return length / datatype.size();
     }
 
     private static MemoryRegion.Slice operands(AtomicOperation operation, MemoryRegion.Slice local,

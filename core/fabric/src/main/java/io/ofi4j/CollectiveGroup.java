@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
  * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
  * IndexOutOfBoundsException if the bytes are not all inside the regions; IllegalArgumentException if a region lacks the
  * right (what is sent {@link Access#SEND}, what is received {@link Access#RECEIVE}) or belongs to another domain, there
- * is no element or too many, or no such root; IllegalStateException if the join has not completed, or the endpoint or a
+ * is no element or too many, no such root, or slices whose lengths do not fit; IllegalStateException if the join has not completed, or the endpoint or a
  * region is closed; WrongThreadException where the domain's threading model gives the endpoint to another thread;
  * UnsupportedOperationException if the provider does not have the operation, see {@link Collectives#valid}, or would do
  * it wrong, as the table of refusals in {@code core/guide/REFUSALS.md} says. A {@code try} form returns false if there
@@ -129,9 +129,10 @@ public final class CollectiveGroup {
         }
     }
 
-    /** As {@link #tryBroadcast}, but waits for room. */
-    public void broadcast(Datatype datatype, MemoryRegion local, long offset, long count, int root, long token) {
-        retry("fi_broadcast", () -> tryBroadcast(datatype, local, offset, count, root, token));
+    /** As {@link #tryBroadcast}, with the elements of a slice, but waits for room. */
+    public void broadcast(Datatype datatype, MemoryRegion.Slice local, int root, long token) {
+        long count = local.count(datatype);
+        retry("fi_broadcast", () -> tryBroadcast(datatype, local.region(), local.offset(), count, root, token));
     }
 
     /**
@@ -166,11 +167,13 @@ public final class CollectiveGroup {
         }
     }
 
-    /** As {@link #tryAllReduce}, but waits for room. */
-    public void allReduce(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
-            MemoryRegion result, long resultOffset, long token) {
-        retry("fi_allreduce",
-                () -> tryAllReduce(operation, datatype, local, offset, count, result, resultOffset, token));
+    /** As {@link #tryAllReduce}, with the elements of two slices of the same length, but waits for room. */
+    public void allReduce(AtomicOperation operation, Datatype datatype, MemoryRegion.Slice local,
+            MemoryRegion.Slice result, long token) {
+        requireLength("the result", result, local.length());
+        long count = local.count(datatype);
+        retry("fi_allreduce", () -> tryAllReduce(operation, datatype, local.region(), local.offset(), count,
+                result.region(), result.offset(), token));
     }
 
     /**
@@ -203,10 +206,16 @@ public final class CollectiveGroup {
         }
     }
 
-    /** As {@link #tryAllGather}, but waits for room. */
-    public void allGather(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
-            long resultOffset, long token) {
-        retry("fi_allgather", () -> tryAllGather(datatype, local, offset, count, result, resultOffset, token));
+    /**
+     * As {@link #tryAllGather}, with the elements of a slice, but waits for room.
+     *
+     * @param result {@link #size} times as long as {@code local}
+     */
+    public void allGather(Datatype datatype, MemoryRegion.Slice local, MemoryRegion.Slice result, long token) {
+        requireLength("the result", result, local.length() * size);
+        long count = local.count(datatype);
+        retry("fi_allgather", () -> tryAllGather(datatype, local.region(), local.offset(), count, result.region(),
+                result.offset(), token));
     }
 
     /**
@@ -244,10 +253,19 @@ public final class CollectiveGroup {
         }
     }
 
-    /** As {@link #tryScatter}, but waits for room. */
-    public void scatter(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
-            long resultOffset, int root, long token) {
-        retry("fi_scatter", () -> tryScatter(datatype, local, offset, count, result, resultOffset, root, token));
+    /**
+     * As {@link #tryScatter}, with the elements of slices, but waits for room.
+     *
+     * @param local at the root {@link #size} times as long as {@code result}; ignored at other members, where it may be
+     *         null
+     * @param result this member's part, as long at each member
+     */
+    public void scatter(Datatype datatype, MemoryRegion.Slice local, MemoryRegion.Slice result, int root, long token) {
+        MemoryRegion.Slice source = rank == root ? local : result;
+        if (rank == root) { requireLength("the source", local, result.length() * size); }
+        long count = result.count(datatype);
+        retry("fi_scatter", () -> tryScatter(datatype, source.region(), source.offset(), count, result.region(),
+                result.offset(), root, token));
     }
 
     /**
@@ -296,6 +314,13 @@ public final class CollectiveGroup {
         if (family.unevenBroadcastRefusal != null && count % size != 0) {
             throw new IllegalArgumentException(count + " elements of " + datatype + " are not a multiple of " + size
                     + ", the number of members: " + family.unevenBroadcastRefusal);
+        }
+    }
+
+    private void requireLength(String what, MemoryRegion.Slice slice, long length) {
+        if (slice.length() != length) {
+            throw new IllegalArgumentException(
+                    what + " has " + slice.length() + " bytes; among " + size + " members it needs " + length);
         }
     }
 

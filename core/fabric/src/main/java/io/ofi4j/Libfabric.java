@@ -30,8 +30,8 @@ import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.NativeLibrary;
 import io.ofi4j.internal.ffi.OpenResult;
-import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.observe.EventRecorder;
+import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.internal.quirks.Quirks;
@@ -41,6 +41,7 @@ import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -262,9 +263,11 @@ public final class Libfabric {
         FabricCalls.Found sources = findSource(hints, its);
         List<InfoHandle> infos = new ArrayList<>();
         int status = sources.infos().isEmpty() ? sources.status() : -Errno.ENODATA;
-        for (EndpointAddress source : sources.infos().stream().filter(one -> one.sourceAddress().length > 0)
-                .map(one -> EndpointAddress.of(one.sourceAddress(), one.addressFormat())).distinct().toList()) {
-            FabricCalls.Found found = findDestination(hints, its.withSource(source.toBytes(), source.format()));
+        Set<EndpointAddress> tried = new HashSet<>();
+        for (InfoHandle one : sources.infos()) {
+            byte[] source = one.sourceAddress();
+            if (source.length == 0 || !tried.add(EndpointAddress.of(source))) { continue; }
+            FabricCalls.Found found = findDestination(hints, its.withSource(source, one.addressFormat()));
             infos.addAll(found.infos());
             status = infos.isEmpty() ? found.status() : 0;
         }

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
@@ -199,6 +200,15 @@ public final class MemoryRegion implements AutoCloseable {
         /** {@return the memory of these bytes, as {@link MemoryRegion#segment}} */
         public MemorySegment segment() {
             return region.segment().asSlice(offset, length);
+        }
+
+        /** {@return the number of elements of this type; an exception if the slice ends inside one} */
+        long count(Datatype datatype) {
+            if ((length & datatype.size() - 1) != 0) {
+                throw new IllegalArgumentException("a slice of " + length + " bytes ends inside an element: " + datatype
+                        + " has " + datatype.size());
+            }
+            return length / datatype.size();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -15,7 +16,6 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
@@ -49,7 +49,7 @@ class AddressVectorTest {
     private static final int LENGTH = 64;
 
     private static boolean hasPorts(Pair pair) {
-        return pair.domain.info().addressFormat() == FabricConstants.FI_SOCKADDR_IN;
+        return pair.domain.info().addressFormat() == AddressFormat.SOCKADDR_IN;
     }
 
     private static boolean looksUpNames(String provider) {
@@ -84,7 +84,7 @@ class AddressVectorTest {
         try (Pair pair = new Pair(provider); AddressVector vector = pair.domain.openAddressVector()) {
             EndpointAddress far = pair.farEndpoint.address();
             EndpointAddress near = pair.endpoint.address();
-            EndpointAddress otherKind = EndpointAddress.of(far.toBytes(), FabricConstants.FI_SOCKADDR_IN6);
+            EndpointAddress otherKind = EndpointAddress.of(far.toBytes(), AddressFormat.SOCKADDR_IN6);
             EndpointAddress unreachable = hasPorts(pair) ? withPort(far, 0) : otherKind;
 
             List<InsertResult> all = vector.insertAll(List.of(far, unreachable, near, otherKind, far));
@@ -166,7 +166,9 @@ class AddressVectorTest {
     void peersInsertedTogetherAreReached(String provider) {
         try (Pair pair = new Pair(provider)) {
             EndpointAddress far = pair.farEndpoint.address();
-            EndpointAddress unreachable = hasPorts(pair) ? withPort(far, 0) : EndpointAddress.of(far.toBytes(), 3);
+            EndpointAddress unreachable = hasPorts(pair)
+                    ? withPort(far, 0)
+                    : EndpointAddress.of(far.toBytes(), AddressFormat.SOCKADDR_IN6);
             pair.vector.remove(pair.far);
 
             List<InsertResult> all = pair.vector
@@ -465,7 +467,7 @@ class AddressVectorTest {
         try (Pair pair = new Pair("shm"); AddressVector vector = pair.domain.openAddressVector()) {
             for (String text : new String[]{"f", "://", "fi_shm://", "fi_shm://\0", "fi_shm://../x\0", "fi_shm:///\0",
                     "fi_shm://no end", "\0", "\0fi_shm://\0", "fi_ns://\uffff\0", "x".repeat(300)}) {
-                EndpointAddress address = EndpointAddress.of(text.getBytes(StandardCharsets.UTF_8), 0);
+                EndpointAddress address = EndpointAddress.of(text.getBytes(StandardCharsets.UTF_8));
                 for (ThrowingCallable call : new ThrowingCallable[]{() -> vector.insert(address),
                         () -> vector.insertAll(List.of(address)).getFirst().peer()}) {
                     Throwable thrown = catchThrowable(call);

@@ -164,8 +164,8 @@ class CollectivesTest {
     private static void gather(Stage stage, List<CollectiveGroup> groups, long count) {
         int members = groups.size();
         stage.fill();
-        stage.run((i, token) -> groups.get(i).allGather(INT64, stage.regions.get(i), 8, count, stage.results.get(i), 16,
-                token), all(members));
+        stage.run((i, token) -> groups.get(i).allGather(INT64, stage.regions.get(i).slice(8, 8 * count),
+                stage.results.get(i).slice(16, 8 * count * members), token), all(members));
         for (int member : all(members)) {
             assertThat(stage.got(member, 1)).isEqualTo(UNTOUCHED);
             assertThat(stage.got(member, 2 + members * count)).isEqualTo(UNTOUCHED);
@@ -177,8 +177,9 @@ class CollectivesTest {
 
     private static void scatter(Stage stage, List<CollectiveGroup> groups, long count, int root) {
         stage.fill();
-        stage.run((i, token) -> groups.get(i).scatter(INT64, i == root ? stage.regions.get(i) : null, 0, count,
-                stage.results.get(i), 8, root, token), all(groups.size()));
+        stage.run((i, token) -> groups.get(i).scatter(INT64,
+                i == root ? stage.regions.get(i).slice(0, 8 * count * groups.size()) : null,
+                stage.results.get(i).slice(8, 8 * count), root, token), all(groups.size()));
         for (int member : all(groups.size())) {
             assertThat(stage.got(member, 0)).isEqualTo(UNTOUCHED);
             assertThat(stage.got(member, 1 + count)).isEqualTo(UNTOUCHED);
@@ -190,7 +191,7 @@ class CollectivesTest {
 
     private static void broadcast(Stage stage, List<CollectiveGroup> groups, long count, int root) {
         stage.fill();
-        stage.run((i, token) -> groups.get(i).broadcast(INT64, stage.regions.get(i), 0, count, root, token),
+        stage.run((i, token) -> groups.get(i).broadcast(INT64, stage.regions.get(i).slice(0, 8 * count), root, token),
                 all(groups.size()));
         for (int member : all(groups.size())) {
             for (int i = 0; i < count; i++) {
@@ -208,8 +209,8 @@ class CollectivesTest {
                 throw new AssertionError(operation + " is not valid");
             }
             stage.fill();
-            stage.run((i, token) -> groups.get(i).allReduce(operation, INT64, stage.regions.get(i), 0, count,
-                    stage.results.get(i), 0, token), all(groups.size()));
+            stage.run((i, token) -> groups.get(i).allReduce(operation, INT64, stage.regions.get(i).slice(0, 8 * count),
+                    stage.results.get(i).slice(0, 8 * count), token), all(groups.size()));
             for (int member : all(groups.size())) {
                 for (int i = 0; i < count; i++) {
                     assertThat(stage.got(member, i)).isEqualTo(expected(operation, groups.size(), i));
@@ -237,8 +238,8 @@ class CollectivesTest {
             List<CollectiveGroup> some = stage.join(3, 1);
             assertThat(some.getFirst().rank()).isZero();
             stage.fill();
-            stage.run((i, token) -> some.get(i == 3 ? 0 : 1).broadcast(INT64, stage.regions.get(i), 0, 10, 0, token), 3,
-                    1);
+            stage.run((i, token) -> some.get(i == 3 ? 0 : 1).broadcast(INT64, stage.regions.get(i).slice(0, 80), 0,
+                    token), 3, 1);
             assertThat(stage.regions.get(1).segment().getAtIndex(JAVA_LONG, 9)).isEqualTo(value(3, 9));
             stage.run((i, token) -> everybody.get(i).barrier(token), all(4));
         }
@@ -250,23 +251,24 @@ class CollectivesTest {
             CollectiveGroup group = stage.joinAll().getFirst();
             MemoryRegion region = stage.regions.getFirst();
             MemoryRegion result = stage.results.getFirst();
-            assertThatThrownBy(() -> group.allGather(INT64, region, 0, 2049, result, 0, 1))
+            assertThatThrownBy(() -> group.tryAllGather(INT64, region, 0, 2049, result, 0, 1))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("1 to 2048");
-            assertThatThrownBy(() -> group.scatter(INT64, region, 0, 2049, result, 0, 0, 1))
+            assertThatThrownBy(() -> group.tryScatter(INT64, region, 0, 2049, result, 0, 0, 1))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("1 to 2048");
-            assertThatThrownBy(() -> group.broadcast(INT64, region, 0, 4098, 0, 1))
+            assertThatThrownBy(() -> group.tryBroadcast(INT64, region, 0, 4098, 0, 1))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("1 to 4096");
-            assertThatThrownBy(() -> group.broadcast(INT64, region, 0, 3, 0, 1))
+            assertThatThrownBy(() -> group.tryBroadcast(INT64, region, 0, 3, 0, 1))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("multiple of 2");
-            assertThatThrownBy(() -> group.allReduce(AtomicOperation.SUM, INT64, region, 0, 2049, result, 0, 1))
+            assertThatThrownBy(() -> group.tryAllReduce(AtomicOperation.SUM, INT64, region, 0, 2049, result, 0, 1))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("1 to 2048");
-            assertThatThrownBy(() -> group.allReduce(AtomicOperation.ATOMIC_READ, INT64, region, 0, 1, result, 0, 1))
+            assertThatThrownBy(() -> group.tryAllReduce(AtomicOperation.ATOMIC_READ, INT64, region, 0, 1, result, 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("ATOMIC_READ");
-            assertThatThrownBy(() -> group.allReduce(AtomicOperation.BOR, Datatype.DOUBLE, region, 0, 1, result, 0, 1))
+            assertThatThrownBy(
+                    () -> group.tryAllReduce(AtomicOperation.BOR, Datatype.DOUBLE, region, 0, 1, result, 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("DOUBLE");
-            assertThatThrownBy(() -> group.broadcast(INT64, region, 0, 2, 2, 1))
+            assertThatThrownBy(() -> group.tryBroadcast(INT64, region, 0, 2, 2, 1))
                     .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("from 0 to 1, not 2");
-            assertThatThrownBy(() -> group.allGather(INT64, region, 0, 2, result, LENGTH - 24, 1))
+            assertThatThrownBy(() -> group.tryAllGather(INT64, region, 0, 2, result, LENGTH - 24, 1))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             Endpoint endpoint = stage.endpoints.getFirst();
             assertThatThrownBy(() -> endpoint.collectives().join(List.of(stage.peers.get(1))))

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.EndpointAddress;
@@ -30,7 +31,8 @@ class DecodingTest {
         Function<byte[], byte[]> rawKey = bytes -> RawKey.decode(bytes).encode();
         return Stream.of(
                 Arguments.of("RemoteRegion", region, new RemoteRegion(4096, 1L << 40, -7, Access.ALL).encode()),
-                Arguments.of("EndpointAddress", address, EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2).encode()),
+                Arguments.of("EndpointAddress", address,
+                        EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, AddressFormat.SOCKADDR_IN).encode()),
                 Arguments.of("RawKey", rawKey, new RawKey(4096, 1L << 40, Access.ALL, new byte[32]).encode()));
     }
 

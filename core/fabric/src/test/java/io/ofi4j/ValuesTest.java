@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,8 +10,8 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;
 import io.ofi4j.info.VersionRange;
-import io.ofi4j.support.TestSeed;
 import io.ofi4j.support.TestProviders;
+import io.ofi4j.support.TestSeed;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -175,7 +176,7 @@ class ValuesTest {
     void anAddressSurvivesEncodingAndDecoding() {
         byte[] bytes = new byte[1 + random.nextInt(random.nextBoolean() ? 512 : 65_535)];
         random.nextBytes(bytes);
-        int format = random.nextInt(20);
+        AddressFormat format = AddressFormat.values()[random.nextInt(AddressFormat.values().length)];
 
         EndpointAddress decoded = EndpointAddress.decode(EndpointAddress.of(bytes, format).encode());
 
@@ -185,7 +186,7 @@ class ValuesTest {
 
     @Test
     void everyFlippedBitOfAnAddressIsNoticed() {
-        byte[] encoded = EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2).encode();
+        byte[] encoded = EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, AddressFormat.SOCKADDR_IN).encode();
         for (int bit = 0; bit < encoded.length * Byte.SIZE; bit++) {
             byte[] damaged = encoded.clone();
             damaged[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
@@ -238,7 +239,7 @@ class ValuesTest {
 
     @Test
     void anotherEncodingOfAnAddressIsNamed() {
-        byte[] encoded = EndpointAddress.of(new byte[]{1}, 2).encode();
+        byte[] encoded = EndpointAddress.of(new byte[]{1}, AddressFormat.SOCKADDR_IN).encode();
         encoded[5] = 9;
 
         assertThatIllegalArgumentException().isThrownBy(() -> EndpointAddress.decode(encoded))

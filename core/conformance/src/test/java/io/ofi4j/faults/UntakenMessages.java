@@ -14,6 +14,7 @@ import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
@@ -164,7 +165,7 @@ public final class UntakenMessages implements AutoCloseable {
         try (UntakenMessages one = new UntakenMessages(info)) {
             Endpoint near = one.domain.openEndpoint().bind(one.queue).bind(one.vector).enable();
             Peer peer = one.vector
-                    .insert(EndpointAddress.of(HexFormat.of().parseHex(parts[1]), Integer.parseInt(parts[2])));
+                    .insert(EndpointAddress.of(HexFormat.of().parseHex(parts[1]), AddressFormat.valueOf(parts[2])));
             for (long length : lengths(info)) {
                 one.send(near, peer, length);
             }

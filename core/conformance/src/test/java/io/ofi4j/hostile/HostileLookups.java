@@ -6,6 +6,7 @@ import io.ofi4j.Fabric;
 import io.ofi4j.InsertResult;
 import io.ofi4j.Libfabric;
 import io.ofi4j.Peer;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
@@ -79,6 +80,7 @@ final class HostileLookups {
             bytes[0] = (byte) (random.nextBoolean() ? 2 : 10);
             bytes[1] = 0;
         }
-        return EndpointAddress.of(bytes, random.nextInt(4) == 0 ? random.nextInt(20) : 0);
+        return EndpointAddress.of(bytes,
+                random.nextInt(4) == 0 ? AddressFormat.of(random.nextInt(20)) : AddressFormat.UNSPECIFIED);
     }
 }

@@ -106,8 +106,8 @@ final class HostileTraffic {
             case MSG -> pair.endpoint.messages().send(near.slice(offset, length), pair.far, token);
             case TAGGED ->
                 pair.endpoint.tagged().send(near.slice(offset, length), pair.far, random.nextInt(TAGS), token);
-            case COLLECTIVE ->
-                group.allReduce(AtomicOperation.SUM, Datatype.INT64, near, 0, ELEMENTS, near, LENGTH / 2, token);
+            case COLLECTIVE -> group.allReduce(AtomicOperation.SUM, Datatype.INT64, near.slice(0, 8L * ELEMENTS),
+                    near.slice(LENGTH / 2, 8L * ELEMENTS), token);
             default -> pair.rma().write(near.slice(offset, length), pair.far, there.slice(offset, length), token);
         }
     }

@@ -81,7 +81,7 @@ final class MisuseOfCollectives {
     }
 
     static Stream<Misuse> cases() {
-        return Stream.of(endpoints(), joins(), counts(), regions(), closed()).flatMap(cases -> cases);
+        return Stream.of(endpoints(), joins(), counts(), slices(), regions(), closed()).flatMap(cases -> cases);
     }
 
     private static Stream<Misuse> endpoints() {
@@ -165,6 +165,20 @@ final class MisuseOfCollectives {
                                 1)),
                 on("bits of floating-point numbers", NOT_OFFERED, "DOUBLE", t -> t.group()
                         .tryAllReduce(AtomicOperation.BXOR, Datatype.DOUBLE, t.region, 0, 1, t.region, 8, 1)));
+    }
+
+    private static Stream<Misuse> slices() {
+        return Stream.of(
+                on("a slice that ends inside an element", ARGUMENT, "a slice of 20 bytes ends inside an element",
+                        t -> t.group().broadcast(INT64, t.region.slice(0, 20), 0, 1)),
+                on("a sum shorter than the numbers", ARGUMENT, "the result has 8 bytes; among 2 members it needs 16",
+                        t -> t.group().allReduce(SUM, INT64, t.region.slice(0, 16), t.region.slice(16, 8), 1)),
+                on("a slice without room for all members", ARGUMENT,
+                        "the result has 8 bytes; among 2 members it needs 16",
+                        t -> t.group().allGather(INT64, t.region.slice(0, 8), t.region.slice(16, 8), 1)),
+                on("a root's slice without elements for all members", ARGUMENT,
+                        "the source has 8 bytes; among 2 members it needs 16",
+                        t -> t.group().scatter(INT64, t.region.slice(0, 8), t.region.slice(16, 8), 0, 1)));
     }
 
     private static Stream<Misuse> regions() {

@@ -189,7 +189,6 @@ final class MisuseOfValues {
                     RemoteRegion.decode(bytes);
                 }), value("an address of no bytes", "1 to 65535", () -> EndpointAddress.of(new byte[0])),
                 value("an address of 65,536 bytes", "not 65536", () -> EndpointAddress.of(new byte[65_536])),
-                value("an address of a negative format", "not -1", () -> EndpointAddress.of(new byte[1], -1)),
                 value("no bytes as address", "not an encoded address", () -> EndpointAddress.decode(new byte[0])),
                 value("zeros as address", "not an encoded address", () -> EndpointAddress.decode(new byte[40])),
                 value("a damaged address", "checksum", () -> {

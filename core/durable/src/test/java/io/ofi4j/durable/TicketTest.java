@@ -1,5 +1,6 @@
 package io.ofi4j.durable;
 
+import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class TicketTest {
     private static final int ROUNDS = 50_000;
     private static final SaveService.Ticket ONE = new SaveService.Ticket(
-            EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2),
+            EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, AddressFormat.SOCKADDR_IN),
             new RemoteRegion(4096, 64, -7, Access.REMOTE_WRITE.bit()));
 
     @Test

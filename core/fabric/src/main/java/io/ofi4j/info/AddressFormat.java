@@ -3,11 +3,10 @@ package io.ofi4j.info;
 import java.util.stream.Stream;
 
 /**
- * A format of addresses; the FI_SOCKADDR* and FI_ADDR_* values of fi_getinfo(3). {@link FabricInfo#addressFormat} and
- * {@link EndpointAddress#format} are such numbers.
+ * A format of addresses; the FI_SOCKADDR* and FI_ADDR_* values of fi_getinfo(3).
  */
 public enum AddressFormat {
-    /** Any format; for hints only. */
+    /** In hints, any format; of an address, one that nobody has named. */
     UNSPECIFIED(0),
     /** A {@code struct sockaddr} of any family. */
     SOCKADDR(1),
@@ -48,7 +47,7 @@ public enum AddressFormat {
 
     AddressFormat(int value) { this.value = value; }
 
-    /** {@return libfabric's number for it} */
+    /** {@return libfabric's number for it; -1 for {@link #OTHER}} */
     public int value() { return value; }
 
     /** {@return the format with this number, or {@link #OTHER}} */

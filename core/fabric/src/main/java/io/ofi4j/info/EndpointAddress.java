@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.zip.CRC32C;
 
 /**
@@ -18,15 +19,13 @@ import java.util.zip.CRC32C;
  * into their {@link io.ofi4j.AddressVector}. Two addresses are equal if their bytes are.
  *
  * <p>The encoding is big-endian: the letters {@code OFIA}; the version of the encoding, 1, in 2 bytes; the length of
- * the address in 2 bytes; its format, an FI_* address format of fi_getinfo(3) or 0 if unknown, in 4 bytes; the address;
- * the CRC-32C of all that in 4 bytes.
+ * the address in 2 bytes; the {@linkplain AddressFormat#value number} of its format in 4 bytes; the address; the CRC-32C
+ * of all that in 4 bytes.
  */
 public final class EndpointAddress {
     /** What the encoding can say. */
     private static final int MAXIMUM_LENGTH = 65_535;
 
-    private static final int FI_SOCKADDR_IN = 2;
-    private static final int FI_SOCKADDR_IN6 = 3;
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
     private static final int PORT_END = 4;
@@ -40,31 +39,30 @@ public final class EndpointAddress {
     private static final int HEADER_LENGTH = 12;
 
     private final byte[] bytes;
-    private final int format;
+    private final AddressFormat format;
 
-    private EndpointAddress(byte[] bytes, int format) {
+    private EndpointAddress(byte[] bytes, AddressFormat format) {
         this.bytes = bytes;
         this.format = format;
     }
 
-    /** As {@link #of(byte[], int)}, with an unknown format. */
+    /** As {@link #of(byte[], AddressFormat)}, with the format {@link AddressFormat#UNSPECIFIED}. */
     public static EndpointAddress of(byte[] bytes) {
-        return of(bytes, 0);
+        return of(bytes, AddressFormat.UNSPECIFIED);
     }
 
     /**
      * {@return the address with these bytes}
      *
      * @param bytes 1 to 65,535 bytes, the result of {@link #toBytes} on the endpoint's side; copied
-     * @param format the result of {@link #format} there, 0 or more
+     * @param format the result of {@link #format} there
      */
-    public static EndpointAddress of(byte[] bytes, int format) {
+    public static EndpointAddress of(byte[] bytes, AddressFormat format) {
         if (bytes.length == 0 || bytes.length > MAXIMUM_LENGTH) {
             throw new IllegalArgumentException(
                     "an endpoint's address has 1 to " + MAXIMUM_LENGTH + " bytes, not " + bytes.length);
         }
-        if (format < 0) { throw new IllegalArgumentException("an address format is 0 or more, not " + format); }
-        return new EndpointAddress(bytes.clone(), format);
+        return new EndpointAddress(bytes.clone(), Objects.requireNonNull(format, "format"));
     }
 
     /**
@@ -87,21 +85,21 @@ public final class EndpointAddress {
             buffer.putInt(0).put(host).order(ByteOrder.nativeOrder())
                     .putInt(((Inet6Address) address.getAddress()).getScopeId());
         }
-        return of(buffer.array(), isIpv4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6);
+        return of(buffer.array(), isIpv4 ? AddressFormat.SOCKADDR_IN : AddressFormat.SOCKADDR_IN6);
     }
 
     /** {@return a copy of the bytes} */
     public byte[] toBytes() { return bytes.clone(); }
 
-    /** {@return the format of the address, as {@link FabricInfo#addressFormat}; 0 if unknown} */
-    public int format() {
+    /** {@return the format of the address, as {@link FabricInfo#addressFormat}} */
+    public AddressFormat format() {
         return format;
     }
 
     /** {@return the address in the encoding that {@link #decode} reads} */
     public byte[] encode() {
         ByteBuffer buffer = ByteBuffer.allocate(HEADER_LENGTH + bytes.length + Integer.BYTES);
-        buffer.putInt(MAGIC).putShort(ENCODING).putShort((short) bytes.length).putInt(format).put(bytes);
+        buffer.putInt(MAGIC).putShort(ENCODING).putShort((short) bytes.length).putInt(format.value()).put(bytes);
         buffer.putInt(checksum(buffer.array()));
         return buffer.array();
     }
@@ -125,7 +123,7 @@ public final class EndpointAddress {
         if (length != encoded.length - HEADER_LENGTH - Integer.BYTES) {
             throw new IllegalArgumentException("the encoded address is damaged: its length does not match");
         }
-        int format = buffer.getInt();
+        AddressFormat format = AddressFormat.of(buffer.getInt());
         byte[] bytes = new byte[length];
         buffer.get(bytes);
         if (buffer.getInt() != checksum(encoded)) {

@@ -28,10 +28,10 @@ public interface FabricInfo {
     /** {@return what the provider demands of the application, mode bits of fi_getinfo(3); ofi4j meets them} */
     long modeBits();
 
-    /** {@return the format of its addresses, an FI_* address format of fi_getinfo(3)} */
-    int addressFormat();
+    /** {@return the format of its addresses} */
+    AddressFormat addressFormat();
 
-    /** {@return the name of the address format, such as {@code SOCKADDR_IN}} */
+    /** {@return libfabric's name of the format, also of one that this release does not know: {@code SOCKADDR_IN}} */
     String addressFormatName();
 
     /** {@return the local address of its endpoints; empty if none was requested} */

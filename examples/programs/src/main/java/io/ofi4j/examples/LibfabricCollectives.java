@@ -87,7 +87,8 @@ final class LibfabricCollectives implements AutoCloseable {
 
     void allReduce(Datatype datatype, long count) {
         done = false;
-        group.allReduce(AtomicOperation.SUM, datatype, numbers, 0, count, sums, 0, 0);
+        long bytes = count * datatype.size();
+        group.allReduce(AtomicOperation.SUM, datatype, numbers.slice(0, bytes), sums.slice(0, bytes), 0);
         await();
     }
 

@@ -5,6 +5,7 @@ import io.ofi4j.InsertResult;
 import io.ofi4j.Peer;
 import io.ofi4j.conformance.Check;
 import io.ofi4j.conformance.Trial;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
@@ -46,7 +47,7 @@ final class AddressTrials {
 
     private static int port(RmaSetting t) {
         t.ends.vector();
-        boolean isInternet = t.ends.domain.info().addressFormat() == ChosenAddress.SOCKADDR_IN;
+        boolean isInternet = t.ends.domain.info().addressFormat() == AddressFormat.SOCKADDR_IN;
         return isInternet ? ByteBuffer.wrap(t.far.endpoint().address().toBytes()).getShort(2) & 0xffff : 1;
     }
 

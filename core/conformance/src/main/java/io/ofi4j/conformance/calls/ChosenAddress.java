@@ -1,7 +1,5 @@
 package io.ofi4j.conformance.calls;
 
-import static io.ofi4j.info.AddressFormat.STR;
-
 import io.ofi4j.conformance.Check;
 import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
@@ -19,8 +17,6 @@ final class ChosenAddress {
     /** Where a socket address has the port and the host. */
     private static final int PORT = 2;
     private static final int HOST = 4;
-    /** FI_SOCKADDR_IN of fi_getinfo(3). */
-    static final int SOCKADDR_IN = 2;
     private static int names;
 
     private ChosenAddress() {}
@@ -34,7 +30,7 @@ final class ChosenAddress {
 
     /** Whether its endpoints have names in place of socket addresses. */
     private static boolean hasNames(FabricInfo info) {
-        return AddressFormat.of(info.addressFormat()) == STR;
+        return info.addressFormat() == AddressFormat.STR;
     }
 
     /** All of 127.0.0.0/8 is this machine; a device has no other address. */
@@ -46,7 +42,7 @@ final class ChosenAddress {
     /** The address that the endpoints of a domain have. */
     static String hostOf(FabricInfo info) {
         byte[] address = info.sourceAddress().map(EndpointAddress::toBytes).orElse(new byte[0]);
-        if (info.addressFormat() != SOCKADDR_IN || address.length < HOST + Integer.BYTES) {
+        if (info.addressFormat() != AddressFormat.SOCKADDR_IN || address.length < HOST + Integer.BYTES) {
             throw new UnsupportedOperationException(
                     "addresses of the format " + info.addressFormatName() + " are not named by host and port");
         }

@@ -1,9 +1,9 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.Attributes;
-import io.ofi4j.internal.ffi.FabricConstants;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
@@ -51,10 +51,10 @@ public final class AddressFormats {
 
     /** What the addresses of the provider have, for an exception; empty if this address has it, too. */
     private static Optional<String> mismatch(FabricInfo info, EndpointAddress address) {
-        int format = info.addressFormat();
-        if (address.format() != 0 && address.format() != format) {
+        AddressFormat format = info.addressFormat();
+        if (address.format() != format && isKnown(address.format()) && isKnown(format)) {
             return Optional.of("the format " + info.addressFormatName() + ", not "
-                    + Attributes.addressFormatName(address.format()));
+                    + Attributes.addressFormatName(address.format().value()));
         }
         byte[] bytes = address.toBytes();
         int length = lengthOf(format, bytes);
@@ -66,18 +66,23 @@ public final class AddressFormats {
         return Optional.empty();
     }
 
-    private static int lengthOf(int format, byte[] bytes) {
+    private static boolean isKnown(AddressFormat format) {
+        return format != AddressFormat.UNSPECIFIED && format != AddressFormat.OTHER;
+    }
+
+    private static int lengthOf(AddressFormat format, byte[] bytes) {
         return switch (format) {
-            case FabricConstants.FI_SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
-            case FabricConstants.FI_SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
-            case FabricConstants.FI_SOCKADDR ->
+            case SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
+            case SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
+            case SOCKADDR ->
                 bytes.length >= Short.BYTES && family(bytes) == AF_INET6 ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
             default -> bytes.length;
         };
     }
 
-    private static boolean isInternet(int format) {
-        return format >= FabricConstants.FI_SOCKADDR && format <= FabricConstants.FI_SOCKADDR_IN6;
+    private static boolean isInternet(AddressFormat format) {
+        return format == AddressFormat.SOCKADDR || format == AddressFormat.SOCKADDR_IN
+                || format == AddressFormat.SOCKADDR_IN6;
     }
 
     private static short family(byte[] bytes) {
@@ -91,9 +96,7 @@ public final class AddressFormats {
      * part, and a later lookup of them ends the JVM.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
-        if (info.addressFormat() == FabricConstants.FI_ADDR_STR || mismatch(info, address).isPresent()) {
-            return false;
-        }
+        if (info.addressFormat() == AddressFormat.STR || mismatch(info, address).isPresent()) { return false; }
         if (!isInternet(info.addressFormat())) { return true; }
         byte[] bytes = address.toBytes();
         if (bytes.length != lengthOf(info.addressFormat(), bytes)) { return false; }

@@ -1,9 +1,9 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.CmOps;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.EndpointNames;
 import io.ofi4j.internal.quirks.Fact;
@@ -29,7 +29,7 @@ public final class ChosenAddress {
     /** Checks and stores the address. */
     public void choose(EndpointAddress wanted) {
         AddressFormats.require(info, wanted);
-        if (info.addressFormat() == FabricConstants.FI_ADDR_STR && !EndpointNames.isAllowed(wanted)) {
+        if (info.addressFormat() == AddressFormat.STR && !EndpointNames.isAllowed(wanted)) {
             throw new IllegalArgumentException("the address of an endpoint of provider " + info.provider()
                     + " must come from FabricInfo.addressNamed, or from another endpoint");
         }

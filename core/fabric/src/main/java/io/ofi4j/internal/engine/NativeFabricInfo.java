@@ -1,5 +1,6 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAddress;
@@ -162,10 +163,10 @@ public final class NativeFabricInfo implements FabricInfo {
     public long modeBits() { return handle.mode(); }
 
     @Override
-    public int addressFormat() { return handle.addressFormat(); }
+    public AddressFormat addressFormat() { return AddressFormat.of(handle.addressFormat()); }
 
     @Override
-    public String addressFormatName() { return Attributes.addressFormatName(addressFormat()); }
+    public String addressFormatName() { return Attributes.addressFormatName(handle.addressFormat()); }
 
     @Override
     public Optional<EndpointAddress> sourceAddress() { return address(handle.sourceAddress()); }

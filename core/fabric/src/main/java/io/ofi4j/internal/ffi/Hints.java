@@ -49,14 +49,21 @@ public final class Hints {
         fi_fabric_attr.name(info.fabric(), LibC.strdup(hints.fabric().orElse(null)));
         fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(hints.provider().orElse(null)));
         fi_rx_attr.op_flags(info.receive(), bits(hints.receiveOperationFlags(), OperationFlag::bit));
-        int format = hints.sourceAddress().or(hints::destinationAddress).map(EndpointAddress::format).orElse(0);
-        boolean isNamed = hints.addressFormat() != AddressFormat.UNSPECIFIED;
-        fi_info.addr_format(info.pointer(), isNamed ? hints.addressFormat().value() : format);
+        fi_info.addr_format(info.pointer(), addressFormat(hints));
         applyAttributes(info, hints.attributes());
         applyLimits(info, hints.attributes());
         return info.withBytes(hints.sourceAddress().map(EndpointAddress::toBytes).orElse(null),
                 hints.destinationAddress().map(EndpointAddress::toBytes).orElse(null),
                 hints.attributes().authorizationKey());
+    }
+
+    /** The format that was asked for, or else that of an address; a format without a number says nothing. */
+    private static int addressFormat(FabricHints hints) {
+        AddressFormat format = hints.addressFormat() != AddressFormat.UNSPECIFIED
+                ? hints.addressFormat()
+                : hints.sourceAddress().or(hints::destinationAddress).map(EndpointAddress::format)
+                        .orElse(AddressFormat.UNSPECIFIED);
+        return format == AddressFormat.OTHER ? 0 : format.value();
     }
 
     private static void applyAttributes(InfoHandle info, AttributeHints attributes) {

@@ -1,7 +1,7 @@
 package io.ofi4j.internal.quirks;
 
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.internal.ffi.FabricConstants;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
@@ -29,8 +29,7 @@ public final class EndpointNames {
             throw new UnsupportedOperationException("named endpoints are not offered by the provider " + provider.name()
                     + ": choose an address with EndpointAddress.of(InetSocketAddress)");
         }
-        return EndpointAddress.of((PREFIX + name + '\0').getBytes(StandardCharsets.US_ASCII),
-                FabricConstants.FI_ADDR_STR);
+        return EndpointAddress.of((PREFIX + name + '\0').getBytes(StandardCharsets.US_ASCII), AddressFormat.STR);
     }
 
     /** Whether an address in text form is one that an endpoint may be given. */

@@ -93,7 +93,7 @@ class HintCodecTest {
 
     @Test
     void bytesArriveWithTheirLengths() {
-        EndpointAddress source = EndpointAddress.of(new byte[]{1, 2, 3}, AddressFormat.STR.value());
+        EndpointAddress source = EndpointAddress.of(new byte[]{1, 2, 3}, AddressFormat.STR);
         EndpointAddress destination = EndpointAddress.of(new byte[]{4, 5});
 
         InfoHandle info = Hints.of(FabricHints.any().source(source).destination(destination)

@@ -1,9 +1,10 @@
 package io.ofi4j.command.perf;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Loopback;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
@@ -15,6 +16,7 @@ import io.ofi4j.info.ThreadingModel;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -25,7 +27,8 @@ import java.util.stream.Stream;
  */
 final class ProviderChoice {
     /** FI_SOCKADDR, FI_SOCKADDR_IN and FI_SOCKADDR_IN6 of fi_getinfo(3). */
-    private static final Set<Integer> INTERNET = Set.of(1, 2, 3);
+    private static final Set<AddressFormat> INTERNET = EnumSet.of(AddressFormat.SOCKADDR, AddressFormat.SOCKADDR_IN,
+            AddressFormat.SOCKADDR_IN6);
 
     private final Libfabric libfabric;
     private final Settings settings;

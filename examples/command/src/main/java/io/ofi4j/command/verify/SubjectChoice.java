@@ -1,10 +1,11 @@
 package io.ofi4j.command.verify;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Loopback;
 import io.ofi4j.conformance.Subject;
+import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,7 +22,8 @@ import java.util.Set;
 /** What is tried: the provider that was asked for, as it is on this machine. */
 final class SubjectChoice {
     /** FI_SOCKADDR, FI_SOCKADDR_IN and FI_SOCKADDR_IN6 of fi_getinfo(3). */
-    private static final Set<Integer> INTERNET = Set.of(1, 2, 3);
+    private static final Set<AddressFormat> INTERNET = EnumSet.of(AddressFormat.SOCKADDR, AddressFormat.SOCKADDR_IN,
+            AddressFormat.SOCKADDR_IN6);
     private static final List<EndpointType> TYPES = List.of(EndpointType.RDM, EndpointType.MSG, EndpointType.DGRAM);
     private static final Path SHM = Path.of("/dev/shm");
     private static final long MEBIBYTE = 1 << 20;

@@ -1,11 +1,11 @@
 package io.ofi4j.internal.quirks.shm;
 
+import io.ofi4j.info.AddressFormat;
 import static io.ofi4j.info.VersionRange.from;
 
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Fact;
@@ -101,7 +101,7 @@ final class ShmNames extends Quirk {
             if (!isMadeHere(made) || ShmFiles.path(made).filter(ShmFileReservation::isTaken).isEmpty()) { return null; }
             String name = text(made).replaceFirst(":\\d+\0?$",
                     ":" + random.nextInt(FIRST_FREE, Integer.MAX_VALUE) + "\0");
-            return EndpointAddress.of(name.getBytes(StandardCharsets.ISO_8859_1), FabricConstants.FI_ADDR_STR);
+            return EndpointAddress.of(name.getBytes(StandardCharsets.ISO_8859_1), AddressFormat.STR);
         }
     };
 

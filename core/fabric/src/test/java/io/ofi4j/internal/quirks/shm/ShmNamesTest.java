@@ -187,7 +187,7 @@ class ShmNamesTest {
             try (Pair pair = new Pair("shm")) {
                 for (String name : new String[]{"a/b", "..", "/", "/a/b"}) {
                     EndpointAddress address = EndpointAddress
-                            .of(("fi_shm://" + name + "\0").getBytes(StandardCharsets.UTF_8), 0);
+                            .of(("fi_shm://" + name + "\0").getBytes(StandardCharsets.UTF_8));
                     try (Endpoint endpoint = pair.domain.openEndpoint()) {
                         endpoint.address(address).bind(pair.queue).bind(pair.vector).enable();
                         System.out.println(name + " was not refused");
