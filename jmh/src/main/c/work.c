@@ -46,9 +46,12 @@ static inline bool try_write_data(struct world *world, size_t size, uint64_t dat
                     context, "fi_writedata");
 }
 
-static inline bool try_prepared(struct world *world, struct fi_msg_rma *message) {
-    message->context = take_context(world);
-    return accepted(world, fi_writemsg(world->source, message, FI_COMPLETION), message->context, "fi_writemsg");
+static inline bool try_prepared(struct world *world, const struct iovec *local) {
+    void *context = take_context(world);
+    return accepted(world,
+                    fi_writev(world->source, local, &world->local.descriptor, 1, world->peer, world->remote.base,
+                              world->remote.key, context),
+                    context, "fi_writev");
 }
 
 static inline bool try_fetch_add(struct world *world) {
@@ -82,15 +85,8 @@ static void write_each(struct world *world, size_t size, uint64_t count) {
 /* Writes that were prepared once. */
 static void prepared_each(struct world *world, size_t size, uint64_t count) {
     struct iovec local = {.iov_base = world->local.memory, .iov_len = size};
-    struct fi_rma_iov remote = {.addr = world->remote.base, .len = size, .key = world->remote.key};
-    struct fi_msg_rma message = {.msg_iov = &local,
-                                 .desc = &world->local.descriptor,
-                                 .iov_count = 1,
-                                 .addr = world->peer,
-                                 .rma_iov = &remote,
-                                 .rma_iov_count = 1};
     for (uint64_t done = 0; done < count; done++) {
-        while (!try_prepared(world, &message))
+        while (!try_prepared(world, &local))
             make_progress(world);
         await_completions(world, world->posted);
     }

@@ -99,8 +99,8 @@ public final class AtomicOps {
     public long fi_atomicv(PreparedAtomicStruct prepared, int operation, long context) {
         SegmentVector operand = prepared.operand;
         try {
-            return call(false, writev, endpoint, operand.segments.address(), operand.descriptors.address(),
-                    operand.count, prepared.peer(), prepared.remoteAddress(), prepared.remoteKey(), prepared.datatype,
+            return call(false, writev, endpoint, operand.segmentsAddress, operand.descriptorsAddress, operand.count,
+                    prepared.peer, prepared.remote.firstAddress, prepared.remote.firstDescriptor, prepared.datatype,
                     operation, context);
         } finally {
             Reference.reachabilityFence(prepared);
@@ -111,9 +111,9 @@ public final class AtomicOps {
         SegmentVector operand = prepared.operand;
         SegmentVector result = prepared.result;
         try {
-            return call(false, readwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
-                    operand.count, result.segments.address(), result.descriptors.address(), result.count,
-                    prepared.peer(), prepared.remoteAddress(), prepared.remoteKey(), prepared.datatype, operation,
+            return call(false, readwritev, endpoint, operand.segmentsAddress, operand.descriptorsAddress, operand.count,
+                    result.segmentsAddress, result.descriptorsAddress, result.count, prepared.peer,
+                    prepared.remote.firstAddress, prepared.remote.firstDescriptor, prepared.datatype, operation,
                     context);
         } finally {
             Reference.reachabilityFence(prepared);
@@ -125,10 +125,10 @@ public final class AtomicOps {
         SegmentVector compare = prepared.compare;
         SegmentVector result = prepared.result;
         try {
-            return call(false, compwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
-                    operand.count, compare.segments.address(), compare.descriptors.address(), compare.count,
-                    result.segments.address(), result.descriptors.address(), result.count, prepared.peer(),
-                    prepared.remoteAddress(), prepared.remoteKey(), prepared.datatype, operation, context);
+            return call(false, compwritev, endpoint, operand.segmentsAddress, operand.descriptorsAddress, operand.count,
+                    compare.segmentsAddress, compare.descriptorsAddress, compare.count, result.segmentsAddress,
+                    result.descriptorsAddress, result.count, prepared.peer, prepared.remote.firstAddress,
+                    prepared.remote.firstDescriptor, prepared.datatype, operation, context);
         } finally {
             Reference.reachabilityFence(prepared);
         }
@@ -145,8 +145,8 @@ public final class AtomicOps {
     public long fi_fetch_atomicmsg(PreparedAtomicStruct prepared, long flags) {
         SegmentVector result = prepared.result;
         try {
-            return call(false, readwritemsg, endpoint, prepared.address, result.segments.address(),
-                    result.descriptors.address(), result.count, flags);
+            return call(false, readwritemsg, endpoint, prepared.address, result.segmentsAddress,
+                    result.descriptorsAddress, result.count, flags);
         } finally {
             Reference.reachabilityFence(prepared);
         }
@@ -156,9 +156,9 @@ public final class AtomicOps {
         SegmentVector compare = prepared.compare;
         SegmentVector result = prepared.result;
         try {
-            return call(false, compwritemsg, endpoint, prepared.address, compare.segments.address(),
-                    compare.descriptors.address(), compare.count, result.segments.address(),
-                    result.descriptors.address(), result.count, flags);
+            return call(false, compwritemsg, endpoint, prepared.address, compare.segmentsAddress,
+                    compare.descriptorsAddress, compare.count, result.segmentsAddress, result.descriptorsAddress,
+                    result.count, flags);
         } finally {
             Reference.reachabilityFence(prepared);
         }

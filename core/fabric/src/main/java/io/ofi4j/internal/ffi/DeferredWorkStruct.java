@@ -72,14 +72,14 @@ public final class DeferredWorkStruct {
                         fi_op_tagged.layout(), true, endpoint, flags, prepared.struct)
                 : new DeferredWorkStruct(isReceive ? fabric_h.FI_OP_RECV() : fabric_h.FI_OP_SEND(), fi_op_msg.layout(),
                         true, endpoint, flags, prepared.struct);
-        return made.copy(prepared.segments, "msg", "msg_iov").copy(prepared.descriptors, "msg", "desc");
+        return made.copy(prepared.local.segments, "msg", "msg_iov").copy(prepared.local.descriptors, "msg", "desc");
     }
 
     /** A write or a read. */
     public static DeferredWorkStruct of(boolean isRead, Handle endpoint, PreparedRmaStruct prepared, long flags) {
         return new DeferredWorkStruct(isRead ? fabric_h.FI_OP_READ() : fabric_h.FI_OP_WRITE(), fi_op_rma.layout(),
-                false, endpoint, flags, prepared.struct).copy(prepared.locals, "msg", "msg_iov")
-                .copy(prepared.descriptors, "msg", "desc").copy(prepared.remotes, "msg", "rma_iov");
+                false, endpoint, flags, prepared.struct).copy(prepared.local.segments, "msg", "msg_iov")
+                .copy(prepared.local.descriptors, "msg", "desc").copy(prepared.remote.segments, "msg", "rma_iov");
     }
 
     /** An atomic operation that {@link PreparedAtomicStruct#prepare} has prepared, and that returns no values. */
@@ -103,7 +103,7 @@ public final class DeferredWorkStruct {
             PreparedAtomicStruct prepared, long flags) {
         return new DeferredWorkStruct(type, layout, false, endpoint, flags, prepared.struct)
                 .copy(prepared.operand.segments, "msg", "msg_iov").copy(prepared.operand.descriptors, "msg", "desc")
-                .copy(prepared.remotes, "msg", "rma_iov");
+                .copy(prepared.remote.segments, "msg", "rma_iov");
     }
 
     private DeferredWorkStruct vector(SegmentVector vector, String name) {

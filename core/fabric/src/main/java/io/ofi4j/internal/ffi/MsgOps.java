@@ -101,8 +101,8 @@ public final class MsgOps {
 
     private long vector(long limit, MemorySegment function, PreparedMessageStruct prepared, long context) {
         try {
-            return call(prepared.length <= limit, function, endpoint, prepared.segments.address(),
-                    prepared.descriptors.address(), prepared.count(), prepared.peer(), context);
+            return call(prepared.length <= limit, function, endpoint, prepared.local.segmentsAddress,
+                    prepared.local.descriptorsAddress, prepared.count, prepared.peer, context);
         } finally {
             Reference.reachabilityFence(prepared);
         }

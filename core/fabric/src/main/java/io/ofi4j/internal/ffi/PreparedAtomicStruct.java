@@ -1,7 +1,6 @@
 package io.ofi4j.internal.ffi;
 
 import io.ofi4j.bindings.fi_msg_atomic;
-import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_msg_atomic} with its vectors, and those of results and comparands. */
 public final class PreparedAtomicStruct extends PreparedStruct {
@@ -12,7 +11,6 @@ public final class PreparedAtomicStruct extends PreparedStruct {
     public final SegmentVector remote;
 
     final int datatype;
-    final MemorySegment remotes;
 
     /** datatype is an {@code enum fi_datatype}. */
     public PreparedAtomicStruct(int localLimit, int remoteLimit, int datatype) {
@@ -22,11 +20,10 @@ public final class PreparedAtomicStruct extends PreparedStruct {
         this.compare = SegmentVector.local(arena, localLimit);
         this.result = SegmentVector.local(arena, localLimit);
         this.remote = SegmentVector.remote(arena, remoteLimit);
-        this.remotes = remote.segments;
         this.datatype = datatype;
         fi_msg_atomic.msg_iov(struct, operand.segments);
         fi_msg_atomic.desc(struct, operand.descriptors);
-        fi_msg_atomic.rma_iov(struct, remotes);
+        fi_msg_atomic.rma_iov(struct, remote.segments);
         fi_msg_atomic.datatype(struct, datatype);
     }
 
@@ -37,8 +34,4 @@ public final class PreparedAtomicStruct extends PreparedStruct {
         fi_msg_atomic.op(struct, operation);
         context(next);
     }
-
-    long remoteAddress() { return remote.address(); }
-
-    long remoteKey() { return remote.descriptor(); }
 }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.bindings.fi_msg;
 import io.ofi4j.bindings.fi_msg_tagged;
-import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_msg} or {@code fi_msg_tagged} with its vectors. */
 public final class PreparedMessageStruct extends PreparedStruct {
@@ -14,9 +13,11 @@ public final class PreparedMessageStruct extends PreparedStruct {
 
     public final SegmentVector local;
 
-    final MemorySegment segments;
-    final MemorySegment descriptors;
     final boolean tagged;
+    /** The number of segments, the tag and its ignored bits, as the struct has them. */
+    long count;
+    long tag;
+    long ignore;
     /** The bytes of all segments. */
     long length;
 
@@ -26,27 +27,22 @@ public final class PreparedMessageStruct extends PreparedStruct {
                 tagged ? fi_msg_tagged.context$offset() : fi_msg.context$offset());
         this.tagged = tagged;
         this.local = SegmentVector.local(arena, limit);
-        this.segments = local.segments;
-        this.descriptors = local.descriptors;
-        fi_msg_tagged.msg_iov(struct, segments);
-        fi_msg_tagged.desc(struct, descriptors);
+        fi_msg_tagged.msg_iov(struct, local.segments);
+        fi_msg_tagged.desc(struct, local.descriptors);
     }
 
     /** Sets the number of segments, and the sum of their bytes. */
-    public void count(int count, long bytes) {
-        struct.set(JAVA_LONG, COUNT, count);
+    public void count(int number, long bytes) {
+        struct.set(JAVA_LONG, COUNT, number);
+        count = number;
         length = bytes;
     }
 
     /** Sets the tag and the bits of it that a receive ignores; only a {@code fi_msg_tagged} has them. */
-    public void tag(long tag, long ignore) {
-        struct.set(JAVA_LONG, TAG, tag);
-        struct.set(JAVA_LONG, IGNORE, ignore);
+    public void tag(long newTag, long newIgnore) {
+        struct.set(JAVA_LONG, TAG, newTag);
+        struct.set(JAVA_LONG, IGNORE, newIgnore);
+        tag = newTag;
+        ignore = newIgnore;
     }
-
-    long count() { return struct.get(JAVA_LONG, COUNT); }
-
-    long tag() { return struct.get(JAVA_LONG, TAG); }
-
-    long ignore() { return struct.get(JAVA_LONG, IGNORE); }
 }

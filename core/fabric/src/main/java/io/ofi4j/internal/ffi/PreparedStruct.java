@@ -14,31 +14,34 @@ public abstract sealed class PreparedStruct permits PreparedRmaStruct, PreparedM
     final MemorySegment struct;
     /** The address of the struct, which lives as long as this object: who passes it on keeps this object reachable. */
     final long address;
-    private final long peer;
-    private final long data;
-    private final long context;
+    /** The address of the peer in its vector, as the struct has it. */
+    long peer;
+    private final long peerOffset;
+    private final long dataOffset;
+    private final long contextOffset;
 
     /** Takes the layout of the struct, and the offsets of the three fields that are set for each post. */
     PreparedStruct(MemoryLayout layout, long peer, long data, long context) {
         this.struct = OwnedStruct.allocate(arena, layout);
         this.address = struct.address();
-        this.context = context;
-        this.peer = peer;
-        this.data = data;
+        this.contextOffset = context;
+        this.peerOffset = peer;
+        this.dataOffset = data;
     }
 
-    public final void peer(long fabricAddress) { struct.set(JAVA_LONG, peer, fabricAddress); }
-
-    final long peer() { return struct.get(JAVA_LONG, peer); }
+    public final void peer(long fabricAddress) {
+        struct.set(JAVA_LONG, peerOffset, fabricAddress);
+        peer = fabricAddress;
+    }
 
     /** Sets the context of the next post. */
     public final void context(long value) {
-        NativeWords.set(address, context, value);
+        NativeWords.set(address, contextOffset, value);
         Reference.reachabilityFence(this);
     }
 
     /** Sets the data of the peer's completion. */
     public final void data(long value) {
-        struct.set(JAVA_LONG, data, value);
+        struct.set(JAVA_LONG, dataOffset, value);
     }
 }

@@ -100,9 +100,9 @@ public final class RmaOps {
 
     private long vector(MemorySegment function, PreparedRmaStruct prepared, long context) {
         try {
-            return call(prepared.length <= limit, function, endpoint, prepared.locals.address(),
-                    prepared.descriptors.address(), prepared.localCount(), prepared.peer(), prepared.remoteAddress(),
-                    prepared.remoteKey(), context);
+            return call(prepared.length <= limit, function, endpoint, prepared.local.segmentsAddress,
+                    prepared.local.descriptorsAddress, prepared.localCount, prepared.peer, prepared.remote.firstAddress,
+                    prepared.remote.firstDescriptor, context);
         } finally {
             Reference.reachabilityFence(prepared);
         }

@@ -18,6 +18,12 @@ public final class SegmentVector {
     final MemorySegment segments;
     /** The array of the descriptors; for remote segments, that of the keys, which are fields of the segments. */
     final MemorySegment descriptors;
+    /** The addresses of both, which live as long as this object. */
+    final long segmentsAddress;
+    final long descriptorsAddress;
+    /** The first segment once more, for calls that take it as arguments: a field takes less than a segment's bytes. */
+    long firstAddress;
+    long firstDescriptor;
     /** The number of segments that the operation uses. */
     long count;
     private final int limit;
@@ -31,6 +37,8 @@ public final class SegmentVector {
         this.segments = segments;
         this.size = size;
         this.descriptors = descriptors;
+        this.segmentsAddress = segments.address();
+        this.descriptorsAddress = descriptors.address();
         this.descriptorStride = descriptorStride;
     }
 
@@ -53,14 +61,13 @@ public final class SegmentVector {
         segments.set(JAVA_LONG, index * size, address);
         segments.set(JAVA_LONG, index * size + AMOUNT, amount);
         descriptors.set(JAVA_LONG, index * descriptorStride, descriptor);
+        if (index == 0) {
+            firstAddress = address;
+            firstDescriptor = descriptor;
+        }
     }
 
     public long amount(int index) { return segments.get(JAVA_LONG, index * size + AMOUNT); }
 
     public void count(int number) { count = number; }
-
-    /** The address of the first segment. */
-    public long address() { return segments.get(JAVA_LONG, 0); }
-
-    long descriptor() { return descriptors.get(JAVA_LONG, 0); }
 }

@@ -83,9 +83,9 @@ public final class TaggedOps {
 
     public long fi_trecvv(PreparedMessageStruct prepared, long context) {
         try {
-            return call(prepared.length <= receiveLimit, recvv, endpoint, prepared.segments.address(),
-                    prepared.descriptors.address(), prepared.count(), prepared.peer(), prepared.tag(),
-                    prepared.ignore(), context);
+            return call(prepared.length <= receiveLimit, recvv, endpoint, prepared.local.segmentsAddress,
+                    prepared.local.descriptorsAddress, prepared.count, prepared.peer, prepared.tag, prepared.ignore,
+                    context);
         } finally {
             Reference.reachabilityFence(prepared);
         }
@@ -93,8 +93,8 @@ public final class TaggedOps {
 
     public long fi_tsendv(PreparedMessageStruct prepared, long context) {
         try {
-            return call(prepared.length <= sendLimit, sendv, endpoint, prepared.segments.address(),
-                    prepared.descriptors.address(), prepared.count(), prepared.peer(), prepared.tag(), context);
+            return call(prepared.length <= sendLimit, sendv, endpoint, prepared.local.segmentsAddress,
+                    prepared.local.descriptorsAddress, prepared.count, prepared.peer, prepared.tag, context);
         } finally {
             Reference.reachabilityFence(prepared);
         }
