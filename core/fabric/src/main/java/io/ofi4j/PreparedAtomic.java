@@ -302,7 +302,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     private void requireSameNumber(Segments list) {
         if (list.amount != remote.amount || list.amount == 0) {
             throw new IllegalStateException(
-                    "the operation has " + list.amount + " elements in " + list.kind + "segments and " + remote.amount
+                    "the operation has " + list.amount + " elements in " + list.word + "segments and " + remote.amount
                             + " in remote ones: it needs the same number in both, at least 1");
         }
     }

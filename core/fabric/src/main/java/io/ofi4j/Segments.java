@@ -24,16 +24,16 @@ final class Segments {
     long rights;
 
     private final PostPath path;
-    final String kind;
+    final String word;
     private final SegmentVector vector;
     private final long[] rightsOfEach;
 
     /**
-     * @param kind a word for error messages, followed by a blank, or an empty string
+     * @param word a word for error messages, followed by a blank, or an empty string
      */
-    private Segments(PostPath path, String kind, SegmentVector vector, boolean isLocal) {
+    private Segments(PostPath path, String word, SegmentVector vector, boolean isLocal) {
         this.path = path;
-        this.kind = kind;
+        this.word = word;
         this.vector = vector;
         this.regions = isLocal ? new MemoryRegion[limit()] : null;
         this.extraRegions = isLocal ? new int[limit()] : null;
@@ -41,8 +41,8 @@ final class Segments {
         clear();
     }
 
-    static Segments local(PostPath path, String kind, SegmentVector vector) {
-        return new Segments(path, kind, vector, true);
+    static Segments local(PostPath path, String word, SegmentVector vector) {
+        return new Segments(path, word, vector, true);
     }
 
     static Segments remote(PostPath path, SegmentVector vector) { return new Segments(path, "remote ", vector, false); }
@@ -123,14 +123,14 @@ final class Segments {
 
     private void requireRoom() {
         if (count == limit()) {
-            throw new IllegalArgumentException("provider " + path.provider + " takes at most " + limit() + " " + kind
+            throw new IllegalArgumentException("provider " + path.provider + " takes at most " + limit() + " " + word
                     + "segments per operation: post several operations");
         }
     }
 
     void requireRights(long right) {
         if ((rights & right) == 0) {
-            throw new IllegalArgumentException("a " + kind + "segment's region lacks " + Access.setOf(right));
+            throw new IllegalArgumentException("a " + word + "segment's region lacks " + Access.setOf(right));
         }
     }
 

@@ -26,17 +26,17 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The rooms of this module: which package may use which, which calls native code, and who knows providers by name. */
+/** The layers of this module: which package may use which, which calls native code, and who knows providers by name. */
 @Tag("once")
-class RoomsTest {
+class LayersTest {
     private static final String API = "io.ofi4j";
     private static final String INTERNAL = API + ".internal.";
     private static final String QUIRKS_ROOT = INTERNAL + "quirks";
     private static final String QUIRKS = QUIRKS_ROOT + "..";
     private static final String FFI = INTERNAL + "ffi";
     private static final String OS = INTERNAL + "os";
-    /** From the bottom to the top: a room uses those before it. */
-    private static final List<String> ROOMS = List.of(API + ".info", OS, FFI, INTERNAL + "observe", API + ".errors",
+    /** From the bottom to the top: a layer uses those before it. */
+    private static final List<String> LAYERS = List.of(API + ".info", OS, FFI, INTERNAL + "observe", API + ".errors",
             QUIRKS, INTERNAL + "engine", API, API + ".util");
     private static final Set<String> RESTRICTED = Set.of("downcallHandle", "upcallStub", "libraryLookup", "reinterpret",
             "withTargetLayout");
@@ -49,50 +49,50 @@ class RoomsTest {
     static void read() { classes = new ClassFileImporter().importPath(Path.of("../fabric/target/classes")); }
 
     @Test
-    void aRoomUsesOnlyRoomsBelowItAndEveryClassIsInOne() {
-        LayeredArchitecture rooms = layeredArchitecture().consideringOnlyDependenciesInAnyPackage(ROOMS.getFirst(),
-                ROOMS.subList(1, ROOMS.size()).toArray(String[]::new));
-        for (String room : ROOMS) {
-            rooms = rooms.layer(room).definedBy(room);
+    void aLayerUsesOnlyLayersBelowItAndEveryClassIsInOne() {
+        LayeredArchitecture architecture = layeredArchitecture().consideringOnlyDependenciesInAnyPackage(
+                LAYERS.getFirst(), LAYERS.subList(1, LAYERS.size()).toArray(String[]::new));
+        for (String layer : LAYERS) {
+            architecture = architecture.layer(layer).definedBy(layer);
         }
-        for (String room : ROOMS) {
-            String[] above = ROOMS.subList(ROOMS.indexOf(room) + 1, ROOMS.size()).toArray(String[]::new);
-            rooms = above.length == 0
-                    ? rooms.whereLayer(room).mayNotBeAccessedByAnyLayer()
-                    : rooms.whereLayer(room).mayOnlyBeAccessedByLayers(above);
+        for (String layer : LAYERS) {
+            String[] above = LAYERS.subList(LAYERS.indexOf(layer) + 1, LAYERS.size()).toArray(String[]::new);
+            architecture = above.length == 0
+                    ? architecture.whereLayer(layer).mayNotBeAccessedByAnyLayer()
+                    : architecture.whereLayer(layer).mayOnlyBeAccessedByLayers(above);
         }
-        rooms.ensureAllClassesAreContainedInArchitecture().check(classes);
+        architecture.ensureAllClassesAreContainedInArchitecture().check(classes);
     }
 
     /** Also those that javadoc alone needs, which the classes do not show. */
     @Test
-    void noImportNamesARoomAbove() throws IOException {
+    void noImportNamesALayerAbove() throws IOException {
         Pattern imported = Pattern.compile("import (?:static )?(" + API + "(?:\\.[a-z]\\w*)*)\\.[A-Z].*;");
         Set<String> found = new TreeSet<>();
         for (Map.Entry<Path, List<String>> source : allSources().entrySet()) {
-            int room = roomOf(source.getKey().getParent().toString().replaceFirst(".*/java/", "").replace('/', '.'));
+            int layer = layerOf(source.getKey().getParent().toString().replaceFirst(".*/java/", "").replace('/', '.'));
             source.getValue().stream().map(imported::matcher)
-                    .filter(line -> line.matches() && roomOf(line.group(1)) > room)
+                    .filter(line -> line.matches() && layerOf(line.group(1)) > layer)
                     .forEach(line -> found.add(source.getKey() + ": " + line.group()));
         }
         assertThat(found).isEmpty();
     }
 
-    /** The number of a package's room; -1 if it is in none, as the bindings. */
-    private static int roomOf(String name) {
-        return ROOMS.indexOf(name.startsWith(QUIRKS_ROOT) ? QUIRKS : name);
+    /** The number of a package's layer; -1 if it is in none, as the bindings. */
+    private static int layerOf(String name) {
+        return LAYERS.indexOf(name.startsWith(QUIRKS_ROOT) ? QUIRKS : name);
     }
 
     @Test
-    void onlyTheInlineLayerAndTheSystemsRoomUseTheGeneratedBindings() {
+    void onlyTheLayersOfCallsAndOfTheSystemUseTheGeneratedBindings() {
         noClasses().that().resideOutsideOfPackages(FFI, OS).should().dependOnClassesThat()
                 .resideInAPackage(API + ".bindings..").check(classes);
     }
 
     @Test
-    void onlyTheInlineLayerAndTheSystemsRoomCallRestrictedMethods() {
+    void onlyTheLayersOfCallsAndOfTheSystemCallRestrictedMethods() {
         noClasses().that().resideOutsideOfPackages(FFI, OS).should()
-                .accessTargetWhere(describe("it is restricted", RoomsTest::isRestricted)).check(classes);
+                .accessTargetWhere(describe("it is restricted", LayersTest::isRestricted)).check(classes);
     }
 
     private static boolean isRestricted(JavaAccess<?> access) {
@@ -106,7 +106,7 @@ class RoomsTest {
         noClasses().that(resideInAPackage(QUIRKS).negate()).and().doNotBelongToAnyOf(Version.class, Capability.class)
                 .and().doNotHaveSimpleName("FabricCalls").and().doNotHaveSimpleName("Attributes").and()
                 .doNotHaveSimpleName("InfoHandle").should()
-                .accessTargetWhere(describe("it is part of a version", RoomsTest::isPartOfAVersion)).check(classes);
+                .accessTargetWhere(describe("it is part of a version", LayersTest::isPartOfAVersion)).check(classes);
     }
 
     private static boolean isPartOfAVersion(JavaAccess<?> access) {
