@@ -2,20 +2,24 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
+import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.JobException;
+import io.ofi4j.job.JobGroup;
 import io.ofi4j.job.RankOfTwo;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.job.Reduction;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.job.RendezvousException;
+import io.ofi4j.job.SymmetricMemory;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -44,7 +48,8 @@ final class MisuseOfJobs {
     private MisuseOfJobs() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(jobs(), leavers(), ranks(), lazyRanks(), rendezvous()).flatMap(cases -> cases);
+        return Stream.of(jobs(), leavers(), groups(), memories(), ranks(), lazyRanks(), rendezvous())
+                .flatMap(cases -> cases);
     }
 
     private static Misuse job(String name, Class<? extends Throwable> expected, String words, Consumer<Job> call) {
@@ -101,9 +106,47 @@ final class MisuseOfJobs {
 
     private static Stream<Misuse> leavers() {
         return Stream.of(full(), alone("a barrier", (s, job) -> job.barrier()),
-                alone("gathering", (s, job) -> job.gather(SOME)),
+                alone("gathering", (s, job) -> job.gather(SOME)), alone("a split", (s, job) -> job.split(0, 0)),
+                alone("symmetric memory",
+                        (s, job) -> SymmetricMemory.allocate(job.group(), delivering(s, Capability.RMA), 64)),
                 alone("collectives", (s, job) -> new JobCollectives(job,
                         s.domain(TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.TAGGED)))));
+    }
+
+    private static Stream<Misuse> groups() {
+        return Stream.of(
+                job("a group with a rank that is not there", ARGUMENT, "from 0 to 0 of its job, not 1",
+                        job -> JobGroup.of(job, List.of(0, 1))),
+                job("a group with a rank twice", ARGUMENT, "twice", job -> JobGroup.of(job, List.of(0, 0))),
+                job("a group without this rank", ARGUMENT, "is not in the group", job -> JobGroup.of(job, List.of())),
+                job("the rank of a member that is not there", RANGE, "1", job -> job.group().jobRank(1)));
+    }
+
+    /** A domain whose operations are done when the bytes have arrived. */
+    private static Domain delivering(MisuseStage s, Capability... capabilities) {
+        return s.domain(TestProviders.hints("tcp;ofi_rxm").capabilities(capabilities)
+                .operationFlags(OperationFlag.DELIVERY_COMPLETE));
+    }
+
+    private static Misuse memory(String name, Class<? extends Throwable> expected, String words,
+            Consumer<SymmetricMemory> call) {
+        return refused("symmetric memory: " + name, expected, words, s -> call.accept(
+                s.opened(SymmetricMemory.allocate(s.opened(Job.join()).group(), delivering(s, Capability.RMA), 64))));
+    }
+
+    private static Stream<Misuse> memories() {
+        return Stream.of(
+                refused("symmetric memory: operations that do not wait for delivery", ARGUMENT,
+                        "SymmetricMemory.hints()",
+                        s -> SymmetricMemory.allocate(s.opened(Job.join()).group(), s.pair.domain, 64)),
+                memory("a put past the end", RANGE, "not inside", m -> m.put(0, 60, m.region().slice(0, 8))),
+                memory("a get from a rank that is not there", RANGE, "1", m -> m.get(1, 0, m.region().slice(0, 8))),
+                memory("a signal at an odd place", ARGUMENT, "multiple of 8, not 4",
+                        m -> m.putThenSignal(0, 0, m.region().slice(0, 8), 4, 1)),
+                memory("a fetch-add without atomics", UnsupportedOperationException.class, "ATOMIC",
+                        m -> m.fetchAdd(0, 0, 1)),
+                memory("a compare-and-swap without atomics", UnsupportedOperationException.class, "ATOMIC",
+                        m -> m.compareSwap(0, 0, 1, 2)));
     }
 
     private static Misuse ranks(String name, Class<? extends Throwable> expected, String words, Consumer<Ranks> call) {

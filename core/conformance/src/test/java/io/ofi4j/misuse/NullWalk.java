@@ -43,6 +43,7 @@ import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OpenObjectsMXBean;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TrafficClass;
@@ -51,6 +52,7 @@ import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.Ranks;
+import io.ofi4j.job.SymmetricMemory;
 import io.ofi4j.job.Reduction;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.support.Member;
@@ -159,6 +161,8 @@ final class NullWalk {
                         Rendezvous.newSecret());
                 Job job = Job.join(); // of one
                 JobCollectives collectives = new JobCollectives(job, pair.domain);
+                Pair delivering = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
+                SymmetricMemory memory = SymmetricMemory.allocate(job.group(), delivering.domain, 64);
                 Member member = Member.at(0);
                 MulticastGroup all = Member.obstacle().isEmpty() ? member.join(member.groupAtPort(0)) : null;
                 Fabric sockets = Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("sockets")));
@@ -187,7 +191,7 @@ final class NullWalk {
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
-            walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum);
+            walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum, job.group(), memory);
             walk.samples.put(Reduction.Combination.class, sum.combination());
             walk.add(group, futures, futures.submit(token -> {}), rendezvous,
                     new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));

@@ -11,14 +11,13 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
-import io.ofi4j.job.internal.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * Messages between the ranks of a job, over an endpoint of their own. A tag has at most 61 bits: a mark, the number of
+ * Messages between the ranks of a group, over an endpoint of their own. A tag has at most 61 bits: a mark, the number of
  * the operation in 24, the step modulo 4096 in 12, and the sender in 24. A receive therefore takes only the message
  * that it waits for.
  */
@@ -42,12 +41,11 @@ final class GroupMessages implements AutoCloseable {
     /** A receive in slot k is k + 1. */
     private static final int NO_SLOT = 0;
     private static final int BATCH = 64;
-    /** A power of two; some ways of waiting take tens of milliseconds between two polls. */
-    private static final int POLLS_BETWEEN_CHECKS = 1 << 4;
     private static final int NOBODY = -1;
     private static final int FAILURE_CHECKS = 100;
     private static final long FAILURE_CHECK_NANOS = 10_000_000;
 
+    private final JobGroup group;
     private final Job job;
     private final Domain domain;
     private final CompletionQueue queue;
@@ -55,9 +53,7 @@ final class GroupMessages implements AutoCloseable {
     private final Endpoint endpoint;
     private final Ranks ranks;
     private final Tagged tagged;
-    private final Waiting waiting;
-    private Duration deadline;
-    private long limitNanos;
+    private final GroupWait wait;
     /** The receives from each rank, and the sends to it, that have not completed. */
     private final int[] receivesInFlight;
     private final int[] sendsInFlight;
@@ -66,10 +62,6 @@ final class GroupMessages implements AutoCloseable {
     private int inFlight;
     /** A bit for each slot whose receive has completed and was not waited for. */
     private long arrived;
-    private String operation = "";
-    /** When the operation began, as {@link System#nanoTime}. */
-    private long start;
-    private int polls;
     /** Whether an operation ended with an exception, so that this rank is not in step with the others. */
     private boolean brokenOff;
     private CompletionError failure;
@@ -95,15 +87,16 @@ final class GroupMessages implements AutoCloseable {
         }
     };
 
-    GroupMessages(Job job, Domain domain, Waiting waiting, long scratchLength) {
-        if (job.size() > MAX_RANKS) { throw new IllegalArgumentException("there are too many ranks: " + job.size()); }
-        this.job = job;
+    GroupMessages(JobGroup group, Domain domain, Waiting waiting, long scratchLength) {
+        if (group.size() > MAX_RANKS) {
+            throw new IllegalArgumentException("there are too many ranks: " + group.size());
+        }
+        this.group = group;
+        this.job = group.job();
         this.domain = domain;
-        this.waiting = waiting;
-        this.deadline = job.deadline();
-        this.limitNanos = Deadline.nanos(deadline);
-        this.receivesInFlight = new int[job.size()];
-        this.sendsInFlight = new int[job.size()];
+        this.wait = new GroupWait(group, waiting, this::awaited);
+        this.receivesInFlight = new int[group.size()];
+        this.sendsInFlight = new int[group.size()];
         CompletionQueue openQueue = null;
         AddressVector openVector = null;
         Endpoint open = null;
@@ -112,7 +105,7 @@ final class GroupMessages implements AutoCloseable {
             vector = openVector = domain.openAddressVector();
             endpoint = open = domain.openEndpoint();
             tagged = open.bind(queue).bind(vector).enable().tagged();
-            ranks = Ranks.exchange(job, endpoint, vector);
+            ranks = Ranks.exchange(group, endpoint, vector);
             requireTag(tag(1, 0, 0));
             scratch = allocate(scratchLength);
         } catch (Throwable t) {
@@ -123,8 +116,7 @@ final class GroupMessages implements AutoCloseable {
 
     /** Sets the longest time of the operations that begin from now on. */
     void deadline(Duration longest) {
-        deadline = longest;
-        limitNanos = Deadline.nanos(longest);
+        wait.deadline(longest);
     }
 
     private void requireTag(long mark) {
@@ -157,12 +149,11 @@ final class GroupMessages implements AutoCloseable {
         if (failure != null) { throw failed(failure); }
         if (brokenOff || inFlight > 0 || arrived != 0) {
             job.check(); // it says which rank has gone
-            throw new JobException("rank " + job.rank() + " cannot go on: " + operation
+            throw new JobException("rank " + job.rank() + " cannot go on: " + wait.operation()
                     + " did not end. Close the object, and open another at every rank.");
         }
-        operation = name;
         number = number + 1 & NUMBERS;
-        start = System.nanoTime();
+        wait.begin(name);
     }
 
     private static long tag(long number, long step, int sender) {
@@ -193,7 +184,7 @@ final class GroupMessages implements AutoCloseable {
 
     /** Sends to a rank; the bytes must not change until {@link #await}. */
     void send(int to, long step, MemoryRegion region, long offset, long length) {
-        long mine = tag(number, step, job.rank());
+        long mine = tag(number, step, group.rank());
         boolean injects = length <= tagged.injectSize();
         for (int turn = 0; !trySend(injects, to, region, offset, length, mine);) {
             turn = progress(turn, to); // for a rank that has gone there is never room
@@ -243,37 +234,20 @@ final class GroupMessages implements AutoCloseable {
      */
     private int progress(int turn, int blocked) {
         try {
-            if ((++polls & POLLS_BETWEEN_CHECKS - 1) == 0) { check(blocked); }
-            if (queue.poll(completions, BATCH) > 0) { return 0; }
-            job.progress();
-            waiting.pause(turn);
-            return turn + 1 & Integer.MAX_VALUE;
+            wait.check(blocked);
+            return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn);
         } catch (Throwable t) {
             brokenOff = true;
             throw t;
         }
     }
 
-    private void check(int blocked) {
-        job.check();
-        if (Thread.currentThread().isInterrupted()) {
-            throw new JobException(
-                    "rank " + job.rank() + " of " + job.size() + " was interrupted in " + operation + awaited(blocked));
-        }
-        if (System.nanoTime() - start > limitNanos) {
-            throw new JobException("rank " + job.rank() + " of " + job.size() + " still waits in " + operation
-                    + " after " + Deadline.text(deadline) + awaited(blocked)
-                    + ": has every rank called it, in the same order, with the same sizes? If a rank needs longer, join"
-                    + " with a longer deadline: Job.join(Duration).");
-        }
-    }
-
     /** {@return the ranks that this one waits for, as text} Those that must send come first. */
     private String awaited(int blocked) {
-        if (blocked != NOBODY) { return " for " + job.names(List.of(blocked)); }
+        if (blocked != NOBODY) { return " for " + group.names(List.of(blocked)); }
         List<Integer> senders = above(receivesInFlight);
         List<Integer> others = senders.isEmpty() ? above(sendsInFlight) : senders;
-        return others.isEmpty() ? "" : " for " + job.names(others);
+        return others.isEmpty() ? "" : " for " + group.names(others);
     }
 
     private static List<Integer> above(int[] counts) {
@@ -293,8 +267,8 @@ final class GroupMessages implements AutoCloseable {
             job.check();
             LockSupport.parkNanos(FAILURE_CHECK_NANOS);
         }
-        return new JobException("rank " + job.rank() + " of " + job.size() + " cannot go on: " + operation + " with "
-                + job.names(List.of(other)) + " failed: " + cause.getMessage(), cause);
+        return new JobException(group.self() + " cannot go on: " + wait.operation() + " with "
+                + group.names(List.of(other)) + " failed: " + cause.getMessage(), cause);
     }
 
     /** {@return memory for elements that arrive and are not combined yet; valid until the next call} */

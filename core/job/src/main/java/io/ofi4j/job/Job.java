@@ -12,6 +12,7 @@ import io.ofi4j.job.internal.Wait;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +25,7 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -59,8 +61,8 @@ import java.util.stream.Stream;
  * <p>Put and gather little, at the start of a program: launchers keep all values, and PMIx sends all of them again with
  * each barrier. {@link JobCollectives} is for what a program does often.
  *
- * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather} and {@link Ranks#exchange} in
- * the same order, one at a time. After {@link #close} every method but accessors and {@link #abort} throws
+ * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather}, {@link #split} and
+ * {@link Ranks#exchange} in the same order, one at a time. After {@link #close} every method but accessors and {@link #abort} throws
  * {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
@@ -73,6 +75,7 @@ public final class Job implements AutoCloseable {
     private static final AtomicBoolean JOINED = new AtomicBoolean();
     private static final String VALUES = "value/";
     private static final String HELLOS = "hello/";
+    private static final String GROUPS = "group/";
 
     private final JobEngine engine;
     private final Duration deadline;
@@ -82,6 +85,8 @@ public final class Job implements AutoCloseable {
     /** The names that were put. */
     private final Set<String> names = ConcurrentHashMap.newKeySet();
     private final AtomicInteger nextHello = new AtomicInteger();
+    /** How often the members of a group have gathered values, by the group's name. */
+    private final Map<String, Integer> gatherings = new ConcurrentHashMap<>();
     /** Where calls that wait make progress. The array is replaced, never changed. */
     private volatile CompletionQueue[] queues = {};
     /** Why this rank may not be in step with the others any more; null if it is. */
@@ -360,6 +365,48 @@ public final class Job implements AutoCloseable {
         requireOpen();
         requireLength("a value", Objects.requireNonNull(value, "value"), Rendezvous.MAX_VALUE_LENGTH);
         return callInStep(call, wait -> engine.gather(value, wait));
+    }
+
+    /**
+     * {@return the values of some ranks, of which this is one} It waits until all of them have called it, as often as
+     * this rank.
+     *
+     * @param group what they call themselves
+     */
+    List<byte[]> gather(String group, int[] ranks, byte[] value) {
+        requireOpen();
+        requireLength("a value", value, Rendezvous.MAX_VALUE_LENGTH);
+        String name = GROUPS + group + "/" + gatherings.merge(group, 1, Integer::sum);
+        Wait wait = startWait();
+        return call(() -> {
+            engine.put(name, value, wait.deadline());
+            return IntStream.of(ranks).mapToObj(rank -> engine.get(rank, name, wait)).toList();
+        });
+    }
+
+    /** {@return the group of all ranks} */
+    public JobGroup group() { return JobGroup.all(this); }
+
+    /** {@return the group of the ranks on this host, in the order of ranks} Nothing is sent. */
+    public JobGroup hostGroup() {
+        String own = hosts.get(rank());
+        return JobGroup.of(this,
+                IntStream.range(0, size()).filter(rank -> hosts.get(rank).equals(own)).boxed().toList());
+    }
+
+    /**
+     * {@return the group of the ranks that have called this with the same color} All ranks call it. A rank that needs
+     * no group takes a color that no other has.
+     *
+     * @param color any number
+     * @param key the order in the group; where keys are equal, the lower rank comes first
+     * @throws JobException if a rank has not called it in time, or the job is broken
+     */
+    public JobGroup split(int color, int key) {
+        byte[] own = ByteBuffer.allocate(2 * Integer.BYTES).putInt(color).putInt(key).array();
+        List<ByteBuffer> all = gather("split", own).stream().map(ByteBuffer::wrap).toList();
+        return JobGroup.of(this, IntStream.range(0, size()).filter(rank -> all.get(rank).getInt(0) == color).boxed()
+                .sorted(Comparator.comparing(rank -> all.get(rank).getInt(Integer.BYTES))).toList());
     }
 
     /**

@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Collective operations of all ranks of a {@link Job}, with plain algorithms over {@link Tagged tagged messages}. They
+ * Collective operations of all ranks of a {@link Job} or of a {@link JobGroup}, with plain algorithms over {@link Tagged tagged messages}. They
  * work over every provider with tags, with any number of ranks and any size.
  *
  * <pre>{@code
@@ -64,24 +64,35 @@ public final class JobCollectives implements AutoCloseable {
     private final int rank;
     private final int size;
 
-    /** As {@link #JobCollectives(Job, Domain, Waiting)}, with {@link Waiting#YIELD}. */
+    /** As {@link #JobCollectives(JobGroup, Domain, Waiting)}, of all ranks, with {@link Waiting#YIELD}. */
     public JobCollectives(Job job, Domain domain) {
         this(job, domain, Waiting.YIELD);
     }
 
+    /** As {@link #JobCollectives(JobGroup, Domain, Waiting)}, of all ranks. */
+    public JobCollectives(Job job, Domain domain, Waiting waiting) {
+        this(job.group(), domain, waiting);
+    }
+
+    /** As {@link #JobCollectives(JobGroup, Domain, Waiting)}, with {@link Waiting#YIELD}. */
+    public JobCollectives(JobGroup group, Domain domain) {
+        this(group, domain, Waiting.YIELD);
+    }
+
     /**
-     * Opens an endpoint, and exchanges its address with all ranks. Every rank calls it.
+     * Opens an endpoint, and exchanges its address with all members of a group. Every member calls it, and no other
+     * rank: what is said here of all ranks holds for the members, and roots are ranks in the group.
      *
-     * @param job the job
+     * @param group the group
      * @param domain a domain with {@link Capability#TAGGED}, see {@link FabricHints#tagged}
      * @param waiting how it waits between polls
      * @throws UnsupportedOperationException if the domain has no tags
      * @throws JobException as {@link Ranks#exchange} does
      */
-    public JobCollectives(Job job, Domain domain, Waiting waiting) {
-        this.rank = job.rank();
-        this.size = job.size();
-        this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting), MIN_RING_LENGTH);
+    public JobCollectives(JobGroup group, Domain domain, Waiting waiting) {
+        this.rank = group.rank();
+        this.size = group.size();
+        this.messages = new GroupMessages(group, domain, Objects.requireNonNull(waiting), MIN_RING_LENGTH);
     }
 
     /** Sets the longest time of the operations that begin from now on; otherwise it is the job's deadline. */

@@ -17,7 +17,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, including this rank's own.
+ * The peers and remote regions of all ranks of a {@link Job} or a {@link JobGroup}, in the order of ranks, including
+ * this rank's own.
  *
  * <p>{@link #exchange} fetches those of all ranks at once. {@link #lazy} fetches those of a rank when they are first
  * asked for, for programs in which each rank talks to few others.
@@ -29,7 +30,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * its address: with a threading model other than SAFE, only the thread of the domain may make it.
  */
 public final class Ranks {
-    private final Job job;
+    private final JobGroup group;
     private final AddressVector vector;
     private final RankHello own;
     /** The number of the hellos of all ranks, if they are fetched. */
@@ -39,19 +40,24 @@ public final class Ranks {
     /** What is known of a rank. */
     private record Known(Peer peer, List<RemoteRegion> regions) {}
 
-    private Ranks(Job job, AddressVector vector, RankHello own, int number) {
-        this.job = job;
+    private Ranks(JobGroup group, AddressVector vector, RankHello own, int number) {
+        this.group = group;
         this.vector = vector;
         this.own = own;
         this.number = number;
-        this.known = new AtomicReferenceArray<>(job.size());
+        this.known = new AtomicReferenceArray<>(group.size());
+    }
+
+    /** As {@link #exchange(JobGroup, Endpoint, AddressVector, RemoteRegion...)}, with all ranks of a job. */
+    public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
+        return exchange(job.group(), endpoint, vector, mine);
     }
 
     /**
-     * Exchanges the address of an endpoint, and regions, with all ranks, and inserts the addresses of all ranks into a
-     * vector; fi_av_insert, fi_av(3). Every rank calls it.
+     * Exchanges the address of an endpoint, and regions, with all members of a group, and inserts the addresses of all
+     * members into a vector; fi_av_insert, fi_av(3). Every member calls it. Ranks are those in the group from then on.
      *
-     * @param job the job
+     * @param group the group
      * @param endpoint an enabled endpoint
      * @param vector the vector that is bound to the endpoint
      * @param mine the regions that the other ranks may use, at most 1,000; every rank gives the same number
@@ -61,9 +67,9 @@ public final class Ranks {
      * @throws IllegalArgumentException if there are too many regions
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */
-    public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
-        Ranks ranks = new Ranks(job, vector, RankHello.of(endpoint, mine), -1);
-        List<byte[]> hellos = job.gather("Ranks.exchange", ranks.own.encode());
+    public static Ranks exchange(JobGroup group, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
+        Ranks ranks = new Ranks(group, vector, RankHello.of(endpoint, mine), -1);
+        List<byte[]> hellos = group.gather("Ranks.exchange", ranks.own.encode());
         List<RankHello> all = new ArrayList<>();
         for (int rank = 0; rank < hellos.size(); rank++) {
             all.add(ranks.same(hellos.get(rank), rank));
@@ -93,19 +99,19 @@ public final class Ranks {
     public static Ranks lazy(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
         Objects.requireNonNull(vector, "vector");
         RankHello own = RankHello.of(endpoint, mine);
-        return new Ranks(job, vector, own, job.putHello(own.encode()));
+        return new Ranks(job.group(), vector, own, job.putHello(own.encode()));
     }
 
     private RankHello same(byte[] hello, int rank) {
-        RankHello other = RankHello.decode(hello, rank);
-        own.requireSame(other, job.rank(), rank);
+        RankHello other = RankHello.decode(hello, group.jobRank(rank));
+        own.requireSame(other, group.job().rank(), group.jobRank(rank));
         return other;
     }
 
     private Known inserted(InsertResult result, RankHello hello, int rank) {
         if (result.failure().isPresent()) {
-            throw new JobException("the address of rank " + rank + ", " + hello.address + ", cannot be inserted: "
-                    + result.failure().get().getMessage(), result.failure().get());
+            throw new JobException("the address of rank " + group.jobRank(rank) + ", " + hello.address
+                    + ", cannot be inserted: " + result.failure().get().getMessage(), result.failure().get());
         }
         return new Known(result.peer(), hello.regions);
     }
@@ -117,7 +123,7 @@ public final class Ranks {
 
     /** Waits for a rank's hello outside of the lock, so that no thread waits while another one waits for a rank. */
     private Known fetch(int rank) {
-        RankHello hello = same(job.hello(rank, number), rank);
+        RankHello hello = same(group.job().hello(rank, number), rank);
         synchronized (known) {
             Known found = known.get(rank);
             if (found == null) {
@@ -196,10 +202,10 @@ public final class Ranks {
         }
     }
 
-    /** {@return the rank of this process} */
-    public int rank() { return job.rank(); }
+    /** {@return the rank of this process in the group} */
+    public int rank() { return group.rank(); }
 
-    /** {@return the number of ranks} */
+    /** {@return the number of ranks in the group} */
     public int size() { return known.length(); }
 
     /**

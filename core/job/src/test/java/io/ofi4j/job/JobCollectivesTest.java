@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Access;
 import io.ofi4j.Domain;
-import io.ofi4j.Fabric;
-import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegion.Slice;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
-import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -21,8 +18,6 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -85,39 +80,15 @@ class JobCollectivesTest {
     }
 
     private static void inAJob(String provider, int size, Work work) {
-        String secret = Rendezvous.newSecret();
-        String at = "127.0.0.1:" + FreePort.find();
-        List<CompletableFuture<Void>> ranks = new ArrayList<>();
-        for (int rank = 0; rank < size; rank++) {
-            Map<String, String> environment = Map.of("OFI4J_RANK", "" + rank, "OFI4J_SIZE", "" + size,
-                    "OFI4J_RENDEZVOUS", at, "OFI4J_SECRET", secret);
-            CompletableFuture<Void> result = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("rank " + rank).start(() -> {
-                try {
-                    rank(environment, provider, work);
-                    result.complete(null);
-                } catch (Throwable t) {
-                    result.completeExceptionally(t);
-                }
-            });
-            ranks.add(result);
-        }
-        ranks.forEach(rank -> rank.orTimeout(Patience.seconds(90).toSeconds(), TimeUnit.SECONDS).join());
-    }
-
-    private static void rank(Map<String, String> environment, String provider, Work work) {
-        Libfabric libfabric = Libfabric.load();
-        try (Job job = Job.join(environment, Patience.seconds(60));
-                Fabric fabric = libfabric.openFabric(
-                        libfabric.info(TestProviders.hints(provider).capabilities(Capability.TAGGED)).getFirst());
-                Domain domain = fabric.openDomain();
-                JobCollectives all = new JobCollectives(job, domain, Waiting.BACKOFF)) {
-            Memory memory = new Memory(domain, new ArrayList<>());
-            work.run(job, all, memory);
-            all.barrier(); // an endpoint that closes may take with it what others still wait for
-            job.barrier();
-            memory.free();
-        }
+        JobOfThreads.run(TestProviders.hints(provider).capabilities(Capability.TAGGED), size, (job, domain) -> {
+            try (JobCollectives all = new JobCollectives(job, domain, Waiting.BACKOFF)) {
+                Memory memory = new Memory(domain, new ArrayList<>());
+                work.run(job, all, memory);
+                all.barrier(); // an endpoint that closes may take with it what others still wait for
+                job.barrier();
+                memory.free();
+            }
+        });
     }
 
     private static long number(MemorySegment memory, long offset) {

@@ -53,6 +53,7 @@ final class JobRank {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
             case "carry" -> carry();
+            case "groups" -> groups(arguments[1]);
             case "notify" -> tellOfALoss();
             case "lazily" -> lazily(arguments[1]);
             case "die" -> die(Path.of(arguments[1]));
@@ -86,6 +87,28 @@ final class JobRank {
             print(job, "heard: " + heard.toString().strip());
             print(job, "local " + job.localRank() + " of " + job.hosts().size() + " by " + job.launcher());
             write(job, provider);
+        }
+    }
+
+    /** The even ranks and the odd ones count in memory of their own. */
+    private static void groups(String provider) {
+        Libfabric libfabric = Libfabric.load();
+        FabricHints hints = SymmetricMemory.hints().provider(provider).source("127.0.0.1", null);
+        try (Job job = Job.join(SOON);
+                Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
+                Domain domain = fabric.openDomain()) {
+            JobGroup group = job.split(job.rank() % 2, -job.rank()); // the highest comes first
+            try (JobCollectives members = new JobCollectives(group, domain);
+                    SymmetricMemory memory = SymmetricMemory.allocate(group, domain, 8);
+                    SymmetricMemory all = SymmetricMemory.allocate(job.group(), domain, 8)) {
+                memory.fetchAdd(0, 0, 1L << job.rank());
+                all.fetchAdd(0, 0, 100);
+                members.barrier();
+                job.barrier();
+                print(job, "group " + group.jobRanks() + ": " + memory.segment().get(ValueLayout.JAVA_LONG, 0)
+                        + ", all: " + all.segment().get(ValueLayout.JAVA_LONG, 0));
+                job.barrier();
+            }
         }
     }
 

@@ -83,6 +83,16 @@ class JobTest {
 
     @ParameterizedTest
     @EnumSource
+    void ranksHaveGroupsAndSymmetricMemory(Starter starter) {
+        Forked.Result result = run(starter, 3, "groups", "tcp;ofi_rxm");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("[0/3] group [2, 0]: 0, all: 300").contains("[1/3] group [1]: 2, all: 0")
+                .contains("[2/3] group [2, 0]: 5, all: 0");
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void theLauncherCarriesValuesOfAllLengthsAndNoRankServes(Starter starter) {
         Forked.Result result = run(starter, 3, "carry");
 

@@ -1,8 +1,11 @@
 package io.ofi4j.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.command.Forked;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -18,9 +21,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class JobProgramsTest {
     private static final int SECONDS = 120;
 
+    private static final List<String> NATIVE_ACCESS = List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings");
+
     private static Forked.Launch job(int ranks, Class<?> main) {
         return new Forked.Launch(List.of("../../scripts/launch", Integer.toString(ranks), "--"), Map.of(),
-                List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings"), main);
+                NATIVE_ACCESS, main);
     }
 
     @ParameterizedTest
@@ -50,6 +55,21 @@ class JobProgramsTest {
             assertThat(ranks.await(SECONDS).succeeded().out()).contains("[0] 3 ranks, " + provider)
                     .containsPattern("\\[0] 1 KiB( +[0-9.]+){4}" + own + "\n")
                     .containsPattern("\\[0] 64 KiB( +[0-9.]+){4} +- +-\n");
+        }
+    }
+
+    /** The kernel gives the third rank a host name of its own. */
+    @Test
+    void ranks_of_a_host_write_over_shm_and_others_over_the_network() {
+        assumeTrue(Files.isWritable(Path.of("/proc/sys/kernel/hostname")), "only root may name a host");
+        String elsewhere = "[ $OFI4J_RANK -lt 2 ] || exec unshare --uts sh -c 'hostname elsewhere; exec \"$@\"' sh \"$@\"";
+        List<String> prefix = List.of("../../scripts/launch", "3", "--", "sh", "-c", elsewhere + "; exec \"$@\"", "sh");
+        try (Forked ranks = new Forked.Launch(prefix, Map.of(), NATIVE_ACCESS, TwoFabrics.class).start("tcp;ofi_rxm")) {
+            assertThat(ranks.await(SECONDS).succeeded().out())
+                    .contains("rank 0 wrote to 2 ranks over shm and to 1 over tcp;ofi_rxm, and the numbers add up to 6")
+                    .contains("rank 1 wrote to 2 ranks over shm and to 1 over tcp;ofi_rxm, and the numbers add up to 6")
+                    .contains(
+                            "rank 2 wrote to 1 ranks over shm and to 2 over tcp;ofi_rxm, and the numbers add up to 6");
         }
     }
 

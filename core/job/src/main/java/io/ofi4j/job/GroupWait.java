@@ -1,0 +1,72 @@
+package io.ofi4j.job;
+
+import io.ofi4j.Waiting;
+import io.ofi4j.job.internal.Deadline;
+import java.time.Duration;
+import java.util.function.IntFunction;
+
+/**
+ * The waits of operations of several ranks: each operation has one deadline, and between polls it is looked from time
+ * to time whether a rank has failed, the thread is interrupted, or the deadline is over.
+ */
+final class GroupWait {
+    /** A power of two; some ways of waiting take tens of milliseconds between two polls. */
+    private static final int POLLS_BETWEEN_CHECKS = 1 << 4;
+
+    private final JobGroup group;
+    private final Waiting waiting;
+    private final IntFunction<String> awaited;
+    private Duration deadline;
+    private long limitNanos;
+    private String operation = "";
+    /** When the operation began, as {@link System#nanoTime}. */
+    private long start;
+    private int polls;
+
+    /**
+     * @param awaited tells for which ranks this one waits, as text that follows the operation, where it is blocked by
+     *         the member of this number
+     */
+    GroupWait(JobGroup group, Waiting waiting, IntFunction<String> awaited) {
+        this.group = group;
+        this.waiting = waiting;
+        this.awaited = awaited;
+        deadline(group.job().deadline());
+    }
+
+    /** Sets the longest time of the operations that begin from now on. */
+    void deadline(Duration longest) {
+        deadline = longest;
+        limitNanos = Deadline.nanos(longest);
+    }
+
+    /** Begins an operation of this name, and its deadline. */
+    void begin(String name) {
+        operation = name;
+        start = System.nanoTime();
+    }
+
+    String operation() { return operation; }
+
+    /** Checks from time to time; called before each poll. Nothing is allocated. */
+    void check(int blocked) {
+        if ((++polls & POLLS_BETWEEN_CHECKS - 1) != 0) { return; }
+        group.job().check();
+        if (Thread.currentThread().isInterrupted()) {
+            throw new JobException(group.self() + " was interrupted in " + operation + awaited.apply(blocked));
+        }
+        if (System.nanoTime() - start > limitNanos) {
+            throw new JobException(group.self() + " still waits in " + operation + " after " + Deadline.text(deadline)
+                    + awaited.apply(blocked)
+                    + ": has every rank called it, in the same order, with the same sizes? If a rank needs longer, join"
+                    + " with a longer deadline: Job.join(Duration).");
+        }
+    }
+
+    /** Makes progress on the queues that the job was given, and pauses. Returns the next turn. */
+    int pause(int turn) {
+        group.job().progress();
+        waiting.pause(turn);
+        return turn + 1 & Integer.MAX_VALUE;
+    }
+}
