@@ -12,10 +12,6 @@ import java.time.Duration;
  * @param backoff its pauses
  */
 record BackoffWaiting(String text, Backoff backoff) implements Waiting {
-    static final Duration SLICE = Duration.ofMillis(10);
-
-    private static final int SLICE_MILLIS = 100;
-    private static final long NANOS_PER_MILLI = 1_000_000;
     /** The number of turns between two reads of the clock, each of which costs more than a poll. */
     private static final int TURNS_PER_CLOCK = 64;
 
@@ -50,9 +46,13 @@ record BackoffWaiting(String text, Backoff backoff) implements Waiting {
         return waiting instanceof BackoffWaiting standard ? standard.text : "Waiting";
     }
 
-    /** How long a system call may block, in milliseconds: short enough that an interrupt is noticed. */
-    static int millisOf(long nanosLeft) {
-        return (int) Math.min(Math.ceilDiv(nanosLeft, NANOS_PER_MILLI), SLICE_MILLIS);
+    /** As {@link Waiting#pause}, but no longer than these nanoseconds, if the wait is one of this library. */
+    static void pause(Waiting waiting, int turn, long longestNanos) {
+        switch (waiting) {
+            case BackoffWaiting standard -> standard.backoff.pause(turn, longestNanos);
+            case BlockingWaiting blocking -> blocking.pause(turn, longestNanos);
+            default -> waiting.pause(turn);
+        }
     }
 
     @Override

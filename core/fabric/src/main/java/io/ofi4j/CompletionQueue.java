@@ -21,9 +21,10 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.EndpointOps;
-import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.TryWait;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.QueueView;
@@ -60,7 +61,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final QueueView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
     private final CompletionReader completions;
-    private final BlockingWait blocking;
+    private final BlockingWait<CompletionHandler> blocking;
+    private final TryWait tryWait;
     /** The number of completions that end a wait. */
     private final int waitThreshold;
     private final boolean resetsByReading;
@@ -83,7 +85,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        this.blocking = new BlockingWait(descriptor, "await on " + this);
+        this.blocking = new BlockingWait<>(descriptor, "await on " + this, new Reads());
+        this.tryWait = new TryWait(domain.fabric().handle(), handle, arena);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
                 domain.queues.hasCriticalPolls(), !domain.quirks.has(Fact.ERROR_DATA_UNSET), endpoints, dataReceives,
                 lifeCycle);
@@ -143,6 +146,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         endpoints.enabled(endpoint);
         if (domain.queues.callsMayStop(endpoint)) { completions.readPlainly(); }
         completions.noteReadable();
+        blocking.wake(); // who blocks already has not asked the provider
     }
 
     void bind(Endpoint endpoint) {
@@ -212,12 +216,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * As {@link #poll}, but waits for completions; it does what fi_cq_sread(3) does. It blocks on the wait descriptor;
-     * other threads can poll and post meanwhile. If the queue has no descriptor ({@link WaitObject#NONE},
-     * {@link WaitObject#YIELD}, with some providers {@link WaitObject#UNSPECIFIED}), it polls, with the pauses of
-     * {@link Waiting#BACKOFF}. A virtual thread always polls, and releases its carrier between polls.
+     * As {@link #poll}, but waits for completions; it does what fi_cq_sread(3) does. It blocks on the wait descriptor,
+     * until something comes or the deadline passes, and looks again every 100 ms; other threads can poll and post
+     * meanwhile. If the queue has no descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
+     * {@link WaitObject#UNSPECIFIED}), it polls, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always
+     * polls, and releases its carrier between polls. It allocates nothing. Each thread that blocks needs a file
+     * descriptor, which later waits use, too, and which closes with the last fabric of the process.
      *
-     * @param deadline the longest time to wait
+     * @param deadline the longest time to wait; nanoseconds count
      * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
      *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
      * @throws IllegalStateException if this queue is closed, or another thread closes it during the wait
@@ -228,19 +234,15 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         Objects.requireNonNull(handler, "handler");
         if (limit < 1) { throw badLimit(limit); }
         guard.checkThread(); // before a signal is consumed
-        if (waitThreshold > 1) {
-            blocking.until(this::isThresholdReached, this::mayBlock, deadline);
-            return poll(handler, limit);
-        }
-        int[] taken = new int[1];
-        blocking.until(() -> (taken[0] = poll(handler, limit)) > 0, this::mayBlock, deadline);
-        return taken[0];
+        int taken = blocking.until(handler, limit, deadline);
+        return taken == 0 && waitThreshold > 1 ? poll(handler, limit) : taken;
     }
 
     /**
-     * Wakes all threads in {@link #await}; if none waits, the next call of it returns at once; it does what
-     * fi_cq_signal(3) does. An application's own event loop wakes too: the wait descriptor becomes readable, or, if no
-     * thread waits, the next {@link #tryWait} returns false. Any thread may call this with any threading model.
+     * Wakes all threads in {@link #await}, whether they block or sleep between polls; if none waits, the next call of it
+     * returns at once; it does what fi_cq_signal(3) does. An application's own event loop wakes too: the wait
+     * descriptor becomes readable, or, if no thread waits, the next {@link #tryWait} returns false. Any thread may call
+     * this with any threading model.
      */
     public void signal() {
         completions.requireOpen();
@@ -267,11 +269,26 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return blocking.requireDescriptor(this);
     }
 
-    private boolean mayBlock() {
-        try (var _ = guard.enter()) {
-            boolean quiet = isQuiet(requireDescriptor());
-            if (quiet) { blocking.beginBlocking(); }
-            return quiet;
+    /** What {@link #await} waits for. */
+    private final class Reads implements BlockingWait.Source<CompletionHandler> {
+        @Override
+        public int take(CompletionHandler handler, long limit) {
+            return waitThreshold <= 1 || isThresholdReached() ? poll(handler, (int) limit) : 0;
+        }
+
+        @Override
+        public boolean mayBlock() {
+            if (!blocking.hasDescriptor()) { return false; }
+            try (var _ = guard.enter()) {
+                boolean quiet = isQuiet(requireDescriptor());
+                if (quiet) { blocking.beginBlocking(); }
+                return quiet;
+            }
+        }
+
+        @Override
+        public void block(Blocker blocker, long limit, long nanos) {
+            blocker.block(nanos, blocking.requireDescriptor(CompletionQueue.this).number);
         }
     }
 
@@ -281,7 +298,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         descriptor.reset();
         if (!completions.isReadable()) { return true; }
         if (descriptor.isDetached()) { return !completions.fetchIntoBuffer(); }
-        int status = FabricOps.fi_trywait(domain.fabric().handle(), handle);
+        int status = tryWait.fi_trywait();
         if (status == -Errno.EAGAIN) { return false; }
         Status.check(status, "fi_trywait", handle.provider());
         if (completions.fetchIntoBuffer()) { // fi_trywait of some providers does not read their queue

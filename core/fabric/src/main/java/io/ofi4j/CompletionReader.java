@@ -55,7 +55,7 @@ final class CompletionReader {
     private final Parts parts;
     private final ThreadGuard guard;
     private final DomainRegions regions;
-    private final BlockingWait blocking;
+    private final BlockingWait<?> blocking;
     private final DataReceives dataReceives;
     private boolean readsAreCritical;
     private CqOps[] batches;
@@ -79,7 +79,7 @@ final class CompletionReader {
             boolean criticalReads, boolean readsErrorData, BoundEndpoints endpoints, DataReceives dataReceives,
             LifeCycle lifeCycle) {}
 
-    CompletionReader(Parts parts, DomainRegions regions, BlockingWait blocking) {
+    CompletionReader(Parts parts, DomainRegions regions, BlockingWait<?> blocking) {
         this.parts = parts;
         this.guard = parts.guard;
         this.regions = regions;

@@ -13,12 +13,13 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
-import java.util.function.IntConsumer;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongToIntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -37,6 +38,12 @@ import java.util.stream.Stream;
  * not offer the call.
  */
 public final class Counter implements AutoCloseable {
+    /** How long a thread stays in libfabric, where neither an interrupt nor a close would end its wait. */
+    private static final int SLICE_MILLIS = 10;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    /** The longest sleep between reads in the last millisecond of a wait. */
+    private static final long MAX_PARK_NANOS = 50_000;
+
     final ThreadGuard guard;
 
     /**
@@ -49,7 +56,7 @@ public final class Counter implements AutoCloseable {
     private final Handle handle;
     private final CntrOps ops;
     private final boolean hasOwnTable;
-    private final BlockingWait blocking;
+    private final BlockingWait<Void> blocking;
     /** Whether fi_cntr_wait may be called; changed while no thread is in it. */
     private boolean blocks;
     private final OpenChildren bound = new OpenChildren();
@@ -81,7 +88,7 @@ public final class Counter implements AutoCloseable {
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);
         isWaitSpoiled |= quirks.has(Fact.SPOILS_COUNTER_WAIT);
-        this.blocking = new BlockingWait(null, "fi_cntr_wait");
+        this.blocking = new BlockingWait<>(null, "fi_cntr_wait", new Reads());
         this.isReadable = !domain.queues.areDomains();
     }
 
@@ -237,9 +244,7 @@ public final class Counter implements AutoCloseable {
      * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
     public void await(long threshold, Duration deadline) {
-        // may be out of date, as it is read outside the guard; mayBlock checks it again
-        IntConsumer call = blocks ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
-        if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
+        if (blocking.until(null, threshold, deadline) == 0) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
                     "It stands at " + read() + ": do the peers make progress?");
         }
@@ -263,12 +268,30 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    private boolean mayBlock() {
-        try (var _ = guard.enter()) {
-            requireOpen();
-            boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable) && hiddenQueues.length == 0;
-            if (mayBlock) { blocking.beginBlocking(); }
-            return mayBlock;
+    /** What {@link #await} waits for. */
+    private final class Reads implements BlockingWait.Source<Void> {
+        @Override
+        public int take(Void none, long threshold) { return isReached(threshold) ? 1 : 0; }
+
+        @Override
+        public boolean mayBlock() {
+            if (!blocks) { return false; } // may be out of date, as it is read outside the guard
+            try (var _ = guard.enter()) {
+                requireOpen();
+                boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable) && hiddenQueues.length == 0;
+                if (mayBlock) { blocking.beginBlocking(); }
+                return mayBlock;
+            }
+        }
+
+        @Override
+        public void block(Blocker blocker, long threshold, long nanos) {
+            long milliseconds = Math.min(nanos / NANOS_PER_MILLI, SLICE_MILLIS);
+            if (milliseconds == 0) {
+                LockSupport.parkNanos(Counter.this, Math.min(nanos, MAX_PARK_NANOS)); // libfabric counts in milliseconds
+            } else {
+                ops.fi_cntr_wait(threshold, (int) milliseconds);
+            }
         }
     }
 

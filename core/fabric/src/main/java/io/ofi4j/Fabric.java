@@ -18,6 +18,7 @@ import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -55,6 +56,7 @@ public final class Fabric implements AutoCloseable {
     Fabric(Handle handle, FabricInfo info) {
         this.handle = handle;
         this.info = info;
+        Blocker.retain();
     }
 
     /** A snapshot of the open domains. */
@@ -228,6 +230,7 @@ public final class Fabric implements AutoCloseable {
 
     private int closeNatively() {
         if (!lifeCycle.beginNativeClose()) { return 0; }
+        Blocker.release();
         retired.forEach(FidOps::fi_close);
         return FidOps.fi_close(handle);
     }

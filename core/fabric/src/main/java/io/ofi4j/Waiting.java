@@ -5,14 +5,10 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.internal.engine.Backoff;
-import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.os.Deadlines;
-import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -65,14 +61,7 @@ public interface Waiting {
      * @param objects objects with wait descriptors that can end the wait
      */
     static Waiting blocking(Waitable... objects) {
-        Waitable[] all = List.of(objects).toArray(Waitable[]::new); // none of them null
-        return turn -> {
-            if (turn < Backoff.SPINS) {
-                Thread.onSpinWait();
-            } else {
-                block(BackoffWaiting.SLICE, all);
-            }
-        };
+        return new BlockingWaiting(List.of(objects).toArray(Waitable[]::new)); // none of them null
     }
 
     /**
@@ -86,19 +75,7 @@ public interface Waiting {
      *         set
      */
     static boolean block(Duration deadline, Waitable... objects) {
-        Waitable[] all = objects.clone();
-        int[] descriptors = Arrays.stream(all).mapToInt(Waitable::waitDescriptor).toArray();
-        long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
-        while (Arrays.stream(all).allMatch(Waitable::tryWait)) {
-            long left = limit - (System.nanoTime() - start);
-            if (left <= 0) { return false; }
-            Interrupts.check("poll");
-            if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
-                LockSupport.parkNanos(Math.min(left, Backoff.VIRTUAL_PARK_NANOS));
-            } else if (Descriptors.poll(BackoffWaiting.millisOf(left), descriptors) > 0) { return true; }
-        }
-        return true;
+        return BlockingWaiting.block(Deadlines.nanos(deadline), objects);
     }
 
     /**
@@ -127,11 +104,13 @@ public interface Waiting {
         boolean found;
         int turn = 0;
         while (!(found = condition.getAsBoolean())) {
+            long left = limit;
             if (BackoffWaiting.isClockDue(this, turn)) {
-                if (System.nanoTime() - start >= limit) { break; }
+                left = limit - (System.nanoTime() - start);
+                if (left <= 0) { break; }
                 recording = recording == null ? RECORDER.waiting() : recording;
             }
-            pause(turn);
+            BackoffWaiting.pause(this, turn, left);
             turn = turn + 1 & Integer.MAX_VALUE;
         }
         if (recording != null) { RECORDER.waited(recording, BackoffWaiting.name(this), found); }

@@ -6,17 +6,24 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -196,6 +203,106 @@ class WaitTest {
                 assertThat(e).hasMessageContaining("interrupted");
             });
         }
+    }
+
+    /** In slices of 10 ms it would be woken 60 times. */
+    @ForEachProvider
+    @MethodSource("withDescriptor")
+    void aWaitForNothingBlocksOnceAndNotInSlices(String provider) {
+        Duration wait = Duration.ofMillis(600);
+        try (Pair pair = pair(provider, WaitObject.FD)) {
+            pair.queue.await(NOTHING, 1, SHORT);
+            long start = System.nanoTime();
+            long before = voluntarySwitches();
+            assertThat(pair.queue.await(NOTHING, 1, wait)).isZero();
+            assertThat(voluntarySwitches() - before).isLessThan(20);
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(wait.toNanos());
+        }
+    }
+
+    /** How often this thread has given up its processor to wait. */
+    private static long voluntarySwitches() {
+        String name = "voluntary_ctxt_switches:";
+        try (Stream<String> lines = Files.lines(Path.of("/proc/thread-self/status"))) {
+            return lines.filter(line -> line.startsWith(name))
+                    .mapToLong(line -> Long.parseLong(line.substring(name.length()).strip())).findFirst().getAsLong();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("providersAndWaitObjects")
+    void oneSignalEndsTheWaitsOfAllThreads(String provider, WaitObject object) throws Exception {
+        try (Pair pair = pair(provider, object)) {
+            List<Thread> waiting = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                waiting.add(Thread.ofPlatform().daemon().start(() -> pair.queue.await(NOTHING, 1, ENDLESS)));
+            }
+            for (Thread thread : waiting) {
+                Waiting.YIELD.until(() -> isInside(thread, "BlockingWait", "pause"), Pair.DEADLINE);
+            }
+            pair.queue.signal();
+            for (Thread thread : waiting) {
+                assertThat(thread.join(Pair.DEADLINE)).isTrue();
+            }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("withDescriptor")
+    void anInterruptEndsASystemCall(String provider) throws Exception {
+        try (Pair pair = pair(provider, WaitObject.FD)) {
+            List<Integer> errors = new CopyOnWriteArrayList<>();
+            Thread waiting = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    pair.queue.await(NOTHING, 1, ENDLESS);
+                } catch (FabricException e) {
+                    errors.add(e.errno());
+                }
+            });
+            Waiting.YIELD.until(() -> isInside(waiting, "Descriptors", "ppoll"), Pair.DEADLINE);
+            waiting.interrupt();
+
+            assertThat(waiting.join(Pair.DEADLINE)).isTrue();
+            assertThat(errors).containsExactly(4);
+        }
+    }
+
+    /** Who blocks already has not asked the provider: it must be told of the endpoint. */
+    @ForEachProvider
+    @MethodSource("withDescriptor")
+    void aWaitThatBeganBeforeTheEndpointWasEnabledSeesItsCompletions(String provider) throws Exception {
+        FabricInfo info = TestProviders
+                .info(TestProviders.hints(provider).capabilities(Capability.RMA, Capability.MSG));
+        CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().waitObject(WaitObject.FD);
+        try (Fabric fabric = Libfabric.load().openFabric(info);
+                Domain domain = fabric.openDomain();
+                AddressVector vector = domain.openAddressVector();
+                CompletionQueue queue = domain.openCompletionQueue(attributes);
+                MemoryRegion region = domain.allocate(16, Access.values());
+                Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue)) {
+            List<Long> tokens = new CopyOnWriteArrayList<>();
+            CompletionHandler handler = (token, flags, length, data) -> tokens.add(token);
+            Thread waiting = Thread.ofPlatform().daemon().start(() -> {
+                while (!tokens.contains(1L)) {
+                    queue.await(handler, 1, ENDLESS);
+                }
+            });
+            Waiting.YIELD.until(() -> isInside(waiting, "Descriptors", "ppoll"), Pair.DEADLINE);
+            endpoint.enable();
+            Peer self = vector.insert(endpoint.address());
+            endpoint.messages().receive(region.slice(0, 8), 1);
+            endpoint.messages().send(region.slice(8, 8), self, 2);
+
+            assertThat(waiting.join(Pair.DEADLINE)).isTrue();
+            assertThat(tokens).contains(1L);
+        }
+    }
+
+    private static boolean isInside(Thread thread, String type, String method) {
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().endsWith(type) && frame.getMethodName().equals(method));
     }
 
     @ForEachProvider

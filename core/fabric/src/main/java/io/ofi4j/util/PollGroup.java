@@ -7,9 +7,10 @@ import io.ofi4j.EventQueue;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.internal.engine.Backoff;
 import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Deadlines;
-import io.ofi4j.internal.os.Descriptors;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedSelectorException;
@@ -38,7 +39,7 @@ import java.util.function.IntSupplier;
  *
  * <p>A wait spins a thousand times. After that it blocks if every member of the group has a wait descriptor
  * ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of {@link Waiting#BACKOFF}. While it
- * blocks, it looks at channels once a millisecond. Handlers run on the thread that polls, and may add and remove
+ * blocks, it looks at channels once a millisecond, and without channels at all members ten times a second. Handlers run on the thread that polls, and may add and remove
  * members.
  *
  * <p>One thread at a time may use it; a second one gets {@link IllegalStateException}. The threading model of every
@@ -48,15 +49,14 @@ import java.util.function.IntSupplier;
 public final class PollGroup implements AutoCloseable {
     private static final int SPINS = 1000;
     private static final int BATCH = 64;
-    private static final int SLICE_MILLIS = 10;
-    private static final int CHANNEL_MILLIS = 1;
-    private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final long CHANNEL_NANOS = 1_000_000;
+    /** How long a block lasts that nothing ends: poll(2) does not tell that a descriptor was closed. */
+    private static final long CLOSE_CHECK_NANOS = 100_000_000;
 
-    private final int waker = Descriptors.event();
+    /** With which the wait in progress blocks, or null. */
+    private volatile Blocker blocker;
     /** The members. A change replaces the array, so that handlers may make changes. */
     private Member[] members = {};
-    /** Held while the waker is signalled or closed. */
-    private final Object lock = new Object();
     private volatile boolean woken;
     /** The thread that is inside a call, or null. */
     private final AtomicReference<Thread> user = new AtomicReference<>();
@@ -151,7 +151,7 @@ public final class PollGroup implements AutoCloseable {
         if (descriptor < 0) { throw new IllegalArgumentException("a file descriptor is 0 or more, not " + descriptor); }
         requireNew(descriptor);
         return add(new Member(descriptor, () -> {
-            if (Descriptors.poll(0, descriptor) == 0) { return 0; }
+            if (!Blocker.isReadable(descriptor)) { return 0; }
             handler.run();
             return 1;
         }, null, descriptor));
@@ -237,53 +237,59 @@ public final class PollGroup implements AutoCloseable {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         boolean entered = enter();
+        Blocker outer = blocker; // of a wait whose handler has called this
+        Blocker own = Blocker.take();
+        blocker = own;
         try {
-            return await(start, limit);
+            return await(start, limit, own);
         } finally {
+            blocker = outer;
+            own.give();
             leave(entered);
         }
     }
 
-    private int await(long start, long limit) {
+    private int await(long start, long limit, Blocker own) {
         for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
             int handled = closed ? 0 : pollAll();
             long left = limit - (System.nanoTime() - start);
             if (handled > 0 || left <= 0 || closed || consumeWake()) { return handled; }
             Interrupts.check("PollGroup.await");
-            if (turn < SPINS || Thread.currentThread().isVirtual()
-                    || !Arrays.stream(members).allMatch(Member::canBlock)) {
-                Waiting.BACKOFF.pause(turn);
+            if (turn < SPINS || Thread.currentThread().isVirtual() || !canBlock()) {
+                Backoff.STANDARD.pause(turn, left);
             } else {
-                block(left);
+                block(left, own);
             }
         }
     }
 
-    private void block(long left) {
-        int[] descriptors = new int[members.length + 1];
-        descriptors[0] = waker;
-        for (int i = 0; i < members.length; i++) {
-            Member member = members[i];
-            if (member.waitable != null && !member.waitable.tryWait()) { return; }
-            descriptors[i + 1] = member.number();
+    private boolean canBlock() {
+        for (Member member : members) {
+            if (!member.canBlock()) { return false; }
         }
-        int longest = selector == null ? SLICE_MILLIS : CHANNEL_MILLIS;
-        Descriptors.poll((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), longest), descriptors);
+        return true;
+    }
+
+    private void block(long left, Blocker own) {
+        own.clear();
+        for (Member member : members) {
+            if (member.waitable != null && !member.waitable.tryWait()) { return; }
+            own.add(member.number());
+        }
+        own.block(Math.min(left, selector == null ? CLOSE_CHECK_NANOS : CHANNEL_NANOS));
     }
 
     /** Ends the wait in progress, or the next one. Any thread may call this. */
     public void wake() {
-        synchronized (lock) { // so that the descriptor is not closed meanwhile
-            requireOpen();
-            woken = true;
-            Descriptors.signal(waker);
-        }
+        requireOpen();
+        woken = true;
+        Blocker waiting = blocker;
+        if (waiting != null) { waiting.wake(); }
     }
 
     private boolean consumeWake() {
         if (!woken) { return false; }
         woken = false;
-        Descriptors.reset(waker);
         return true;
     }
 
@@ -309,13 +315,10 @@ public final class PollGroup implements AutoCloseable {
     /** Removes all members, and closes none of them. */
     @Override
     public void close() {
-        synchronized (lock) {
-            if (closed) { return; }
-            boolean entered = enter();
-            closed = true;
-            Descriptors.close(waker);
-            leave(entered);
-        }
+        if (closed) { return; }
+        boolean entered = enter();
+        closed = true;
+        leave(entered);
         members = new Member[0];
         try {
             if (selector != null) { selector.close(); }

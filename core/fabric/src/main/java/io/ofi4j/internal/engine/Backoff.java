@@ -22,13 +22,18 @@ public record Backoff(int spins, int yields, long minSleepNanos, long maxSleepNa
 
     /** Passes the time after a poll that found nothing; {@code turn} is 0 after the first. */
     public void pause(int turn) {
+        pause(turn, Long.MAX_VALUE);
+    }
+
+    /** As {@link #pause(int)}, but sleeps no longer than these nanoseconds. */
+    public void pause(int turn, long longestNanos) {
         if (turn < spins) {
             Thread.onSpinWait();
         } else if (turn - spins < yields) {
             Thread.yield();
         } else {
             int doublings = Math.min(turn - spins - yields, MAX_DOUBLINGS);
-            LockSupport.parkNanos(Math.min(maxSleepNanos, minSleepNanos << doublings));
+            LockSupport.parkNanos(Math.min(longestNanos, Math.min(maxSleepNanos, minSleepNanos << doublings)));
         }
     }
 }

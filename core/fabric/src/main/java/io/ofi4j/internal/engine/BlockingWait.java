@@ -3,90 +3,119 @@ package io.ofi4j.internal.engine;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Deadlines;
-import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-import java.util.function.IntConsumer;
 
 /**
- * Blocks threads until a condition holds, a signal comes, or the deadline passes. The condition is checked inside a
- * guard. Threads block outside it, so that others go on meanwhile, in slices of 10 ms, so that an interrupt is noticed.
+ * Blocks threads until there is something, a signal comes, or the deadline passes. The source is checked inside a guard.
+ * Threads block outside it, so that others go on meanwhile. Whatever lets a thread check again wakes each by itself:
+ * another thread may reset the descriptor that they share before this one blocks on it. A wait allocates nothing.
+ *
+ * @param <T> what a wait passes to its source
  */
-public final class BlockingWait {
-    private static final int SLICE_MILLIS = 10;
-    private static final long NANOS_PER_MILLI = 1_000_000;
+public final class BlockingWait<T> {
     private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
     private static final int VIRTUAL_YIELDS = 100;
+    /** The longest block: a wake-up that a provider loses costs this, and not the whole deadline. */
+    private static final long MAX_BLOCK_NANOS = 100_000_000;
+    private static final int INITIAL_WAITERS = 4;
 
-    /** Null where threads poll instead, and sleep in between. */
+    /**
+     * What threads wait for. It is made once, and a wait passes what belongs to it alone: a lambda would be garbage.
+     *
+     * @param <T> what a wait passes
+     */
+    public interface Source<T> {
+        /** Enters the guard, and returns how much was found; 0 if nothing, and the wait goes on. */
+        int take(T argument, long number);
+
+        /**
+         * Whether a thread may block now, inside the guard; false where threads poll. If so, it calls
+         * {@link #beginBlocking}.
+         */
+        boolean mayBlock();
+
+        /** Blocks for at most these nanoseconds, outside the guard. */
+        void block(Blocker blocker, long number, long nanos);
+    }
+
+    /** Null where threads poll instead, and sleep in between, or block in libfabric. */
     private final WaitDescriptor descriptor;
     private final String operation;
+    private final Source<T> source;
+    private final Backoff backoff;
     /** Threads inside a system call; the descriptor stays open until they have left. */
     private final AtomicInteger blockedThreads = new AtomicInteger();
-    private int waiting;
+    /** Those of the waits in progress, at the beginning of the array. */
+    private Blocker[] waiters = new Blocker[INITIAL_WAITERS];
+    private volatile int waiting;
     private int signals;
     private boolean signalPending;
 
-    public BlockingWait(WaitDescriptor descriptor, String operation) {
+    public BlockingWait(WaitDescriptor descriptor, String operation, Source<T> source) {
+        this(descriptor, operation, source, Backoff.STANDARD);
+    }
+
+    /** With the pauses of threads that poll. */
+    BlockingWait(WaitDescriptor descriptor, String operation, Source<T> source, Backoff backoff) {
         this.descriptor = descriptor;
         this.operation = operation;
+        this.source = source;
+        this.backoff = backoff;
     }
 
-    /**
-     * Waits until {@code found}, which enters the guard, returns true. Returns false after the deadline or a signal.
-     * {@code mayBlock} says, inside the guard, whether a thread may block on the descriptor now. If so, it calls
-     * {@link #beginBlocking}.
-     */
-    public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
-        IntConsumer call = descriptor == null ? null : millis -> Descriptors.poll(millis, descriptor.number);
-        return until(found, mayBlock, call, deadline);
-    }
-
-    /**
-     * As {@link #until(BooleanSupplier, BooleanSupplier, Duration)}, with a call that blocks for at most the
-     * milliseconds that it is passed, instead of the descriptor; null where threads poll.
-     */
-    public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, IntConsumer call, Duration deadline) {
+    /** Waits until the source has found something, and returns how much; 0 after the deadline or a signal. */
+    public int until(T argument, long number, Duration deadline) {
         long limit = Deadlines.nanos(deadline);
-        int since = begin();
-        if (since < 0) { return found.getAsBoolean(); }
-        Object recording = RECORDER.waiting(); // begins before the clock is read, so that it covers the whole wait
-        long start = System.nanoTime();
-        boolean isFound = false;
+        Blocker blocker = Blocker.take();
         try {
-            for (int turn = 0;; turn++) {
-                isFound = found.getAsBoolean();
-                if (isFound) { return true; }
-                long left = limit - (System.nanoTime() - start);
-                if (left <= 0 || isSignaled(since)) { return false; }
-                Interrupts.check(operation);
-                pause(mayBlock, call, turn, left);
-            }
+            int since = begin(blocker);
+            return since < 0 ? source.take(argument, number) : until(argument, number, limit, blocker, since);
         } finally {
-            end();
-            RECORDER.waited(recording, operation, isFound);
+            blocker.give();
         }
     }
 
-    private void pause(BooleanSupplier mayBlock, IntConsumer call, int turn, long left) {
+    private int until(T argument, long number, long limit, Blocker blocker, int since) {
+        int found = 0;
+        Object recording = null;
+        try {
+            recording = RECORDER.waiting(); // begins before the clock is read, so that it covers the whole wait
+            long start = System.nanoTime();
+            for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
+                found = source.take(argument, number);
+                if (found > 0) { return found; }
+                long left = limit - (System.nanoTime() - start);
+                if (left <= 0 || isSignaled(since)) { return 0; }
+                Interrupts.check(operation);
+                pause(blocker, number, turn, left);
+            }
+        } finally {
+            end(blocker);
+            RECORDER.waited(recording, operation, found > 0);
+        }
+    }
+
+    private void pause(Blocker blocker, long number, int turn, long left) {
         if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
             if (turn < VIRTUAL_YIELDS) {
                 Thread.yield();
             } else {
                 LockSupport.parkNanos(this, Math.min(left, Backoff.VIRTUAL_PARK_NANOS));
             }
-        } else if (call != null && mayBlock.getAsBoolean()) {
+        } else if (source.mayBlock()) {
             try {
-                call.accept((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), SLICE_MILLIS));
+                source.block(blocker, number, Math.min(left, MAX_BLOCK_NANOS));
             } finally {
                 blockedThreads.decrementAndGet();
             }
         } else {
-            Backoff.STANDARD.pause(turn);
+            backoff.pause(turn, left);
         }
     }
 
@@ -114,8 +143,17 @@ public final class BlockingWait {
         }
     }
 
-    /** Makes blocked threads check again. */
-    public void wake() { if (descriptor != null) { descriptor.wake(); } }
+    /** Makes waiting threads check again, and makes the descriptor readable for others. */
+    public void wake() {
+        if (descriptor != null) { descriptor.wake(); }
+        if (waiting > 0) { wakeWaiters(); }
+    }
+
+    private synchronized void wakeWaiters() {
+        for (int i = 0; i < waiting; i++) {
+            waiters[i].wake();
+        }
+    }
 
     /** As {@link WaitDescriptor#detachProvider}. */
     public void detachProvider() {
@@ -135,8 +173,10 @@ public final class BlockingWait {
     }
 
     /** The number of signals so far, or -1 if a pending one ends this wait. */
-    private synchronized int begin() {
+    private synchronized int begin(Blocker blocker) {
         if (takeSignal()) { return -1; }
+        if (waiting == waiters.length) { waiters = Arrays.copyOf(waiters, 2 * waiting); }
+        waiters[waiting] = blocker;
         waiting++;
         return signals;
     }
@@ -148,9 +188,19 @@ public final class BlockingWait {
         return taken;
     }
 
-    private synchronized void end() { waiting--; }
+    private synchronized void end(Blocker blocker) {
+        int index = 0;
+        while (waiters[index] != blocker) {
+            index++;
+        }
+        waiting--;
+        waiters[index] = waiters[waiting];
+        waiters[waiting] = null;
+    }
 
     private synchronized boolean isSignaled(int since) { return signals != since; }
+
+    public boolean hasDescriptor() { return descriptor != null; }
 
     public WaitDescriptor requireDescriptor(Object owner) {
         if (descriptor == null) {

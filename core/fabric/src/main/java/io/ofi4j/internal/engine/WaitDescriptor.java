@@ -4,6 +4,7 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
@@ -62,7 +63,7 @@ public final class WaitDescriptor {
         return chosen.status() == 0 && chosen.value() == WaitObject.FD.value();
     }
 
-    public boolean isProviderReady() { return Descriptors.poll(0, provider) > 0; }
+    public boolean isProviderReady() { return Blocker.isReadable(provider); }
 
     /** Makes it readable until {@link #reset}. Any thread may call this at any time. */
     public synchronized void wake() {

@@ -12,6 +12,8 @@ public final class CntrOps {
     private final MemorySegment read;
     private final MemorySegment readerr;
     private final boolean criticalReads;
+    /** Looked up by the first wait; two threads would find the same. */
+    private MemorySegment wait;
 
     public CntrOps(Handle counter, boolean criticalReads) {
         this.counter = counter;
@@ -39,6 +41,7 @@ public final class CntrOps {
 
     /** 0, or an error negated; one provider returns it positive. */
     public int fi_cntr_wait(long threshold, int milliseconds) {
-        return fi_ops_cntr.wait.invoke(fi_cntr_wait.of(counter), counter.pointer(), threshold, milliseconds);
+        if (wait == null) { wait = fi_cntr_wait.of(counter); }
+        return (int) Downcalls.call(false, wait, address, threshold, milliseconds);
     }
 }

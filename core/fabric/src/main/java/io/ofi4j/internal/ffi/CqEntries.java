@@ -7,7 +7,6 @@ import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_msg_entry;
 import io.ofi4j.bindings.fi_cq_tagged_entry;
-import io.ofi4j.bindings.fi_ops_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -68,15 +67,19 @@ public final class CqEntries {
         return convert(unconverted, entries);
     }
 
-    /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
-    public long sread(MemorySegment entries, long count, int milliseconds) {
+    /** Which function {@link #sread} calls. */
+    InlineFunction blockingRead() {
+        return sources == null ? fi_cq_sread : fi_cq_sreadfrom;
+    }
+
+    /** As {@link #read}, but waits; with the queue's {@link #blockingRead}. */
+    long sread(MemorySegment function, MemorySegment entries, long count, int milliseconds) {
         if (sources == null) {
-            unconverted = (int) fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count,
-                    MemorySegment.NULL, milliseconds);
+            unconverted = (int) Downcalls.call(false, function, address, raw.address(), count, 0, milliseconds);
         } else {
             sources.fill((byte) NOT_AVAILABLE);
-            unconverted = (int) fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count,
-                    sources, MemorySegment.NULL, milliseconds);
+            unconverted = (int) Downcalls.call(false, function, address, raw.address(), count, sources.address(), 0,
+                    milliseconds);
         }
         return convert(unconverted, entries);
     }

@@ -4,7 +4,6 @@ import static io.ofi4j.internal.ffi.InlineFunction.*;
 
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fi_cq_data_entry;
-import io.ofi4j.bindings.fi_ops_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -40,6 +39,8 @@ public final class CqOps {
     private final long address;
     /** The address of fi_cq_read. */
     private final MemorySegment read;
+    /** fi_cq_sread or fi_cq_sreadfrom; null before the first call. */
+    private MemorySegment sread;
     private final long entries;
     /** Null if entries are plain. */
     private final CqEntries extended;
@@ -140,10 +141,10 @@ public final class CqOps {
 
     /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
+        if (sread == null) { sread = (extended == null ? fi_cq_sread : extended.blockingRead()).of(queue); }
         long found = extended == null
-                ? fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), memory, count, MemorySegment.NULL,
-                        milliseconds)
-                : extended.sread(memory, count, milliseconds);
+                ? Downcalls.call(false, sread, address, entries, count, 0, milliseconds)
+                : extended.sread(sread, memory, count, milliseconds);
         fetched = found > 0 ? (int) found : 0;
         return found;
     }

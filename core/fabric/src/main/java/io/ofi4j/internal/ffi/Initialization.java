@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.internal.os.FileMappings;
@@ -16,12 +17,12 @@ import java.util.List;
  * stack of some thread can never be used again: the first poll of a process may come deep in a recursion.
  */
 final class Initialization {
-    private static final List<Class<?>> CLASSES = List.of(Functions.class, NativeWords.class, NativeMemory.class,
-            NativeFile.class, FileMappings.class, Descriptors.class, DmaBufs.class, SignalGuard.class,
-            InlineFunction.class, FabricConstants.class, CqFormat.class, CqOps.class, CqEntries.class,
-            CqErrorEntry.class, CntrOps.class, RmaOps.class, MsgOps.class, TaggedOps.class, AtomicOps.class,
-            CollectiveOps.class, EqOps.class, PreparedStruct.class, SegmentVector.class, PreparedMessageStruct.class,
-            PreparedRmaStruct.class, PreparedAtomicStruct.class);
+    private static final List<Class<?>> CLASSES = List.of(Functions.class, Blocker.class, NativeWords.class,
+            NativeMemory.class, NativeFile.class, FileMappings.class, Descriptors.class, DmaBufs.class,
+            SignalGuard.class, InlineFunction.class, FabricConstants.class, CqFormat.class, CqOps.class,
+            CqEntries.class, CqErrorEntry.class, CntrOps.class, RmaOps.class, MsgOps.class, TaggedOps.class,
+            AtomicOps.class, CollectiveOps.class, EqOps.class, PreparedStruct.class, SegmentVector.class,
+            PreparedMessageStruct.class, PreparedRmaStruct.class, PreparedAtomicStruct.class);
 
     private Initialization() {}
 

@@ -15,10 +15,11 @@ import java.lang.invoke.MethodHandle;
 @SuppressWarnings("restricted")
 public final class Descriptors {
     private static final MethodHandle POLL = LibC.handle("poll", ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle PPOLL = LibC.handle("ppoll", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle EPOLL_CREATE1 = LibC.handle("epoll_create1", JAVA_INT);
     private static final MethodHandle EPOLL_CTL = LibC.handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
     private static final MethodHandle EVENTFD = LibC.handle("eventfd", JAVA_INT, JAVA_INT);
-    private static final MethodHandle EVENTFD_READ = LibC.handle("eventfd_read", JAVA_INT, ADDRESS);
+    private static final MethodHandle EVENTFD_READ = LibC.handle("eventfd_read", JAVA_INT, JAVA_LONG);
     private static final MethodHandle EVENTFD_WRITE = LibC.handle("eventfd_write", JAVA_INT, JAVA_LONG);
     private static final MethodHandle TIMERFD_CREATE = LibC.handle("timerfd_create", JAVA_INT, JAVA_INT);
     private static final MethodHandle TIMERFD_SETTIME = LibC.handle("timerfd_settime", JAVA_INT, JAVA_INT, ADDRESS,
@@ -48,7 +49,7 @@ public final class Descriptors {
      */
     private static final MemorySegment EPOLLIN = Arena.global().allocateFrom(JAVA_INT, 1, 0, 0, 0);
     /** Memory for counts that are not read. */
-    private static final MemorySegment IGNORED = Arena.global().allocate(JAVA_LONG);
+    private static final long IGNORED_ADDRESS = Arena.global().allocate(JAVA_LONG).address();
     private static final int CLOCK_MONOTONIC = 1;
     static final int CLOEXEC = 0x80000;
     static final int NONBLOCK = 0x800;
@@ -65,6 +66,15 @@ public final class Descriptors {
             }
             long count = descriptors.length;
             return (int) Math.max(0, LibC.call(() -> (int) POLL.invokeExact(entries, count, milliseconds)));
+        }
+    }
+
+    /** ppoll(2) with the memory at these addresses; the number of readable descriptors, or below 0. */
+    static int ppoll(long entries, long count, long timespec) {
+        try {
+            return (int) PPOLL.invokeExact(entries, count, timespec, 0L);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
         }
     }
 
@@ -132,11 +142,19 @@ public final class Descriptors {
     }
 
     public static void signal(int event) {
-        LibC.call(() -> (int) EVENTFD_WRITE.invokeExact(event, 1L)); // full means readable already
+        try {
+            int _ = (int) EVENTFD_WRITE.invokeExact(event, 1L); // full means readable already
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
     }
 
     public static void reset(int event) {
-        LibC.call(() -> (int) EVENTFD_READ.invokeExact(event, IGNORED)); // an error means empty
+        try {
+            int _ = (int) EVENTFD_READ.invokeExact(event, IGNORED_ADDRESS); // an error means empty
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
     }
 
     public static void close(int descriptor) { LibC.call(() -> (int) CLOSE.invokeExact(descriptor)); }

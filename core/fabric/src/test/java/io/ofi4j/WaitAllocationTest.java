@@ -1,0 +1,110 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.AllocatedBytes;
+import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import io.ofi4j.util.PollGroup;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Waits allocate nothing, whether they block, sleep or find something at once, also where they are interpreted. */
+@Tag("gate")
+@Timeout(600)
+class WaitAllocationTest {
+    @ForEachProvider
+    @MethodSource("io.ofi4j.WaitTest#providersAndWaitObjects")
+    void waitsAllocateNothing(String provider, WaitObject object) {
+        Forked.Result result = Forked.run(Waits.class, "-Xint", provider, object.name());
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output().lines()).contains("await of nothing: 0 bytes", "await of a message: 0 bytes",
+                "poll group: 0 bytes", "done");
+        if (object == WaitObject.FD) {
+            assertThat(result.output().lines()).contains("block: 0 bytes", "blocking: 0 bytes");
+        }
+    }
+
+    private static final class Waits {
+        private static final int WAITS = 20;
+        /** Meanwhile classes are loaded, the JDK adapts method handles, and a queue makes places for operations. */
+        private static final int WAITS_BEFORE = 1000;
+        private static final int LENGTH = 8;
+        /** Long enough to come to the sleeps that follow the spins. */
+        private static final Duration SHORT = Duration.ofMillis(5);
+        private static final Duration VERY_SHORT = Duration.ofNanos(10_000);
+        private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
+
+        private final Pair pair;
+        private long received;
+        private Duration deadline;
+
+        private Waits(Pair pair) { this.pair = pair; }
+
+        public static void main(String[] arguments) {
+            FabricHints hints = TestProviders.hints(arguments[0]).capabilities(Capability.RMA, Capability.MSG);
+            WaitObject object = WaitObject.valueOf(arguments[1]);
+            try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults().waitObject(object));
+                    MemoryRegion region = pair.domain.allocate(2 * LENGTH, Access.values())) {
+                new Waits(pair).measure(region, object == WaitObject.FD);
+            }
+            System.out.println("done");
+        }
+
+        private void measure(MemoryRegion region, boolean hasDescriptor) {
+            measure("await of nothing", () -> pair.queue.await(NOTHING, 16, deadline));
+            Messages sends = pair.endpoint.messages();
+            Messages receives = pair.farEndpoint.messages();
+            CompletionHandler receiving = (token, flags, length, data) -> received += token;
+            measure("await of a message", () -> {
+                received = 0;
+                while (!receives.tryReceive(region, 0, LENGTH, 1)) {
+                    pair.farQueue.poll(receiving, 16);
+                }
+                while (!sends.trySend(region, LENGTH, LENGTH, pair.far, 0)) {
+                    pair.queue.poll(receiving, 16);
+                    pair.farQueue.poll(receiving, 16); // the peer makes progress, too
+                }
+                while (received == 0) {
+                    pair.queue.poll(receiving, 16);
+                    pair.farQueue.await(receiving, 16, deadline);
+                }
+            });
+            try (PollGroup group = new PollGroup()) {
+                group.add(pair.queue, NOTHING);
+                measure("poll group", () -> group.await(deadline));
+            }
+            if (!hasDescriptor) { return; }
+            Waitable[] queues = {pair.queue};
+            measure("block", () -> Waiting.block(deadline, queues));
+            Waiting blocking = Waiting.blocking(pair.queue);
+            measure("blocking", () -> blocking.tryUntil(() -> false, deadline));
+        }
+
+        /** Prints what some waits allocate, after many others. */
+        private void measure(String name, Runnable wait) {
+            deadline = VERY_SHORT;
+            round(WAITS_BEFORE, wait);
+            deadline = SHORT;
+            round(WAITS, wait);
+            System.out.println(name + ": " + round(WAITS, wait) + " bytes");
+        }
+
+        private static long round(int waits, Runnable wait) {
+            long before = AllocatedBytes.now();
+            for (int i = 0; i < waits; i++) {
+                wait.run();
+            }
+            return AllocatedBytes.now() - before;
+        }
+    }
+}
