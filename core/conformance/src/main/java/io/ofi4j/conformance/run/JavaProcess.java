@@ -40,12 +40,12 @@ public final class JavaProcess implements AutoCloseable {
     }
 
     /**
-     * {@return the process}
+     * {@return the command line of such a JVM}
      *
      * @param options further options of the JVM, such as {@code -Dname=value}
      * @param main the main class, whose module may call native code
      */
-    public static JavaProcess start(List<String> options, Class<?> main, List<String> arguments) {
+    public static List<String> command(List<String> options, Class<?> main, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-CreateCoredumpOnCrash", "-XX:+ErrorFileToStderr",
                 "-XX:+DisplayVMOutputToStderr", "-Xmx512m"));
@@ -62,8 +62,13 @@ public final class JavaProcess implements AutoCloseable {
                     main.getName()));
         }
         command.addAll(arguments);
+        return command;
+    }
+
+    /** {@return the process of a command line as {@link #command} says} */
+    public static JavaProcess start(List<String> options, Class<?> main, List<String> arguments) {
         try {
-            return new JavaProcess(new ProcessBuilder(command).start());
+            return new JavaProcess(new ProcessBuilder(command(options, main, arguments)).start());
         } catch (IOException e) {
             throw new UncheckedIOException("a second process cannot be started: " + e.getMessage(), e);
         }

@@ -236,7 +236,7 @@ class QuirksTest {
     @Test
     void everyQuirkNamesATestThatThereIs() throws IOException {
         Set<String> tests = new HashSet<>();
-        for (String artifact : List.of("fabric", "conformance")) {
+        for (String artifact : List.of("fabric", "conformance", "../examples/command")) {
             try (Stream<Path> files = Files.walk(Path.of("..", artifact, "src/test/java"))) {
                 files.forEach(file -> tests.add(file.getFileName().toString().replace(".java", "")));
             }

@@ -25,7 +25,7 @@ final class Machine {
     private Machine() {}
 
     /**
-     * By what it is.
+     * With a provider, by what it is.
      *
      * @param withNames whether with the names of host, user, files and addresses
      */
@@ -33,13 +33,37 @@ final class Machine {
         Map<String, String> facts = new LinkedHashMap<>();
         Subject subject = choice.subject;
         FabricInfo info = choice.info;
-        facts.put("ofi4j", Release.VERSION);
-        facts.put("libfabric", libfabric.version().toString());
-        facts.put("provider", subject.provider() + " (version " + info.fabric().providerVersion() + ")");
+        putSoftware(facts, libfabric);
+        facts.put("provider", subject.provider());
+        facts.put("provider version", info.fabric().providerVersion().toString());
         facts.put("endpoints", subject.type().name());
         facts.put("protocol", info.protocolName());
         facts.put("capabilities", String.join(" ", info.capabilities().stream().map(Enum::name).toList()));
         info.device().ifPresent(device -> putDevice(facts, device, withNames));
+        putMachine(facts, withNames);
+        if (withNames) {
+            facts.put("domain", info.domain().name());
+            facts.put("fabric", info.fabric().name());
+            subject.source().ifPresent(address -> facts.put("address", address));
+        }
+        return facts;
+    }
+
+    /** With a device that has memory, of which this is known. */
+    static Map<String, String> describe(Libfabric libfabric, Map<String, String> device, boolean withNames) {
+        Map<String, String> facts = new LinkedHashMap<>();
+        putSoftware(facts, libfabric);
+        facts.putAll(device);
+        putMachine(facts, withNames);
+        return facts;
+    }
+
+    private static void putSoftware(Map<String, String> facts, Libfabric libfabric) {
+        facts.put("ofi4j", Release.VERSION);
+        facts.put("libfabric", libfabric.version().toString());
+    }
+
+    private static void putMachine(Map<String, String> facts, boolean withNames) {
         facts.put("machine", System.getProperty("os.arch") + ", " + processor() + ", "
                 + Runtime.getRuntime().availableProcessors() + " processors");
         text("/proc/loadavg").ifPresent(load -> facts.put("load", load.split(" ")[0]));
@@ -50,12 +74,8 @@ final class Machine {
         if (withNames) {
             text("/proc/sys/kernel/hostname").ifPresent(name -> facts.put("host", name));
             facts.put("user", System.getProperty("user.name"));
-            facts.put("domain", info.domain().name());
-            facts.put("fabric", info.fabric().name());
-            subject.source().ifPresent(address -> facts.put("address", address));
             Optional.ofNullable(System.getProperty("io.ofi4j.library")).ifPresent(file -> facts.put("library", file));
         }
-        return facts;
     }
 
     private static void putDevice(Map<String, String> facts, NetworkDevice card, boolean withNames) {

@@ -2,7 +2,7 @@ package io.ofi4j.command.verify;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
-import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import io.ofi4j.command.verify.Measurements.Measurement;
 import io.ofi4j.conformance.Outcome;
@@ -21,15 +21,26 @@ import java.util.stream.Stream;
 final class Report {
     private static final int NAME_WIDTH = 54;
     private static final long MILLION = 1_000_000;
+    private static final Gson COMPACT = new GsonBuilder().disableHtmlEscaping().create();
+    private static final Gson INDENTED = COMPACT.newBuilder().setPrettyPrinting().create();
 
+    private final String kind;
     private final Map<String, String> facts;
     private final List<Result> results = new ArrayList<>();
     private final List<QuirkRun.Finding> quirks = new ArrayList<>();
     private final List<Measurement> measurements = new ArrayList<>();
     private boolean interrupted;
 
-    /** @param facts what is said of the machine */
-    Report(Map<String, String> facts) { this.facts = facts; }
+    /**
+     * A report without results.
+     *
+     * @param kind the command that makes it
+     * @param facts what is said of the machine
+     */
+    Report(String kind, Map<String, String> facts) {
+        this.kind = kind;
+        this.facts = facts;
+    }
 
     void add(Result result) { results.add(result); }
 
@@ -69,7 +80,7 @@ final class Report {
         return "%-20s %s".formatted(page, counts(results.stream().filter(result -> result.page().equals(page))));
     }
 
-    private static String counts(Stream<Result> of) {
+    static String counts(Stream<Result> of) {
         Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
         of.forEach(result -> counts.merge(result.outcome(), 1L, Long::sum));
         return counts.entrySet().stream().map(entry -> entry.getValue() + " " + words(entry))
@@ -88,40 +99,44 @@ final class Report {
         return (hasWrongs() ? "something is wrong: " : "nothing is wrong: ") + counts;
     }
 
+    /** One line for each result, so that two reports can be compared by line. */
     String json() {
-        JsonObject json = new JsonObject();
-        json.addProperty("report", "ofi4j verify");
         JsonObject about = new JsonObject();
         facts.forEach(about::addProperty);
-        json.add("about", about);
-        json.addProperty("wrong", hasWrongs());
-        json.addProperty("complete", !interrupted);
-        JsonArray rows = new JsonArray();
-        for (Result result : results) {
-            JsonObject row = new JsonObject();
-            row.addProperty("page", result.page());
-            row.addProperty("name", result.name());
-            row.addProperty("outcome", result.outcome().name());
-            row.addProperty("text", result.text());
-            row.addProperty("microseconds", result.time().toNanos() / 1000);
-            rows.add(row);
-        }
-        json.add("results", rows);
-        JsonArray ofQuirks = new JsonArray();
-        for (QuirkRun.Finding finding : quirks) {
-            JsonObject row = new JsonObject();
-            row.addProperty("quirk", finding.quirk());
-            row.addProperty("state", words(finding));
-            row.addProperty("text", finding.text());
-            ofQuirks.add(row);
-        }
-        json.add("quirks", ofQuirks);
-        json.add("measurements", new Gson().toJsonTree(measurements));
-        return new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create().toJson(json) + "\n";
+        StringBuilder text = new StringBuilder("{\n  \"report\": \"" + kind + "\",\n  \"about\": ")
+                .append(INDENTED.toJson(about).replace("\n", "\n  ")).append(",\n  \"wrong\": ").append(hasWrongs())
+                .append(",\n  \"complete\": ").append(!interrupted).append(",\n  \"results\": ")
+                .append(lines(results.stream().map(Report::json))).append(",\n  \"quirks\": ")
+                .append(lines(quirks.stream().map(Report::json))).append(",\n  \"measurements\": ")
+                .append(lines(measurements.stream().map(COMPACT::toJsonTree)));
+        return text.append("\n}\n").toString();
+    }
+
+    private static JsonElement json(Result result) {
+        JsonObject row = new JsonObject();
+        row.addProperty("page", result.page());
+        row.addProperty("name", result.name());
+        row.addProperty("outcome", result.outcome().name());
+        if (!result.text().isEmpty()) { row.addProperty("text", result.text()); }
+        return row;
+    }
+
+    private static JsonElement json(QuirkRun.Finding finding) {
+        JsonObject row = new JsonObject();
+        row.addProperty("quirk", finding.quirk());
+        row.addProperty("state", words(finding));
+        row.addProperty("text", finding.text());
+        return row;
+    }
+
+    private static String lines(Stream<JsonElement> elements) {
+        List<String> lines = elements.map(element -> "    " + COMPACT.toJson(element)).toList();
+        return lines.isEmpty() ? "[]" : "[\n" + String.join(",\n", lines) + "\n  ]";
     }
 
     String markdown() {
-        StringBuilder text = new StringBuilder("# ofi4j verify: ").append(facts.get("provider")).append(", libfabric ")
+        StringBuilder text = new StringBuilder("# ").append(kind).append(": ")
+                .append(facts.getOrDefault("provider", facts.get("card"))).append(", libfabric ")
                 .append(facts.get("libfabric")).append("\n\n| | |\n| --- | --- |\n");
         facts.forEach((name, value) -> text.append("| ").append(name).append(" | ").append(cell(value)).append(" |\n"));
         text.append("\n**").append(summary()).append("**\n");

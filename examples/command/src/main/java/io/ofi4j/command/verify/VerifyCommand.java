@@ -5,6 +5,7 @@ import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Interrupt;
 import io.ofi4j.command.NameConverter;
 import io.ofi4j.command.WholeFile;
+import io.ofi4j.command.device.DeviceRun;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.run.Catalogue;
 import io.ofi4j.conformance.run.QuirkRun;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -40,7 +42,7 @@ public final class VerifyCommand implements Callable<Integer> {
     private static final String PERFORMANCE = "performance";
     private static final int MAX_SECONDS = 86_400;
 
-    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class, required = true,
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class,
             description = "The provider, as 'ofi4j info' names it.")
     private String provider;
 
@@ -56,6 +58,10 @@ public final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--only", paramLabel = "PAGE", converter = NameConverter.class,
             description = "Try what is on this page only, such as fi_rma(3), 'rules of peers' or performance. May be repeated.")
     private List<String> only = List.of();
+
+    @Option(names = "--skip", paramLabel = "PAGE", converter = NameConverter.class,
+            description = "Do not try what is on this page, such as performance. May be repeated.")
+    private List<String> skip = List.of();
 
     @Option(names = "--without-quirks",
             description = "Try what the provider does by itself: ofi4j neither works around nor refuses anything.")
@@ -89,6 +95,9 @@ public final class VerifyCommand implements Callable<Integer> {
             description = "Name host, user, addresses and files, too. Without it a report has none of them.")
     private boolean withNames;
 
+    @ArgGroup(exclusive = false, heading = "%nMemory of a device:%n")
+    private DeviceOptions memory;
+
     @Spec
     private CommandSpec spec;
 
@@ -98,15 +107,22 @@ public final class VerifyCommand implements Callable<Integer> {
         requireSeconds("--limit", limit);
         requireFolder("--json", json);
         requireFolder("--report", markdown);
-        List<String> pages = pages();
+        return memory == null ? tryProvider() : tryDevice();
+    }
+
+    private int tryProvider() {
+        if (provider == null) {
+            throw new ParameterException(spec.commandLine(), "Missing required option: '--provider=NAME'");
+        }
+        List<String> all = new ArrayList<>(Catalogue.pages());
+        all.add(PERFORMANCE);
+        List<String> pages = chosen(all);
         PrintWriter out = spec.commandLine().getOut();
         Libfabric libfabric = Libfabric.load();
         SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.ofNullable(type),
                 Optional.ofNullable(source), Duration.ofSeconds(deadline));
-        Report report = new Report(Machine.describe(libfabric, choice, withNames));
-        Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
-        out.println(report.heading() + "\n");
-        out.flush();
+        Report report = new Report("ofi4j verify", Machine.describe(libfabric, choice, withNames));
+        begin(report);
         long start = System.nanoTime();
         try (Interrupt interrupt = new Interrupt()) {
             TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
@@ -122,13 +138,49 @@ public final class VerifyCommand implements Callable<Integer> {
                 out.flush();
             }
             assumptions(choice, report, interrupt, left(start));
-            if (interrupt.isAsked()) { report.interrupted(); }
-            out.println("\n" + report.summary());
-            out.flush();
-            write(json, report.json());
-            write(markdown, report.markdown());
-            return interrupt.isAsked() ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
+            return end(report, interrupt);
         }
+    }
+
+    private int tryDevice() {
+        if (provider != null) {
+            throw new ParameterException(spec.commandLine(),
+                    "--device takes no --provider: the trials name theirs, such as --only shm");
+        }
+        List<String> groups = chosen(DeviceRun.groups());
+        PrintWriter out = spec.commandLine().getOut();
+        Libfabric libfabric = Libfabric.load();
+        try (Interrupt interrupt = new Interrupt(); LogFolder logs = LogFolder.of(Optional.ofNullable(memory.logs))) {
+            List<Report> reports = new ArrayList<>();
+            DeviceRun run = new DeviceRun(memory.device, memory.longestInBytes(), Optional.ofNullable(memory.program),
+                    logs.folder(), Duration.ofSeconds(limit), interrupt::isAsked,
+                    result -> add(reports.getFirst(), result));
+            Report report = new Report("ofi4j verify --device", Machine.describe(libfabric, run.probe(), withNames));
+            reports.add(report);
+            begin(report);
+            for (String group : groups) {
+                if (interrupt.isAsked()) { break; }
+                run.run(group);
+                if (!interrupt.isAsked()) { out.println(report.pageLine(group)); }
+                out.flush();
+            }
+            return end(report, interrupt);
+        }
+    }
+
+    private void begin(Report report) {
+        Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
+        spec.commandLine().getOut().println(report.heading() + "\n");
+        spec.commandLine().getOut().flush();
+    }
+
+    private int end(Report report, Interrupt interrupt) {
+        if (interrupt.isAsked()) { report.interrupted(); }
+        spec.commandLine().getOut().println("\n" + report.summary());
+        spec.commandLine().getOut().flush();
+        write(json, report.json());
+        write(markdown, report.markdown());
+        return interrupt.isAsked() ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
     }
 
     private Duration left(long start) {
@@ -182,16 +234,22 @@ public final class VerifyCommand implements Callable<Integer> {
         }
     }
 
-    private List<String> pages() {
-        List<String> all = new ArrayList<>(Catalogue.pages());
-        all.add(PERFORMANCE);
-        for (String page : only) {
+    /** Those that are asked for. */
+    private List<String> chosen(List<String> all) {
+        requirePages("--only", only, all);
+        requirePages("--skip", skip, all);
+        List<String> pages = new ArrayList<>(only.isEmpty() ? all : only);
+        pages.removeAll(skip);
+        return pages;
+    }
+
+    private void requirePages(String option, List<String> pages, List<String> all) {
+        for (String page : pages) {
             if (!all.contains(page)) {
-                throw new ParameterException(spec.commandLine(), "Invalid value for option '--only': there is no page '"
-                        + page + "'; there are " + String.join(", ", all));
+                throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option
+                        + "': there is no page '" + page + "'; there are " + String.join(", ", all));
             }
         }
-        return only.isEmpty() ? all : only;
     }
 
     private void add(Report report, Result result) {

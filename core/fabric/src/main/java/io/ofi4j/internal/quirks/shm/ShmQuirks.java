@@ -115,7 +115,7 @@ public final class ShmQuirks {
 
     private static final Quirk DEVICE_COPIES = new Quirk("shm-device-copies", SHM, from(1, 15).guess(), """
             What goes from a device to the same device completes when the driver's copy was begun, unless the \
-            program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).""", "DeviceCheckTest",
+            program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).""", "DeviceRunTest",
             Fact.DEVICE_COPIES_END_LATE);
 
     /** d00397e5e brought it. */

@@ -1,9 +1,9 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.durable.SaveService;
-import io.ofi4j.device.Memory.Place;
+import io.ofi4j.command.device.Memory.Place;
 import io.ofi4j.info.Capability;
 import java.io.BufferedReader;
 import java.io.IOException;

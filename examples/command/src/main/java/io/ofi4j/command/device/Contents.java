@@ -1,4 +1,4 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,7 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
-import io.ofi4j.device.Rows.Result;
+import io.ofi4j.command.Ofi4j;
+import io.ofi4j.command.device.Rows.Result;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ final class Perf {
                         () -> betweenProcesses(operation, ends[0], ends[1]));
             }
         }
-        if (device.equals("host")) { return; }
+        if (device.equals(DeviceRun.HOST)) { return; }
         refused("perf write --device cuda:99", "none with 99", "--device", "cuda:99", "-p", "shm");
         refused("perf write -p tcp --device " + device, "takes no memory of devices", "--device", device, "-p", "tcp");
     }
@@ -68,7 +69,7 @@ final class Perf {
     }
 
     private static ProcessBuilder start(List<String> arguments) throws IOException {
-        return Programs.module("io.ofi4j.command", "io.ofi4j.command.Ofi4j", arguments);
+        return Programs.java(List.of(), Ofi4j.class, arguments);
     }
 
     private static Ended run(List<String> arguments) throws IOException, InterruptedException {

@@ -1,4 +1,4 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;

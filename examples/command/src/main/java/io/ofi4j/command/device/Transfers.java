@@ -1,11 +1,11 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PreparedRma;
 import io.ofi4j.RemoteRegion;
-import io.ofi4j.device.Memory.Place;
-import io.ofi4j.device.Rows.Result;
+import io.ofi4j.command.device.Memory.Place;
+import io.ofi4j.command.device.Rows.Result;
 import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AtomicForm;
 import io.ofi4j.info.AtomicOperation;

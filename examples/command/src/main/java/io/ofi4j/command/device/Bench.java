@@ -1,9 +1,9 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PreparedRma;
-import io.ofi4j.device.Memory.Place;
-import io.ofi4j.device.Rows.Result;
+import io.ofi4j.command.device.Memory.Place;
+import io.ofi4j.command.device.Rows.Result;
 import io.ofi4j.info.OperationFlag;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -48,7 +48,7 @@ final class Bench implements AutoCloseable {
     private final PrintStream commands;
     private final BufferedReader answers;
 
-    Bench(Rows rows, String device, long longest, String program, String libfabric) throws IOException {
+    Bench(Rows rows, String device, long longest, String program) throws IOException {
         this.rows = rows;
         this.longest = longest;
         node = new Node("shm", Transfers.capabilities("shm"));
@@ -58,12 +58,17 @@ final class Bench implements AutoCloseable {
         copiedOnDevice = opened.allocate(longest);
         other = new OtherProcess(node, "shm", device, longest, true, Transfers.capabilities("shm"));
         message = node.endpoint.rma().prepare();
-        this.program = new ProcessBuilder(program, "bench", libfabric, device, Long.toString(longest))
+        this.program = new ProcessBuilder(program, "bench", libfabric(), device, Long.toString(longest))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         commands = new PrintStream(this.program.getOutputStream(), true);
         answers = this.program.inputReader();
         String ready = answers.readLine();
         if (!"ready".equals(ready)) { throw new IllegalStateException("the C program: " + ready); }
+    }
+
+    /** The one that this process has loaded. */
+    private static String libfabric() {
+        return System.getProperty("io.ofi4j.library", "libfabric.so.1");
     }
 
     void run() {

@@ -1,4 +1,4 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.MemoryRegionAttributes;
 import java.lang.foreign.MemorySegment;
@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 interface DeviceMemory extends AutoCloseable {
     /** Of a command line: {@code cuda:N}, or {@code host} for memory of this machine. */
     static DeviceMemory open(String name) {
-        return name.equals("host") ? new HostMemory() : Cuda.open(Integer.parseInt(name.split(":", 2)[1]));
+        return name.equals(DeviceRun.HOST) ? new HostMemory() : Cuda.open(Integer.parseInt(name.split(":", 2)[1]));
     }
 
     /** {@return the address of so many bytes, freed with this} */

@@ -1,4 +1,4 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;

@@ -1,9 +1,9 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.durable.SaveService;
-import io.ofi4j.device.Memory.Place;
+import io.ofi4j.command.device.Memory.Place;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import java.io.BufferedReader;

@@ -1,4 +1,4 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import java.io.PrintStream;
 import java.util.Locale;
@@ -10,6 +10,8 @@ import java.util.Locale;
 final class Rows {
     static final String BEGIN = "begin\t";
     static final String END = "row\t";
+    /** The outcome of a row that is as it should be. */
+    static final String GOOD = "ok";
     /** The outcome of a row that ended the process of whoever did it, as in C. */
     static final String ENDS = "ENDS";
 
@@ -55,7 +57,7 @@ final class Rows {
         String outcome;
         try {
             result = check.run();
-            outcome = result.isGood ? "ok" : "FAILED";
+            outcome = result.isGood ? GOOD : "FAILED";
         } catch (OtherEndedException e) {
             result = Result.bad(e.getMessage());
             outcome = ENDS;

@@ -1,5 +1,5 @@
 /*
- * The C side of the device checks' figures: the calls that io.ofi4j.device.Bench makes in Java, over shm between two
+ * The C side of the device checks' figures: the calls that io.ofi4j.command.device.Bench makes in Java, over shm between two
  * processes.
  *
  * device_check peer|bench LIBFABRIC DEVICE LENGTH

@@ -1,12 +1,12 @@
-package io.ofi4j.device;
+package io.ofi4j.command.device;
 
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
-import io.ofi4j.device.Memory.Place;
-import io.ofi4j.device.Rows.Result;
+import io.ofi4j.command.device.Memory.Place;
+import io.ofi4j.command.device.Rows.Result;
 import io.ofi4j.durable.Durability;
 import io.ofi4j.durable.Saver;
 import io.ofi4j.errors.FabricException;
@@ -36,7 +36,6 @@ import java.util.concurrent.atomic.AtomicReference;
  * must end in an exception with a name, or in a result that can be written down: never in a signal.
  */
 final class Misuses {
-    private static final String SHM = "shm";
     private static final Duration DEADLINE = Duration.ofSeconds(5);
     private static final long LENGTH = 1 << 20;
     /** More than one page of the device: its driver gives smaller pieces of these away. */
@@ -77,7 +76,7 @@ final class Misuses {
     private Result with(Capability[] capabilities, Body body) throws Exception {
         Node.deadline = DEADLINE;
         Cuda cuda = Cuda.open(Integer.parseInt(device.split(":", 2)[1]));
-        return body.run(cuda, new Node(SHM, capabilities)); // the process ends with the row, and what is open with it
+        return body.run(cuda, new Node(DeviceRun.SHM, capabilities)); // the process ends with the row, and what is open with it
     }
 
     private void refused(String name, Class<? extends Throwable> by, String words, Capability[] capabilities,
@@ -147,7 +146,7 @@ final class Misuses {
     }
 
     private Result between(Cuda cuda, Node node, long length, Move move) throws Exception {
-        try (OtherProcess other = new OtherProcess(node, SHM, device, length, true, CAPABILITIES)) {
+        try (OtherProcess other = new OtherProcess(node, DeviceRun.SHM, device, length, true, CAPABILITIES)) {
             try {
                 return move.run(cuda, new Memory(node, cuda, length, true), other);
             } catch (RuntimeException e) {
@@ -418,7 +417,7 @@ final class Misuses {
     private void others() {
         for (String how : new String[]{"staged", "direct"}) {
             recorded("both endpoints in one process, " + how, (cuda, node) -> {
-                try (Node far = new Node(SHM, CAPABILITIES)) {
+                try (Node far = new Node(DeviceRun.SHM, CAPABILITIES)) {
                     Memory memory = new Memory(node, cuda, LENGTH, true);
                     MemoryRegion target = far.domain.allocate(LENGTH, Memory.ALL);
                     memory.fill(Place.gpu, LENGTH, 12);
