@@ -130,6 +130,30 @@ class DoctorTest {
         throw new AssertionError(subject + " is not in " + run.out());
     }
 
+    @Test
+    void deepSaysWhatEachProviderDoes() {
+        try (Forked doctor = USUAL.with("FI_PROVIDER", "shm").start("doctor", "-v", "--deep")) {
+            Run run = doctor.await(100);
+
+            assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+            assertThat(line(run, "shm ")).matches("ok  shm +[1-9]\\d* work.*");
+            assertThat(run.err()).contains("ofi4j: trying shm");
+        }
+    }
+
+    /** Where shm has a fault that a quirk works around. */
+    @Test
+    void deepSaysWhatIsWrongInAFewLines() {
+        try (Forked doctor = USUAL.with("FI_PROVIDER", "shm").with("JAVA_TOOL_OPTIONS", "-Dio.ofi4j.quirks=none")
+                .start("doctor", "-v", "--deep")) {
+            Run run = doctor.await(200);
+
+            assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(1);
+            assertThat(line(run, "shm ")).contains("!!  shm ", "ended the process: SIGSEGV in ",
+                    "'ofi4j verify -p shm --report verify.md' says more");
+        }
+    }
+
     @Tag("once")
     @Test
     void aMonitorThatPatchesMmapIsAProblem() {

@@ -29,6 +29,11 @@ public final class DoctorCommand implements Callable<Integer> {
             description = "First remove the files that shm endpoints of killed processes left in /dev/shm.")
     private boolean clean;
 
+    @Option(names = "--deep",
+            description = "Also try what moves bytes, with the trials of 'ofi4j verify', over each provider of this"
+                    + " machine, and say what is wrong. It takes some minutes.")
+    private boolean deep;
+
     @Spec
     private CommandSpec spec;
 
@@ -40,6 +45,12 @@ public final class DoctorCommand implements Callable<Integer> {
         findings.addAll(LibfabricChecks.all());
         if (verbose || json) { findings.addAll(LibfabricChecks.quirks()); }
         findings.addAll(SystemChecks.all());
+        if (deep) {
+            findings.addAll(LibfabricChecks.deep(provider -> {
+                spec.commandLine().getErr().println("ofi4j: trying " + provider);
+                spec.commandLine().getErr().flush();
+            }));
+        }
         boolean ready = findings.stream().noneMatch(finding -> finding.level() == Level.PROBLEM);
         if (json) {
             out.println(json(findings, removed, ready));

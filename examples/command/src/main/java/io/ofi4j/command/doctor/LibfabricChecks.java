@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** What libfabric is and offers here. */
@@ -43,6 +44,17 @@ final class LibfabricChecks {
         if (unusable().isPresent()) { return List.of(); }
         Libfabric libfabric = Libfabric.load();
         return QuirkChecks.all(libfabric, infos(libfabric, FabricHints.any()));
+    }
+
+    /**
+     * What each provider does, by trials; none where libfabric cannot be loaded.
+     *
+     * @param before takes the name of each provider before it is tried
+     */
+    static List<Finding> deep(Consumer<String> before) {
+        if (unusable().isPresent()) { return List.of(); }
+        Libfabric libfabric = Libfabric.load();
+        return DeepChecks.all(libfabric, infos(libfabric, FabricHints.any()), before);
     }
 
     /** What keeps the library from being loaded, or nothing. */

@@ -2,9 +2,14 @@ package io.ofi4j.command.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.info.Version;
 import io.ofi4j.command.doctor.Finding.Level;
+import io.ofi4j.conformance.Outcome;
+import io.ofi4j.conformance.Result;
+import io.ofi4j.info.Version;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What no process can arrange for another: other machines than this. */
@@ -50,5 +55,16 @@ class FindingTest {
                 "tested versions are 1.17, 2.1, 2.6");
         require(JavaChecks.jdk(Runtime.Version.parse("21.0.5")), Level.PROBLEM, "21.0.5", "a JDK of 22 or newer");
         require(JavaChecks.jdk(Runtime.Version.parse("22")), Level.OK, "22", "");
+    }
+
+    @Test
+    void whatIsWrongWithAProviderIsNamedInAFewLines() {
+        List<Result> wrongs = Stream.of("fi_write", "fi_read", "fi_send, fi_recv", "fi_inject").map(
+                call -> new Result("fi_rma(3)", call, Outcome.WRONG, "came 1; expected was 2", Duration.ofMillis(1)))
+                .toList();
+
+        require(DeepChecks.finding("shm", "ofi4j verify -p shm", "98 work", List.of()), Level.OK, "98 work", "");
+        require(DeepChecks.finding("shm", "ofi4j verify -p shm", "94 work, 4 wrong", wrongs), Level.PROBLEM,
+                "fi_send, fi_recv (wrong: came 1; expected was 2); and 1 more", "'ofi4j verify -p shm --report");
     }
 }
