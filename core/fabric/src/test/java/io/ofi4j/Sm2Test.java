@@ -18,13 +18,13 @@ class Sm2Test {
     private static final String NONE = "there is no such provider";
 
     @Test
-    void aLengthThatIsPromisedBeforeAnEndpointIsEnabledHolds() {
+    void lengthsThatArePromisedHoldAndPeersHaveTheAddressThatWasInserted() {
         Forked.Result result = Forked.run(Promises.class);
         assumeFalse(result.output().contains(NONE), "this libfabric has no sm2");
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("reading: ofi4j refuses", "setting: ofi4j refuses", "longest 64",
-                "received [1, 2]", "closed");
+                "inserted and found: true", "received [1, 2]", "closed");
     }
 
     private static final class Promises {
@@ -55,6 +55,7 @@ class Sm2Test {
                 far.longestMessage(LENGTH).enable();
                 System.out.println("longest " + far.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE));
                 Peer peer = vector.insert(far.address());
+                System.out.println("inserted and found: " + vector.address(peer).equals(far.address()));
                 far.messages().receive(target.slice(0, LENGTH), 1);
                 near.messages().send(source.slice(0, LENGTH), peer, 2);
                 List<Long> done = new ArrayList<>();

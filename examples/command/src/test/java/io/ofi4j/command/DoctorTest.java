@@ -144,8 +144,8 @@ class DoctorTest {
     /** Where shm has a fault that a quirk works around. */
     @Test
     void deepSaysWhatIsWrongInAFewLines() {
-        try (Forked doctor = USUAL.with("FI_PROVIDER", "shm").with("JAVA_TOOL_OPTIONS", "-Dio.ofi4j.quirks=none")
-                .start("doctor", "-v", "--deep")) {
+        try (Forked doctor = USUAL.with("FI_PROVIDER", "shm").and("-Dio.ofi4j.quirks=none").start("doctor", "-v",
+                "--deep")) {
             Run run = doctor.await(200);
 
             assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(1);

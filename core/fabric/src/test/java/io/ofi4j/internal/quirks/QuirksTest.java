@@ -119,6 +119,7 @@ class QuirksTest {
             sockets-symmetric 1.17 2.1 2.6
             sm2-options 2.1 2.6
             sm2-untaken-messages 2.1 2.6
+            sm2-lookups 2.1 2.6
             sockets-unconnected-peers 2.6
             sockets-message-data 1.17 2.1 2.6
             sockets-shared-receives 1.17 2.1 2.6
