@@ -1,129 +1,73 @@
 package io.ofi4j.conformance.calls;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The table of core/guide/CALLS.md that says which call works with which provider of which libfabric: a cell has a
- * mark for each version that the tests run with, and reasons are footnotes.
+ * A table of core/guide/CALLS.md, made from reports: a row for each trial, and a column for each provider. The head of
+ * a column links its reports; a cell has one mark if they all agree, or a mark for each. Reasons are footnotes.
  */
 final class CallTable {
-    /** The versions that have a mark in each cell, in this order. */
-    static final List<String> VERSIONS = List.of("1.17", "2.1");
     static final String WORKS = "✓";
     static final String NOT_OFFERED = "–";
     static final String NOT_TRIED = "·";
+    static final String UNKNOWN = "?";
+    /** Of what no reason is known. */
+    static final String REFUSED = "ofi4j [refuses](REFUSALS.md) it.";
 
-    private static final String UNKNOWN = "?";
-    private static final String BEGIN = "<!-- calls: written by CallTableTest -->";
-    private static final String END = "<!-- end of calls -->";
+    private static final List<String> MARKS = List.of(WORKS, NOT_OFFERED, NOT_TRIED, UNKNOWN);
 
-    private final Path file;
-    private final String before;
-    private final String after;
-    private final List<String> calls;
-    private final List<String> columns;
-    /** By call and column: one mark, or a reason, for each version. */
-    private final Map<String, String[]> cells = new LinkedHashMap<>();
+    private final Map<String, List<CommittedReport>> columns = new LinkedHashMap<>();
+    private final List<String> reasons = new ArrayList<>();
 
-    CallTable(Path file, List<String> calls, List<String> columns) {
-        this.file = file;
-        this.calls = calls;
-        this.columns = columns;
-        String text = read(file);
-        int begin = text.indexOf(BEGIN);
-        int end = text.indexOf(END);
-        if (begin < 0 || end < begin) {
-            throw new IllegalStateException(file + " has no place for the table, between '" + BEGIN + "' and its end");
-        }
-        this.before = text.substring(0, begin);
-        this.after = text.substring(end + END.length());
-        parse(text.substring(begin + BEGIN.length(), end));
+    CallTable(List<CommittedReport> reports) {
+        Map<String, List<CommittedReport>> found = reports.stream()
+                .collect(Collectors.groupingBy(CommittedReport::column));
+        Stream.concat(Columns.LABELS.stream(), found.keySet().stream().sorted()).distinct().filter(found::containsKey)
+                .forEach(label -> columns.put(label, found.get(label)));
     }
 
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /** The columns in their order, with their reports. */
+    Map<String, List<CommittedReport>> columns() {
+        return columns;
     }
 
-    private void parse(String table) {
-        List<String> lines = table.lines().filter(line -> line.startsWith("|")).toList();
-        if (lines.isEmpty()) { return; }
-        List<String> heads = split(lines.getFirst());
-        Map<String, String> reasons = table.lines().filter(line -> line.matches("\\d+\\. .*")).collect(Collectors
-                .toMap(line -> line.substring(0, line.indexOf('.')), line -> line.substring(line.indexOf(' ') + 1)));
-        for (String line : lines.subList(2, lines.size())) {
-            List<String> row = split(line);
-            for (int column = 1; column < row.size(); column++) {
-                String[] marks = row.get(column).split(" ");
-                for (int version = 0; version < marks.length; version++) {
-                    put(unquote(row.getFirst()), unquote(heads.get(column)), VERSIONS.get(version),
-                            reasons.getOrDefault(marks[version], marks[version]));
-                }
-            }
-        }
-    }
-
-    private static List<String> split(String row) {
-        return Stream.of(row.substring(1, row.length() - 1).split("\\|")).map(String::strip).toList();
-    }
-
-    private static String unquote(String text) { return text.replace("`", ""); }
-
-    /** Notes what a call does: {@link #WORKS}, {@link #NOT_OFFERED}, or the reason why it fails. */
-    void put(String call, String column, String version, String outcome) {
-        String[] marks = cells.computeIfAbsent(call + "|" + column,
-                key -> Stream.generate(() -> UNKNOWN).limit(VERSIONS.size()).toArray(String[]::new));
-        marks[VERSIONS.indexOf(version)] = outcome;
-    }
-
-    String render() {
-        List<String> reasons = new ArrayList<>();
-        StringBuilder text = new StringBuilder(before).append(BEGIN).append("\n\n| call |");
-        columns.forEach(column -> text.append(" `").append(column).append("` |"));
+    String render(String what, List<String> trials) {
+        StringBuilder text = new StringBuilder("| ").append(what).append(" |");
+        columns.forEach((label, reports) -> text.append(" `").append(label).append("`<br>")
+                .append(joined(reports, CallTable::link)).append(" |"));
         text.append("\n| --- |").append(" --- |".repeat(columns.size())).append('\n');
-        for (String call : calls) {
-            text.append("| `").append(call).append("` |");
-            for (String column : columns) {
-                text.append(' ').append(marks(call, column, reasons)).append(" |");
-            }
+        for (String trial : trials) {
+            text.append("| ").append(CallTrials.ALL.containsKey(trial) ? "`" + trial + "`" : trial).append(" |");
+            columns.values().forEach(reports -> text.append(' ').append(marks(trial, reports)).append(" |"));
             text.append('\n');
         }
-        text.append('\n');
+        text.append(reasons.isEmpty() ? "" : "\n");
         for (int i = 0; i < reasons.size(); i++) {
             text.append(i + 1).append(". ").append(reasons.get(i)).append('\n');
         }
-        return text.append(reasons.isEmpty() ? "" : "\n").append(END).append(after).toString();
+        return text.toString();
     }
 
-    private String marks(String call, String column, List<String> reasons) {
-        String[] outcomes = cells.getOrDefault(call + "|" + column, new String[]{UNKNOWN, UNKNOWN});
-        return Stream.of(outcomes).map(outcome -> {
-            if (List.of(WORKS, NOT_OFFERED, NOT_TRIED, UNKNOWN).contains(outcome)) { return outcome; }
-            if (!reasons.contains(outcome)) { reasons.add(outcome); }
-            return Integer.toString(reasons.indexOf(outcome) + 1);
-        }).collect(Collectors.joining(" "));
+    static String link(CommittedReport report) { return "[" + report.version() + "](reports/" + report.name() + ")"; }
+
+    private static String joined(List<CommittedReport> reports, Function<CommittedReport, String> text) {
+        return reports.stream().map(text).collect(Collectors.joining(" "));
     }
 
-    /** The table as the file has it. */
-    String current() { return read(file); }
+    private String marks(String trial, List<CommittedReport> reports) {
+        boolean isSame = reports.stream().map(report -> report.mark(trial)).distinct().count() == 1;
+        return joined(isSame ? reports.subList(0, 1) : reports, report -> number(report.mark(trial)));
+    }
 
-    void write() {
-        try {
-            Files.writeString(file, render());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private String number(String mark) {
+        if (MARKS.contains(mark)) { return mark; }
+        if (!reasons.contains(mark)) { reasons.add(mark); }
+        return Integer.toString(reasons.indexOf(mark) + 1);
     }
 }

@@ -12,13 +12,14 @@ import io.ofi4j.conformance.Trial;
 import io.ofi4j.conformance.Untried;
 import io.ofi4j.conformance.rules.RuleTrials;
 import io.ofi4j.info.Version;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -31,14 +32,12 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tries every call over every provider, and holds the table in core/guide/CALLS.md to what happened. With
- * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
+ * Tries every call over every provider, and holds the reports in core/guide/reports, of which the table in
+ * core/guide/CALLS.md is made, to what happened.
  */
 @Tag("gate")
 @Timeout(300)
 class CallTableTest {
-    private static final Path DOCUMENT = Path.of("../guide/CALLS.md");
-
     private static final Map<String, Trial> TRIALS = NativeTrials.all();
     private static final Map<List<String>, String> OUTCOMES = new LinkedHashMap<>();
     private static Version version;
@@ -56,9 +55,7 @@ class CallTableTest {
     void theCallDoesWhatItsManPageSaysOrIsNotOffered(String call, Subject column) throws Exception {
         Optional<UpstreamFailures.Failure> failure = UpstreamFailures.of(call, column, version);
         if (failure.isPresent()) { fails(call, failure.get(), failure.get().within(column)); }
-        String outcome = failure.isPresent()
-                ? failure.get().reason()
-                : isOffered(call, column) ? CallTable.WORKS : CallTable.NOT_OFFERED;
+        String outcome = failure.isPresent() ? failure.get().reason() : mark(call, column);
         OUTCOMES.put(List.of(call, UpstreamFailures.column(column)), outcome);
     }
 
@@ -95,35 +92,41 @@ class CallTableTest {
         }
     }
 
-    /** Tries it; a trial that fails otherwise than by not being offered fails the test. */
-    private static boolean isOffered(String call, Subject column) throws Exception {
+    /** Tries it; a trial that fails otherwise than by not being offered, or refused, fails the test. */
+    private static String mark(String call, Subject column) throws Exception {
         try {
             TRIALS.get(call).run(column);
-            return true;
+            return CallTable.WORKS;
         } catch (Untried e) {
             return Assumptions.abort(e.getMessage());
         } catch (RuntimeException e) {
             Outcome outcome = Result.outcome(e);
-            if (outcome == Outcome.NOT_OFFERED || outcome == Outcome.REFUSED) { return false; }
+            if (outcome == Outcome.NOT_OFFERED) { return CallTable.NOT_OFFERED; }
+            if (outcome == Outcome.REFUSED) { return CallTable.REFUSED; }
             throw e;
         }
     }
 
+    /** Each cell is as a report says that is of this provider and version, if there is one. */
     @AfterAll
-    static void theTableSaysSo() {
-        String tried = version.toString();
-        if (!CallTable.VERSIONS.contains(tried)) {
-            System.out.println("the table of calls has no column for libfabric " + version + ": nothing is compared");
-            return;
-        }
-        CallTable table = new CallTable(DOCUMENT, List.copyOf(TRIALS.keySet()), Columns.LABELS);
-        Columns.LABELS.stream().filter(Columns::isOfDatagrams)
-                .forEach(column -> TRIALS.keySet().stream().filter(call -> !MessageTrials.has(call))
-                        .forEach(call -> table.put(call, column, tried, CallTable.NOT_TRIED)));
-        OUTCOMES.forEach((key, outcome) -> table.put(key.get(0), key.get(1), tried, outcome));
-        if (Boolean.getBoolean("ofi4j.calls.write")) { table.write(); }
-        assertThat(table.render())
-                .as("the table of calls in core/guide/CALLS.md; -Dofi4j.calls.write=true writes it anew")
-                .isEqualTo(table.current());
+    static void theReportsSayTheSame() {
+        List<CommittedReport> reports = CommittedReport.all().stream()
+                .filter(report -> report.version().equals(version)).toList();
+        List<String> others = new ArrayList<>();
+        OUTCOMES.forEach((key, outcome) -> {
+            Set<String> said = reports.stream().filter(report -> report.column().equals(key.getLast()))
+                    .map(report -> report.mark(key.getFirst())).filter(mark -> !mark.equals(CallTable.UNKNOWN))
+                    .collect(Collectors.toSet());
+            if (!said.isEmpty() && !said.contains(outcome)) {
+                others.add(
+                        key.getFirst() + " over " + key.getLast() + ": " + outcome + " here, and in reports " + said);
+            }
+        });
+        OUTCOMES.keySet().stream().map(List::getLast).distinct()
+                .filter(column -> reports.stream().noneMatch(report -> report.column().equals(column)))
+                .forEach(column -> System.out
+                        .printf("there is no report of %s with libfabric %s: nothing is compared%n", column, version));
+        assertThat(others).as("what differs from core/guide/reports, in which 'ofi4j verify --json' writes what is so")
+                .isEmpty();
     }
 }

@@ -32,9 +32,4 @@ public final class Columns {
         Optional<String> source = name.equals("shm") ? Optional.empty() : Optional.of(TestProviders.address(name));
         return new Subject(name.substring(name.indexOf(' ') + 1), type, source, Pair.DEADLINE);
     }
-
-    /** Whether it is a column of datagrams, where the calls of messages are tried and no others. */
-    static boolean isOfDatagrams(String label) {
-        return label.endsWith(" DGRAM");
-    }
 }

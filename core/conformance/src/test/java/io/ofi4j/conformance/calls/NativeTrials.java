@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.CntrOps;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
@@ -22,23 +23,31 @@ import java.util.function.UnaryOperator;
 final class NativeTrials {
     private static final int ETIMEDOUT = 110;
     private static final int SHORT = 400;
+    private static final String COUNTER_WAIT = "fi_cntr_wait";
+    private static final String LOOKUP = "fi_av_lookup";
+    private static final Set<String> NAMES = Set.of(COUNTER_WAIT, LOOKUP);
 
     private NativeTrials() {}
 
     /** All trials of calls, in the order of the table. */
     static Map<String, Trial> all() {
         Map<String, Trial> all = new LinkedHashMap<>(CallTrials.ALL);
-        Trial wait = all.get("fi_cntr_wait");
-        all.put("fi_cntr_wait", subject -> {
+        Trial wait = all.get(COUNTER_WAIT);
+        all.put(COUNTER_WAIT, subject -> {
             wait.run(subject);
             RmaTrial.of(UnaryOperator.identity(), COUNTED, NativeTrials::waitNatively).run(subject);
         });
-        all.put("fi_av_lookup", RmaTrial.of(t -> {
+        all.put(LOOKUP, RmaTrial.of(t -> {
             AvOps.Found found = AvOps.fi_av_lookup(PackagePrivate.handle(t.ends.vector()), t.ends.peer.fabricAddress());
             Check.equal("the status", found.status(), 0);
             Check.equal("the address", found.address(), t.far.endpoint().address().toBytes());
         }));
         return all;
+    }
+
+    /** Whether the table says of a call what the provider does, and not what ofi4j does in its place. */
+    static boolean has(String call) {
+        return NAMES.contains(call);
     }
 
     private static final Ends.Wiring COUNTED = new Ends.Wiring() {
