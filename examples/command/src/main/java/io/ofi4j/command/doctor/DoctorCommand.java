@@ -2,6 +2,8 @@ package io.ofi4j.command.doctor;
 
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonObject;
+import io.ofi4j.command.Descriptor;
+import io.ofi4j.command.Columns;
 import io.ofi4j.command.doctor.Finding.Level;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -59,7 +61,10 @@ public final class DoctorCommand implements Callable<Integer> {
                 out.println("nothing to remove: no killed process left a file in /dev/shm");
             }
             removed.forEach(file -> out.println("removed " + file));
-            (verbose ? Screen.whole(findings) : Screen.fitting(findings)).forEach(out::println);
+            (verbose
+                    ? Screen.whole(findings)
+                    : Screen.fitting(findings, Math.min(Columns.USUAL, Columns.of(Descriptor.OUTPUT))))
+                    .forEach(out::println);
             out.println(ready ? "ready" : "not ready");
         }
         out.flush();

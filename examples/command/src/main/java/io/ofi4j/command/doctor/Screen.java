@@ -1,18 +1,16 @@
 package io.ofi4j.command.doctor;
 
+import io.ofi4j.command.Columns;
 import io.ofi4j.command.doctor.Finding.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Findings as lines of a terminal: whole, or as much of them as one screen takes. */
 final class Screen {
     /** Of the 24 of a terminal, one is for the result and one for the shell's next prompt. */
     static final int LINES = 22;
-    static final int COLUMNS = 80;
     private static final String MORE = "    'ofi4j doctor -v' says more";
     private static final String CUT = "...";
     private static final String ARROW = "    -> ";
@@ -25,10 +23,14 @@ final class Screen {
     }
 
     private final LeftOut leftOut;
+    private final int columns;
     private final List<String> lines = new ArrayList<>();
     private boolean isAll = true;
 
-    private Screen(LeftOut leftOut) { this.leftOut = leftOut; }
+    private Screen(LeftOut leftOut, int columns) {
+        this.leftOut = leftOut;
+        this.columns = columns;
+    }
 
     /** A line of each finding, and another of its advice, as long as they are. */
     static List<String> whole(List<Finding> findings) {
@@ -41,10 +43,10 @@ final class Screen {
     }
 
     /** What a screen takes. Problems are said whole, even where they are more than that. */
-    static List<String> fitting(List<Finding> findings) {
+    static List<String> fitting(List<Finding> findings, int columns) {
         List<String> lines = List.of();
         for (LeftOut leftOut : LeftOut.values()) {
-            lines = new Screen(leftOut).print(findings);
+            lines = new Screen(leftOut, columns).print(findings);
             if (lines.size() <= LINES) { return lines; }
         }
         return lines;
@@ -83,18 +85,16 @@ final class Screen {
     }
 
     private void cut(String line) {
-        boolean fits = line.length() <= COLUMNS;
+        boolean fits = line.length() <= columns;
         isAll &= fits;
-        lines.add(fits ? line : line.substring(0, COLUMNS - CUT.length()) + CUT);
+        lines.add(fits ? line : line.substring(0, columns - CUT.length()) + CUT);
     }
 
     /** The lines that follow begin below the text. A word that is longer than a line stays whole. */
     private void wrap(String start, String text) {
-        int width = COLUMNS - start.length();
-        Pattern line = Pattern.compile("\\S.{0," + (width - 1) + "}(?=\\s|$)|\\S+");
         String before = start;
-        for (MatchResult part : line.matcher(text).results().toList()) {
-            lines.add((before + part.group()).stripTrailing());
+        for (String part : Columns.wrapped(text, columns - start.length())) {
+            lines.add((before + part).stripTrailing());
             before = " ".repeat(start.length());
         }
     }

@@ -6,6 +6,8 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.info.Hook;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.command.Columns;
+import io.ofi4j.command.Descriptor;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Interrupt;
 import io.ofi4j.command.Loopback;
@@ -173,6 +175,10 @@ abstract class PerfRun implements Callable<Integer> {
             + "nothing on stdout, and says on stderr what it does.")
     private boolean json;
 
+    @Option(names = "--narrow", description = "Print a table of at most 80 columns, with the most important ones. A "
+            + "terminal that has less than the whole table needs gets such a one by itself.")
+    private boolean narrow;
+
     @Option(names = "--csv", description = "Print lines of comma-separated values, the first with the names of --json.")
     private boolean csv;
 
@@ -328,7 +334,11 @@ abstract class PerfRun implements Callable<Integer> {
 
     private Report report() {
         PrintWriter out = spec.commandLine().getOut();
-        Report report = json ? new JsonReport(out) : csv ? new CsvReport(out) : new TableReport(out);
+        Report report = json
+                ? new JsonReport(out)
+                : csv
+                        ? new CsvReport(out)
+                        : new TableReport(out, narrow ? Columns.USUAL : Columns.of(Descriptor.OUTPUT));
         if (histogram != null) { report = new HistogramFiles(report, histogram, sizes.bytes().size() > 1); }
         return chart == null ? report : new ChartFile(report, chart);
     }

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** How much of the findings is printed. */
 class ScreenTest {
+    private static final int COLUMNS = 80;
     private static final String LONG = "word ".repeat(30).strip();
 
     private static List<Finding> good(int count) {
@@ -22,9 +23,9 @@ class ScreenTest {
     }
 
     private static List<String> fitting(List<Finding> findings) {
-        List<String> lines = Screen.fitting(findings);
+        List<String> lines = Screen.fitting(findings, COLUMNS);
         assertThat(lines).hasSizeLessThanOrEqualTo(Screen.LINES)
-                .allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(Screen.COLUMNS));
+                .allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(COLUMNS));
         return lines;
     }
 
@@ -81,7 +82,15 @@ class ScreenTest {
     void aWordThatIsLongerThanALineStaysWhole() {
         String word = "x".repeat(100);
 
-        assertThat(Screen.fitting(List.of(Finding.problem("a", "b", "do " + word)))).contains("    -> do",
+        assertThat(Screen.fitting(List.of(Finding.problem("a", "b", "do " + word)), COLUMNS)).contains("    -> do",
                 "       " + word);
+    }
+
+    @Test
+    void aNarrowTerminalHasShorterLines() {
+        List<String> lines = Screen.fitting(List.of(Finding.ok("JDK", LONG), Finding.problem("/dev/shm", LONG, LONG)),
+                40);
+
+        assertThat(lines).allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(40));
     }
 }
