@@ -11,6 +11,7 @@ import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -63,7 +64,7 @@ public final class Messages extends TwoSided {
     private final boolean reportsBuffers;
 
     Messages(Endpoint endpoint) {
-        super(endpoint, 0, Fact.DIRECTED_RECEIVES_IGNORED, Fact.DIRECTED_RECEIVES_CRASH);
+        super(endpoint, false, 0, Fact.DIRECTED_RECEIVES_IGNORED, Fact.DIRECTED_RECEIVES_CRASH);
         this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(endpoint),
                 endpoint.domain.queues.hasCriticalReceives(endpoint));
         this.multiReceiveRefusal = multiReceiveRefusal(endpoint);
@@ -105,7 +106,7 @@ public final class Messages extends TwoSided {
         }
     }
 
-    /** As {@link #trySend}, but sends a slice, and waits for room. */
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but sends a slice, and waits for room. */
     public void send(MemoryRegion.Slice local, Peer peer, long token) {
         if (!trySend(local.region(), local.offset(), local.length(), peer, token)) {
             awaitRoom("fi_send", peer, () -> trySend(local.region(), local.offset(), local.length(), peer, token));
@@ -113,7 +114,46 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but sends a header and a body as one message, whose
+     * bytes follow each other at the receiver; fi_sendv. Both may be in the same region. The provider must take two
+     * segments of a send ({@link TransmitAttributes#iovLimit}); otherwise it throws IllegalArgumentException.
+     *
+     * @param header the first bytes of the message; needs {@link Access#SEND}
+     * @param headerOffset the start of the header in its region, in bytes
+     * @param headerLength the number of bytes of the header; 0 is possible
+     * @param body the bytes after the header; needs {@link Access#SEND}
+     * @param bodyOffset the start of the body in its region, in bytes
+     * @param bodyLength the number of bytes of the body; 0 is possible
+     * @param peer the receiver
+     * @param token comes back with the completion
+     * @return whether the message was accepted
+     */
+    public boolean trySend(MemoryRegion header, long headerOffset, long headerLength, MemoryRegion body,
+            long bodyOffset, long bodyLength, Peer peer, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
+        try {
+            long context = acquire(header, headerOffset, headerLength, body, bodyOffset, bodyLength, peer, token);
+            return context != ContextSlab.NONE
+                    && accepted(context, ops.fi_sendv(twoSegments, context), "fi_sendv", peer);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /**
+     * As {@link #trySend(MemoryRegion, long, long, MemoryRegion, long, long, Peer, long)}, but sends slices, and waits
+     * for room.
+     */
+    public void send(MemoryRegion.Slice header, MemoryRegion.Slice body, Peer peer, long token) {
+        if (!trySend(header.region(), header.offset(), header.length(), body.region(), body.offset(), body.length(),
+                peer, token)) {
+            awaitRoom("fi_sendv", peer, () -> trySend(header.region(), header.offset(), header.length(), body.region(),
+                    body.offset(), body.length(), peer, token));
+        }
+    }
+
+    /**
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes
      * may be changed when this returns.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
@@ -135,10 +175,10 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * As {@link #trySend}, with data for the peer's completion; fi_senddata.
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long)}, with data for the peer's completion; fi_senddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend(MemoryRegion, long, long, Peer, long)}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         requireData(data);

@@ -22,9 +22,8 @@ import java.util.Objects;
  * or the reverse. Offsets and lengths are in bytes. Posting allocates nothing.
  *
  * <p>Completions and their order, messages that are longer than their receive, full queues and errors are as in
- * {@link Messages}. In
- * addition, every operation throws IllegalArgumentException if the tag has bits that the provider does not match:
- * {@link EndpointAttributes#tagFormat}. A {@link DetailedCompletionHandler} gets the tag of a completion.
+ * {@link Messages}. In addition, every operation throws IllegalArgumentException if the tag has bits that the provider
+ * does not match: {@link EndpointAttributes#tagFormat}. A {@link DetailedCompletionHandler} gets the tag of a completion.
  */
 public final class Tagged extends TwoSided {
     private final TaggedOps ops;
@@ -38,7 +37,7 @@ public final class Tagged extends TwoSided {
     private final String discardRefusal;
 
     Tagged(Endpoint endpoint) {
-        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit());
+        super(endpoint, true, Capability.TAGGED_DIRECTED_RECV.bit());
         this.ops = new TaggedOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(endpoint),
                 endpoint.domain.queues.hasCriticalReceives(endpoint));
         long format = endpoint.info().endpoint().tagFormat();
@@ -83,7 +82,7 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    /** As {@link #trySend}, but sends a slice, and waits for room. */
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but sends a slice, and waits for room. */
     public void send(MemoryRegion.Slice local, Peer peer, long tag, long token) {
         if (!trySend(local.region(), local.offset(), local.length(), peer, tag, token)) {
             awaitRoom("fi_tsend", peer,
@@ -92,7 +91,48 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_tinject. The local bytes
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but sends a header and a body as one message, as
+     * {@link Messages#trySend(MemoryRegion, long, long, MemoryRegion, long, long, Peer, long)} does; fi_tsendv.
+     *
+     * @param header the first bytes of the message; needs {@link Access#SEND}
+     * @param headerOffset the start of the header in its region, in bytes
+     * @param headerLength the number of bytes of the header; 0 is possible
+     * @param body the bytes after the header; needs {@link Access#SEND}
+     * @param bodyOffset the start of the body in its region, in bytes
+     * @param bodyLength the number of bytes of the body; 0 is possible
+     * @param peer the receiver
+     * @param tag the tag of the message
+     * @param token comes back with the completion
+     * @return whether the message was accepted
+     */
+    public boolean trySend(MemoryRegion header, long headerOffset, long headerLength, MemoryRegion body,
+            long bodyOffset, long bodyLength, Peer peer, long tag, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlockedThread);
+        try {
+            requireTag(tag);
+            long context = acquire(header, headerOffset, headerLength, body, bodyOffset, bodyLength, peer, token);
+            if (context == ContextSlab.NONE) { return false; }
+            twoSegments.tag(tag, 0);
+            return accepted(context, ops.fi_tsendv(twoSegments, context), "fi_tsendv", peer);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /**
+     * As {@link #trySend(MemoryRegion, long, long, MemoryRegion, long, long, Peer, long, long)}, but sends slices, and
+     * waits for room.
+     */
+    public void send(MemoryRegion.Slice header, MemoryRegion.Slice body, Peer peer, long tag, long token) {
+        if (!trySend(header.region(), header.offset(), header.length(), body.region(), body.offset(), body.length(),
+                peer, tag, token)) {
+            awaitRoom("fi_tsendv", peer, () -> trySend(header.region(), header.offset(), header.length(), body.region(),
+                    body.offset(), body.length(), peer, tag, token));
+        }
+    }
+
+    /**
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but without a completion, for up to {@link #injectSize} bytes; fi_tinject. The local bytes
      * may be changed when this returns.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
@@ -116,10 +156,10 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #trySend}, with data for the peer's completion; fi_tsenddata.
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, with data for the peer's completion; fi_tsenddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend(MemoryRegion, long, long, Peer, long, long)}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {

@@ -39,14 +39,21 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     private final String respelledPeerRefusal;
     private final String injectRefusal;
     private final String cancelRefusal;
+    /** The struct of sends of a header and a body, and the number of its second region; used inside the guard. */
+    final PreparedMessageStruct twoSegments;
+    private final int[] secondRegion = new int[1];
+    private final boolean takesTwoSegments;
 
     /**
      *
+     * @param isTagged whether its messages have tags
      * @param directedBits receives from one peer need one of these capabilities
      * @param undirected receives from one peer are refused where one of these facts is known
      */
-    TwoSided(Endpoint endpoint, long directedBits, Fact... undirected) {
+    TwoSided(Endpoint endpoint, boolean isTagged, long directedBits, Fact... undirected) {
         super(endpoint);
+        this.twoSegments = new PreparedMessageStruct(isTagged, 2);
+        this.takesTwoSegments = endpoint.info().transmit().iovLimit() >= 2;
         Quirks quirks = endpoint.quirks;
         boolean isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
         this.receiveQueue = endpoint.bindings.receiveQueue();
@@ -151,6 +158,36 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         requireVector(peer);
         requireLength(length, maximumMessageSize, peer);
         return (local.accessBits & SEND) == 0 ? lacking(local, SEND) : closed(local, peer);
+    }
+
+    /**
+     * Checks a message of a header and a body, fills {@link #twoSegments}, and returns the context of a slot, or
+     * {@link ContextSlab#NONE}. Inside the guard of sends.
+     */
+    final long acquire(MemoryRegion header, long headerOffset, long headerLength, MemoryRegion body, long bodyOffset,
+            long bodyLength, Peer peer, long token) {
+        requireSend(header, headerOffset, headerLength, peer);
+        requireSend(body, bodyOffset, bodyLength, peer);
+        long length = headerLength + bodyLength; // both are in memory: the sum does not overflow
+        if (!takesTwoSegments) { throw tooManySegments(); }
+        requireLength(length, maximumMessageSize, peer);
+        if (length == 0) { requireEmptyCompletes(defaultFlags); }
+        long context = contexts.acquire(token, number, header.number);
+        if (context == ContextSlab.NONE) { return context; }
+        if (body != header) {
+            secondRegion[0] = body.number;
+            contexts.addExtraRegions(context, secondRegion, 1);
+        }
+        twoSegments.local.set(0, header.address + headerOffset, headerLength, header.descriptor);
+        twoSegments.local.set(1, body.address + bodyOffset, bodyLength, body.descriptor);
+        twoSegments.count(2, length);
+        twoSegments.peer(peer.fabricAddress);
+        return context;
+    }
+
+    private IllegalArgumentException tooManySegments() {
+        return new IllegalArgumentException("provider " + provider
+                + " takes one segment of a message, not a header and a body: put them next to each other");
     }
 
     /** Checks the length of a message to a peer. */

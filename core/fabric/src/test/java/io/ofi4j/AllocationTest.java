@@ -25,7 +25,8 @@ class AllocationTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output().lines()).contains("write 0 bytes", "read 0 bytes", "inject 0 bytes",
-                "write with data 0 bytes", "prepared write 0 bytes", "message 0 bytes", "tagged message 0 bytes");
+                "write with data 0 bytes", "prepared write 0 bytes", "message 0 bytes", "tagged message 0 bytes",
+                "header and body 0 bytes", "tagged header and body 0 bytes");
     }
 
     private static final class Posts {
@@ -50,12 +51,13 @@ class AllocationTest {
                     Capability.TAGGED);
             try (Pair pair = new Pair(hints);
                     MemoryRegion near = pair.domain.allocate(LENGTH, Access.values());
-                    MemoryRegion far = pair.domain.allocate(LENGTH, Access.values())) {
-                new Posts(pair).measure(near, far);
+                    MemoryRegion far = pair.domain.allocate(LENGTH, Access.values());
+                    MemoryRegion header = pair.domain.allocate(LENGTH, Access.SEND)) {
+                new Posts(pair).measure(near, far, header);
             }
         }
 
-        private void measure(MemoryRegion near, MemoryRegion far) {
+        private void measure(MemoryRegion near, MemoryRegion far, MemoryRegion header) {
             RemoteRegion remote = far.remote();
             Rma rma = pair.rma();
             Messages sends = pair.endpoint.messages();
@@ -72,6 +74,10 @@ class AllocationTest {
                     () -> receives.tryReceive(far, 0, LENGTH, 1) && sends.trySend(near, 0, LENGTH, pair.far, 1));
             measure("tagged message", 2, () -> taggedReceives.tryReceive(far, 0, LENGTH, 5, 0, 1)
                     && taggedSends.trySend(near, 0, LENGTH, pair.far, 5, 1));
+            measure("header and body", 2, () -> receives.tryReceive(far, 0, LENGTH, 1)
+                    && sends.trySend(header, 0, Long.BYTES, near, 0, LENGTH - Long.BYTES, pair.far, 1));
+            measure("tagged header and body", 2, () -> taggedReceives.tryReceive(far, 0, LENGTH, 5, 0, 1)
+                    && taggedSends.trySend(header, 0, Long.BYTES, near, 0, LENGTH - Long.BYTES, pair.far, 5, 1));
         }
 
         /** Prints what a round allocates, after some in which classes are loaded. */

@@ -15,6 +15,7 @@ import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -51,6 +52,49 @@ class MessagesTest {
             assertThat(box.farDone.done).singleElement().satisfies(done -> assertThat(done.token()).isEqualTo(RECEIVED))
                     .satisfies(done -> assertThat(done.length()).isEqualTo(size));
             assertThat(box.hasArrived(size)).isTrue();
+        }
+    }
+
+    static Stream<Arguments> bodies() {
+        return TestProviders.transfers()
+                .flatMap(provider -> Stream.of(0, 1, 1000, 65_536, 1 << 20).map(size -> Arguments.of(provider, size)));
+    }
+
+    @ForEachProvider
+    @MethodSource("bodies")
+    void aHeaderAndABodyArriveAsOneMessage(String provider, int size) {
+        int header = 24;
+        try (Mailbox box = open(provider); MemoryRegion body = box.pair.domain.allocate(Mailbox.LENGTH, Access.SEND)) {
+            box.write(header + size, size); // what the far end must have
+            MemorySegment.copy(box.near.segment(), header, body.segment(), 100, size);
+            box.near.segment().asSlice(header, size).fill((byte) 9);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, Mailbox.LENGTH), RECEIVED);
+            box.pair.endpoint.messages().send(box.near.slice(0, header), body.slice(100, size), box.pair.far, SENT);
+            box.await(1, 1);
+            MemorySegment.copy(body.segment(), 100, box.near.segment(), header, size);
+
+            assertThat(box.nearDone.tokens()).containsExactly((long) SENT);
+            assertThat(box.farDone.done.getFirst().length()).isEqualTo(header + size);
+            assertThat(box.hasArrived(header + size)).isTrue();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource(EVERY)
+    void theRegionsOfAHeaderAndABodyStayUntilTheMessageIsSent(String provider) {
+        try (Mailbox box = open(provider)) {
+            MemoryRegion header = box.pair.domain.allocate(8, Access.SEND);
+            MemoryRegion body = box.pair.domain.allocate(8, Access.SEND);
+            box.pair.farEndpoint.messages().receive(box.far.slice(0, 64), RECEIVED);
+            box.pair.endpoint.messages().send(header.slice(0, 8), body.slice(0, 8), box.pair.far, SENT);
+            assertThat(header.operationsInFlight()).isEqualTo(1);
+            assertThat(body.operationsInFlight()).isEqualTo(1);
+            box.await(1, 1);
+
+            assertThat(header.operationsInFlight()).isZero();
+            assertThat(body.operationsInFlight()).isZero();
+            header.close();
+            body.close();
         }
     }
 

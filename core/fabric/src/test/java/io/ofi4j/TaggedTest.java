@@ -12,6 +12,7 @@ import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
@@ -47,6 +48,23 @@ class TaggedTest {
                     .satisfies(done -> assertThat(done.length()).isEqualTo(size))
                     .satisfies(done -> assertThat(done.tag()).isEqualTo(TAG));
             assertThat(box.hasArrived(size)).isTrue();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource(EVERY)
+    void aHeaderAndABodyArriveAsOneMessageWithTheTag(String provider) {
+        try (Mailbox box = open(provider); MemoryRegion header = box.pair.domain.allocate(8, Access.SEND)) {
+            box.write(1008, 1);
+            MemorySegment.copy(box.near.segment(), 0, header.segment(), 0, 8);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(2000, 1008), TAG + 1, 0, RECEIVED + 1);
+            box.pair.farEndpoint.tagged().receive(box.far.slice(0, 1008), TAG, 0, RECEIVED);
+            box.pair.endpoint.tagged().send(header.slice(0, 8), box.near.slice(8, 1000), box.pair.far, TAG, SENT);
+            box.await(1, 1);
+
+            assertThat(box.nearDone.tokens()).containsExactly((long) SENT);
+            assertThat(box.farDone.tokens()).containsExactly((long) RECEIVED);
+            assertThat(box.hasArrived(1008)).isTrue();
         }
     }
 

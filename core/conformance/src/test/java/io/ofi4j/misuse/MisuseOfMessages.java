@@ -52,6 +52,12 @@ final class MisuseOfMessages {
                             box -> tagged(box).trySend(box.near, at[0], at[1], box.pair.far, 5, 1)),
                     on("receive a tag" + range, RANGE, OUTSIDE,
                             box -> tagged(box).tryReceive(box.near, at[0], at[1], 5, 0, 1)),
+                    on("send a header of" + range, RANGE, OUTSIDE,
+                            box -> messages(box).trySend(box.near, at[0], at[1], box.near, 0, 8, box.pair.far, 1)),
+                    on("send a body of" + range, RANGE, OUTSIDE,
+                            box -> messages(box).trySend(box.near, 0, 8, box.near, at[0], at[1], box.pair.far, 1)),
+                    on("send a body with a tag of" + range, RANGE, OUTSIDE,
+                            box -> tagged(box).trySend(box.near, 0, 8, box.near, at[0], at[1], box.pair.far, 5, 1)),
                     on("prepare" + range, RANGE, OUTSIDE,
                             box -> messages(box).prepare().local(box.near, at[0], at[1])));
         });
@@ -64,6 +70,12 @@ final class MisuseOfMessages {
                 on("send from a region for receives", ARGUMENT, "lacks [SEND]",
                         box -> with(box, Access.RECEIVE,
                                 region -> messages(box).trySend(region, 0, 8, box.pair.far, 1))),
+                on("send a body from a region for receives", ARGUMENT, "lacks [SEND]",
+                        box -> with(box, Access.RECEIVE,
+                                region -> messages(box).trySend(box.near, 0, 8, region, 0, 8, box.pair.far, 1))),
+                on("send a header from a region for receives", ARGUMENT, "lacks [SEND]",
+                        box -> with(box, Access.RECEIVE,
+                                region -> tagged(box).trySend(region, 0, 8, box.near, 0, 8, box.pair.far, 5, 1))),
                 on("receive into a region for sends", ARGUMENT, "lacks [RECEIVE]",
                         box -> with(box, Access.SEND, region -> messages(box).tryReceive(region, 0, 8, 1))),
                 on("send a tag from a region for writes", ARGUMENT, "lacks [SEND]",
@@ -111,6 +123,10 @@ final class MisuseOfMessages {
                     Messages messages = messages(box);
                     box.pair.endpoint.close();
                     messages.trySend(box.near, 0, 8, box.pair.far, 1);
+                }), on("send a body of a closed region", STATE, "closed", box -> {
+                    MemoryRegion region = box.pair.domain.allocate(64, Access.SEND);
+                    region.close();
+                    messages(box).trySend(box.near, 0, 8, region, 0, 8, box.pair.far, 1);
                 }), on("receive after the close of the endpoint", STATE, "closed", box -> {
                     Tagged tagged = tagged(box);
                     box.pair.endpoint.close();

@@ -36,6 +36,7 @@ final class MessageSide {
 
     private static final int LENGTH = 4096;
     private static final int PLACES = 512;
+    private static final int HEADER = 16;
     private static final long UNTAGGED = -1;
 
     private final List<Lane> lanes;
@@ -174,6 +175,7 @@ final class MessageSide {
     }
 
     private boolean send(Lane lane, long offset, int length, long tag, boolean withData, long token) {
+        if (!withData && token % 3 == 0) { return sendInTwo(lane, offset, length, tag, token); }
         if (tag == UNTAGGED) {
             Messages messages = lane.sender().messages();
             return withData
@@ -184,6 +186,16 @@ final class MessageSide {
         return withData
                 ? tagged.trySendData(memory, offset, length, data(token), lane.peer(), tag, token)
                 : tagged.trySend(memory, offset, length, lane.peer(), tag, token);
+    }
+
+    /** As a header and a body. */
+    private boolean sendInTwo(Lane lane, long offset, int length, long tag, long token) {
+        int header = Math.min(length, HEADER);
+        return tag == UNTAGGED
+                ? lane.sender().messages().trySend(memory, offset, header, memory, offset + header, length - header,
+                        lane.peer(), token)
+                : lane.sender().tagged().trySend(memory, offset, header, memory, offset + header, length - header,
+                        lane.peer(), tag, token);
     }
 
     private static long data(long token) { return token & 0xffff; }
