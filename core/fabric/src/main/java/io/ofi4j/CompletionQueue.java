@@ -231,10 +231,22 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      *         the interrupt status still set
      */
     public int await(CompletionHandler handler, int limit, Duration deadline) {
+        return await(handler, limit, deadline, Duration.ZERO);
+    }
+
+    /**
+     * As {@link #await(CompletionHandler, int, Duration)}, but first polls again and again for some time, as
+     * {@link Waiting#SPIN} does: what comes in that time does not have to wake a thread, which takes several
+     * microseconds. Then it blocks, or polls with pauses.
+     *
+     * @param spin how long to poll before it blocks; at most until the deadline. A virtual thread yields its carrier
+     *        between these polls
+     */
+    public int await(CompletionHandler handler, int limit, Duration deadline, Duration spin) {
         Objects.requireNonNull(handler, "handler");
         if (limit < 1) { throw badLimit(limit); }
         guard.checkThread(); // before a signal is consumed
-        int taken = blocking.until(handler, limit, deadline);
+        int taken = blocking.until(handler, limit, deadline, spin);
         return taken == 0 && waitThreshold > 1 ? poll(handler, limit) : taken;
     }
 

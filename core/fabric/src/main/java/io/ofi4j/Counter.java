@@ -232,19 +232,28 @@ public final class Counter implements AutoCloseable {
 
     /**
      * Waits until the count reaches a threshold; fi_cntr_wait, fi_cntr(3). It blocks in libfabric if the counter has a
-     * wait object, its endpoints have queues, and the provider respects the deadline. Otherwise it reads again and
-     * again, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always reads, and releases its carrier between
-     * reads.
+     * wait object, its endpoints have queues, and the provider respects the deadline: for up to 10 ms at a time, since
+     * neither an interrupt nor a close would end that call. Otherwise it reads again and again, with the pauses of
+     * {@link Waiting#BACKOFF}. A virtual thread always reads, and releases its carrier between reads. It allocates
+     * nothing.
      *
      * @param threshold the count to wait for
-     * @param deadline the longest time to wait
+     * @param deadline the longest time to wait; nanoseconds count
      * @throws FabricTimeoutException if the count is below the threshold at the deadline
      * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors; with {@code EINTR} (4) if the
      *         thread is interrupted, with the interrupt status still set
      * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
-    public void await(long threshold, Duration deadline) {
-        if (blocking.until(null, threshold, deadline) == 0) {
+    public void await(long threshold, Duration deadline) { await(threshold, deadline, Duration.ZERO); }
+
+    /**
+     * As {@link #await(long, Duration)}, but first reads again and again for some time, as {@link Waiting#SPIN} does.
+     *
+     * @param spin how long to read before it blocks; at most until the deadline. A virtual thread yields its carrier
+     *        between these reads
+     */
+    public void await(long threshold, Duration deadline, Duration spin) {
+        if (blocking.until(null, threshold, deadline, spin) == 0) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
                     "It stands at " + read() + ": do the peers make progress?");
         }

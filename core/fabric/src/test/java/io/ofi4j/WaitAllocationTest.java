@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.AllocatedBytes;
@@ -13,6 +14,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.util.PollGroup;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,7 +30,8 @@ class WaitAllocationTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output().lines()).contains("await of nothing: 0 bytes", "await of a message: 0 bytes",
-                "poll group: 0 bytes", "done");
+                "await with a spin: 0 bytes", "poll group: 0 bytes", "poll group with a spin: 0 bytes",
+                "counter: 0 bytes", "counter with a spin: 0 bytes", "done");
         if (object == WaitObject.FD) {
             assertThat(result.output().lines()).contains("block: 0 bytes", "blocking: 0 bytes");
         }
@@ -38,10 +41,12 @@ class WaitAllocationTest {
         private static final int WAITS = 20;
         /** Meanwhile classes are loaded, the JDK adapts method handles, and a queue makes places for operations. */
         private static final int WAITS_BEFORE = 1000;
+        private static final int COUNTS_BEFORE = 200;
         private static final int LENGTH = 8;
         /** Long enough to come to the sleeps that follow the spins. */
         private static final Duration SHORT = Duration.ofMillis(5);
         private static final Duration VERY_SHORT = Duration.ofNanos(10_000);
+        private static final long COUNT_NANOS = 100_000;
         private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
         private final Pair pair;
@@ -50,18 +55,21 @@ class WaitAllocationTest {
 
         private Waits(Pair pair) { this.pair = pair; }
 
-        public static void main(String[] arguments) {
+        public static void main(String[] arguments) throws InterruptedException {
             FabricHints hints = TestProviders.hints(arguments[0]).capabilities(Capability.RMA, Capability.MSG);
             WaitObject object = WaitObject.valueOf(arguments[1]);
             try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults().waitObject(object));
                     MemoryRegion region = pair.domain.allocate(2 * LENGTH, Access.values())) {
-                new Waits(pair).measure(region, object == WaitObject.FD);
+                Waits waits = new Waits(pair);
+                waits.measure(region, object == WaitObject.FD);
+                waits.measureCounter(object);
             }
             System.out.println("done");
         }
 
         private void measure(MemoryRegion region, boolean hasDescriptor) {
             measure("await of nothing", () -> pair.queue.await(NOTHING, 16, deadline));
+            measure("await with a spin", () -> pair.queue.await(NOTHING, 16, deadline, VERY_SHORT));
             Messages sends = pair.endpoint.messages();
             Messages receives = pair.farEndpoint.messages();
             CompletionHandler receiving = (token, flags, length, data) -> received += token;
@@ -82,6 +90,7 @@ class WaitAllocationTest {
             try (PollGroup group = new PollGroup()) {
                 group.add(pair.queue, NOTHING);
                 measure("poll group", () -> group.await(deadline));
+                measure("poll group with a spin", () -> group.await(deadline, VERY_SHORT));
             }
             if (!hasDescriptor) { return; }
             Waitable[] queues = {pair.queue};
@@ -90,10 +99,31 @@ class WaitAllocationTest {
             measure("blocking", () -> blocking.tryUntil(() -> false, deadline));
         }
 
+        /** Each wait ends when another thread has counted. */
+        private void measureCounter(WaitObject object) throws InterruptedException {
+            WaitObject its = object == WaitObject.NONE ? object : WaitObject.UNSPECIFIED;
+            try (Counter counter = pair.domain.openCounter(CounterAttributes.defaults().waitObject(its))) {
+                round(WAITS_BEFORE, () -> counter.await(0, Pair.DEADLINE));
+                Thread counting = Thread.ofPlatform().start(() -> {
+                    while (!Thread.currentThread().isInterrupted()) {
+                        counter.add(1);
+                        LockSupport.parkNanos(COUNT_NANOS);
+                    }
+                });
+                measure("counter", COUNTS_BEFORE, () -> counter.await(counter.read() + 2, Pair.DEADLINE));
+                measure("counter with a spin", COUNTS_BEFORE,
+                        () -> counter.await(counter.read() + 2, Pair.DEADLINE, VERY_SHORT));
+                counting.interrupt();
+                counting.join();
+            }
+        }
+
+        private void measure(String name, Runnable wait) { measure(name, WAITS_BEFORE, wait); }
+
         /** Prints what some waits allocate, after many others. */
-        private void measure(String name, Runnable wait) {
+        private void measure(String name, int waitsBefore, Runnable wait) {
             deadline = VERY_SHORT;
-            round(WAITS_BEFORE, wait);
+            round(waitsBefore, wait);
             deadline = SHORT;
             round(WAITS, wait);
             System.out.println(name + ": " + round(WAITS, wait) + " bytes");

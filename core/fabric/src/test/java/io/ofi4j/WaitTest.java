@@ -205,6 +205,38 @@ class WaitTest {
         }
     }
 
+    @ForEachProvider
+    @MethodSource("providersAndWaitObjects")
+    void aThreadThatSpinsFindsWhatComes(String provider, WaitObject object) throws Exception {
+        try (Pair pair = pair(provider, object);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            List<Long> tokens = new CopyOnWriteArrayList<>();
+            CompletionHandler handler = (token, flags, length, data) -> tokens.add(token);
+            Thread waiting = Thread.ofPlatform().daemon().start(() -> pair.queue.await(handler, 1, ENDLESS, ENDLESS));
+            Waiting.YIELD.until(() -> isInside(waiting, "BlockingWait", "until"), Pair.DEADLINE);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 5);
+            Waiting.YIELD.until(() -> {
+                pair.farQueue.poll(NOTHING, 1); // the target makes progress
+                return !waiting.isAlive();
+            }, Pair.DEADLINE);
+
+            assertThat(tokens).containsExactly(5L);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("providersAndWaitObjects")
+    void aSignalEndsASpin(String provider, WaitObject object) throws Exception {
+        try (Pair pair = pair(provider, object)) {
+            Thread waiting = Thread.ofPlatform().daemon().start(() -> pair.queue.await(NOTHING, 1, ENDLESS, ENDLESS));
+            Waiting.YIELD.until(() -> isInside(waiting, "BlockingWait", "until"), Pair.DEADLINE);
+            pair.queue.signal();
+
+            assertThat(waiting.join(Pair.DEADLINE)).isTrue();
+        }
+    }
+
     /** In slices of 10 ms it would be woken 60 times. */
     @ForEachProvider
     @MethodSource("withDescriptor")

@@ -37,10 +37,10 @@ import java.util.function.IntSupplier;
  * }
  * }</pre>
  *
- * <p>A wait spins a thousand times. After that it blocks if every member of the group has a wait descriptor
- * ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of {@link Waiting#BACKOFF}. While it
- * blocks, it looks at channels once a millisecond, and without channels at all members ten times a second. Handlers run on the thread that polls, and may add and remove
- * members.
+ * <p>A wait spins a thousand times, or for as long as the caller says. After that it blocks if every member of the group
+ * has a wait descriptor ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of
+ * {@link Waiting#BACKOFF}. While it blocks, it looks at channels once a millisecond, and without channels at all members
+ * ten times a second. Handlers run on the thread that polls, and may add and remove members.
  *
  * <p>One thread at a time may use it; a second one gets {@link IllegalStateException}. The threading model of every
  * queue must permit that thread. Any thread may call {@link #wake}. The group does not own its members: the program
@@ -233,15 +233,25 @@ public final class PollGroup implements AutoCloseable {
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays
      *         set
      */
-    public int await(Duration deadline) {
+    public int await(Duration deadline) { return await(Deadlines.nanos(deadline), 0, SPINS); }
+
+    /**
+     * As {@link #await(Duration)}, but spins for this time in place of a thousand times.
+     *
+     * @param spin how long to poll before it blocks; at most until the deadline
+     */
+    public int await(Duration deadline, Duration spin) {
+        return await(Deadlines.nanos(deadline), Deadlines.nanos(spin), 0);
+    }
+
+    private int await(long limit, long spinNanos, int spins) {
         long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
         boolean entered = enter();
         Blocker outer = blocker; // of a wait whose handler has called this
         Blocker own = Blocker.take();
         blocker = own;
         try {
-            return await(start, limit, own);
+            return await(start, limit, spinNanos, spins, own);
         } finally {
             blocker = outer;
             own.give();
@@ -249,17 +259,32 @@ public final class PollGroup implements AutoCloseable {
         }
     }
 
-    private int await(long start, long limit, Blocker own) {
-        for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
+    private int await(long start, long limit, long spinNanos, int spins, Blocker own) {
+        int turn = 0;
+        while (true) {
             int handled = closed ? 0 : pollAll();
-            long left = limit - (System.nanoTime() - start);
-            if (handled > 0 || left <= 0 || closed || consumeWake()) { return handled; }
+            long elapsed = System.nanoTime() - start;
+            if (handled > 0 || elapsed >= limit || closed || consumeWake()) { return handled; }
             Interrupts.check("PollGroup.await");
-            if (turn < SPINS || Thread.currentThread().isVirtual() || !canBlock()) {
-                Backoff.STANDARD.pause(turn, left);
-            } else {
-                block(left, own);
+            boolean isVirtual = Thread.currentThread().isVirtual();
+            if (elapsed < spinNanos) {
+                spin(isVirtual);
+                continue;
             }
+            if (turn < spins || isVirtual || !canBlock()) {
+                Backoff.STANDARD.pause(turn, limit - elapsed);
+            } else {
+                block(limit - elapsed, own);
+            }
+            turn = turn + 1 & Integer.MAX_VALUE;
+        }
+    }
+
+    private static void spin(boolean isVirtual) {
+        if (isVirtual) {
+            Thread.yield(); // others need its carrier
+        } else {
+            Thread.onSpinWait();
         }
     }
 

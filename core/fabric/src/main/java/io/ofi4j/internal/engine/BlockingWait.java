@@ -55,7 +55,8 @@ public final class BlockingWait<T> {
     private Blocker[] waiters = new Blocker[INITIAL_WAITERS];
     private volatile int waiting;
     private int signals;
-    private boolean signalPending;
+    /** Whether a signal came while no thread waited; written inside the monitor. */
+    private volatile boolean signalPending;
 
     public BlockingWait(WaitDescriptor descriptor, String operation, Source<T> source) {
         this(descriptor, operation, source, Backoff.STANDARD);
@@ -69,35 +70,62 @@ public final class BlockingWait<T> {
         this.backoff = backoff;
     }
 
-    /** Waits until the source has found something, and returns how much; 0 after the deadline or a signal. */
-    public int until(T argument, long number, Duration deadline) {
+    /**
+     * Waits until the source has found something, and returns how much; 0 after the deadline or a signal.
+     *
+     * @param spin how long to poll before the thread blocks, yields or sleeps
+     */
+    public int until(T argument, long number, Duration deadline, Duration spin) {
         long limit = Deadlines.nanos(deadline);
+        long spinNanos = Deadlines.nanos(spin);
+        boolean isSignaled = signalPending && takeSignal();
+        int found = source.take(argument, number); // what has come already costs no more than a poll
+        return found > 0 || isSignaled ? found : block(argument, number, limit, spinNanos);
+    }
+
+    private int block(T argument, long number, long limit, long spinNanos) {
         Blocker blocker = Blocker.take();
         try {
             int since = begin(blocker);
-            return since < 0 ? source.take(argument, number) : until(argument, number, limit, blocker, since);
+            return since < 0
+                    ? source.take(argument, number)
+                    : until(argument, number, limit, spinNanos, blocker, since);
         } finally {
             blocker.give();
         }
     }
 
-    private int until(T argument, long number, long limit, Blocker blocker, int since) {
+    private int until(T argument, long number, long limit, long spinNanos, Blocker blocker, int since) {
         int found = 0;
         Object recording = null;
         try {
             recording = RECORDER.waiting(); // begins before the clock is read, so that it covers the whole wait
             long start = System.nanoTime();
-            for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
+            int turn = 0;
+            while (true) {
                 found = source.take(argument, number);
                 if (found > 0) { return found; }
-                long left = limit - (System.nanoTime() - start);
-                if (left <= 0 || isSignaled(since)) { return 0; }
+                long elapsed = System.nanoTime() - start;
+                if (elapsed >= limit || isSignaled(since)) { return 0; }
                 Interrupts.check(operation);
-                pause(blocker, number, turn, left);
+                if (elapsed < spinNanos) {
+                    spin();
+                } else {
+                    pause(blocker, number, turn, limit - elapsed);
+                    turn = turn + 1 & Integer.MAX_VALUE;
+                }
             }
         } finally {
             end(blocker);
             RECORDER.waited(recording, operation, found > 0);
+        }
+    }
+
+    private static void spin() {
+        if (Thread.currentThread().isVirtual()) {
+            Thread.yield(); // others need its carrier
+        } else {
+            Thread.onSpinWait();
         }
     }
 

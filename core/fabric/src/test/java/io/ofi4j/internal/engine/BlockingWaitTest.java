@@ -37,10 +37,11 @@ class BlockingWaitTest {
         }
     }, ASLEEP);
     private volatile int returned = -1;
+    private Duration spin = Duration.ZERO;
     private Thread thread;
 
     private void startWaiting(Duration deadline) {
-        thread = Thread.ofPlatform().daemon().start(() -> returned = wait.until("", 1, deadline));
+        thread = Thread.ofPlatform().daemon().start(() -> returned = wait.until("", 1, deadline, spin));
     }
 
     private void startSleeping() {
@@ -78,6 +79,33 @@ class BlockingWaitTest {
         Waiting.YIELD.until(() -> polls.get() > before, Pair.DEADLINE);
 
         assertThat(returned).isEqualTo(-1);
+    }
+
+    @Test
+    void aThreadPollsWithoutSleepingForAsLongAsItIsToSpin() {
+        spin = DAY;
+        startWaiting(DAY);
+        Waiting.YIELD.until(() -> polls.get() > 1000, Pair.DEADLINE);
+        found = 7; // nobody wakes it
+
+        Waiting.YIELD.until(() -> returned == 7, Pair.DEADLINE);
+    }
+
+    @Test
+    void aThreadSleepsAfterItsSpin() {
+        spin = Duration.ofNanos(1);
+        startSleeping();
+
+        assertThat(returned).isEqualTo(-1);
+    }
+
+    @Test
+    void aSpinIsNoLongerThanTheDeadline() throws InterruptedException {
+        spin = DAY;
+        startWaiting(Duration.ofMillis(1));
+
+        assertThat(thread.join(Pair.DEADLINE)).isTrue();
+        assertThat(returned).isZero();
     }
 
     @ParameterizedTest
