@@ -20,6 +20,7 @@ import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
+import io.ofi4j.util.RegisteredPool;
 import java.io.UncheckedIOException;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
@@ -31,7 +32,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Pipelines, futures and poll groups with what does not belong to them, and waits of theirs that end in nothing. */
+/** Pipelines, futures, poll groups and pools with what does not belong to them, and waits of theirs that end in nothing. */
 final class MisuseOfUtilities {
     private static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
     private static final Class<? extends Throwable> STATE = IllegalStateException.class;
@@ -51,7 +52,9 @@ final class MisuseOfUtilities {
 
     private MisuseOfUtilities() {}
 
-    static Stream<Misuse> cases() { return Stream.of(pipelines(), futures(), groups()).flatMap(cases -> cases); }
+    static Stream<Misuse> cases() {
+        return Stream.of(pipelines(), futures(), groups(), pools()).flatMap(cases -> cases);
+    }
 
     private static Misuse pipeline(String name, Class<? extends Throwable> expected, String words,
             Consumer<MisuseStage> call) {
@@ -159,5 +162,33 @@ final class MisuseOfUtilities {
                     group.add(MisuseStage.closed(source), SelectionKey.OP_READ, key -> {});
                 }), group("an interrupted wait", FabricException.class, "interrupted",
                         (group, source) -> MisuseStage.interrupted(() -> group.await(Pair.DEADLINE))));
+    }
+
+    private static Misuse pool(String name, Class<? extends Throwable> expected, String words,
+            BiConsumer<RegisteredPool, MemoryRegion> call) {
+        return refused("pool: " + name, expected, words, s -> {
+            MemoryRegion region = s.region(s.pair, Access.SEND);
+            call.accept(new RegisteredPool(region, 8), region);
+        });
+    }
+
+    private static Stream<Misuse> pools() {
+        return Stream.of(
+                pool("pieces of no power of two", ARGUMENT, "not 12", (pool, region) -> new RegisteredPool(region, 12)),
+                pool("pieces larger than the region", ARGUMENT, "a power of two, at most the region",
+                        (pool, region) -> new RegisteredPool(region, Long.highestOneBit(region.length()) << 1)),
+                pool("a closed region", STATE, "takes no more operations",
+                        (pool, region) -> new RegisteredPool(MisuseStage.closed(region), 8)),
+                pool("a piece larger than the largest", ARGUMENT, "a piece of this pool",
+                        (pool, region) -> pool.take(pool.largest() + 1)),
+                pool("a piece of a closed region", STATE, "takes no more operations", (pool, region) -> {
+                    region.close();
+                    pool.take(8);
+                }), pool("a piece that is given back twice", ARGUMENT, "given back before", (pool, region) -> {
+                    long offset = pool.take(8);
+                    pool.give(offset);
+                    pool.give(offset);
+                }), pool("an address outside the region", ARGUMENT, "is not in the region",
+                        (pool, region) -> pool.offset(1)));
     }
 }
