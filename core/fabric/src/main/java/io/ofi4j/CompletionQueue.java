@@ -123,6 +123,25 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         public int inFlight() { return CompletionQueue.this.inFlight(); }
     }
 
+    /** Sets the thread that need not enter the guard, or null. */
+    void unlockedThread(Thread thread) {
+        completions.unlockedThread(thread);
+    }
+
+    /**
+     * Hands this queue over to another thread, where {@link ThreadingModel#COMPLETION} gives it to one, and with it the
+     * queues and counters that share an endpoint with it, directly or by way of others. The rest is as with
+     * {@link Domain#handOver}.
+     *
+     * @param next the thread that takes over
+     * @throws IllegalStateException if the domain has another threading model, or this is called in a handler of
+     *         completions, or the queue is closed
+     */
+    public void handOver(Thread next) {
+        completions.requireOpen();
+        domain.queues.handOver(this, next);
+    }
+
     QueueView view() { return view; }
 
     Handle handle() { return handle; }

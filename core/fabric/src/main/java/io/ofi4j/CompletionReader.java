@@ -51,7 +51,7 @@ final class CompletionReader {
 
     private final ContextSlab contexts;
 
-    private final Thread unlockedThread;
+    private Thread unlockedThread;
     private final Parts parts;
     private final ThreadGuard guard;
     private final DomainRegions regions;
@@ -471,6 +471,12 @@ final class CompletionReader {
     /** If the guard has a lock, any thread may call this: the result is then always null. */
     private void setFastPathOwner() {
         fastPathOwner = selective || needsFullPoll() ? null : unlockedThread;
+    }
+
+    /** Sets the thread that need not enter the guard, or null. */
+    void unlockedThread(Thread thread) {
+        unlockedThread = thread;
+        setFastPathOwner();
     }
 
     private boolean needsFullPoll() { return attention || hasBrokenOff || first.isBusy(); }

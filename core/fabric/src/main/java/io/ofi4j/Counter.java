@@ -106,6 +106,21 @@ public final class Counter implements AutoCloseable {
 
     Domain domain() { return domain; }
 
+    /** The endpoints that it counts for. */
+    Stream<Endpoint> endpoints() { return bound.all(Endpoint.class); }
+
+    /**
+     * As {@link CompletionQueue#handOver}, for this counter.
+     *
+     * @param next the thread that takes over
+     * @throws IllegalStateException if the domain has another threading model, or this is called in a handler of
+     *         completions, or the counter is closed
+     */
+    public void handOver(Thread next) {
+        requireOpen();
+        domain.queues.handOver(this, next);
+    }
+
     void bind(Object child) {
         try (var _ = guard.enterFromAnyThread()) {
             requireOpen();

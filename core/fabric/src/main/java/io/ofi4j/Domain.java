@@ -33,10 +33,13 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -61,6 +64,8 @@ public final class Domain implements AutoCloseable {
     /** Closes the native objects of this domain in order. */
     final CloseOrder closes = new CloseOrder();
 
+    /** The families of operations that exist, which have copies of the owner. */
+    private final Set<PostPath> families = Collections.newSetFromMap(new WeakHashMap<>());
     private final Fabric fabric;
     private final Handle handle;
     private final FabricInfo info;
@@ -75,12 +80,50 @@ public final class Domain implements AutoCloseable {
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN
                 ? ThreadGuard.owned("DOMAIN")
                 : ThreadGuard.exclusive();
+        guard.copies(this::ownerChanged);
         this.queues = new DomainQueues(this, guard);
         this.regions = new DomainRegions(this);
     }
 
     /** {@return the info that this domain was opened with} */
     public FabricInfo info() { return info; }
+
+    /** Records a family of operations, which has a copy of the owner. */
+    <T extends PostPath> T withOwner(T family) {
+        synchronized (families) {
+            families.add(family);
+        }
+        return family;
+    }
+
+    private void ownerChanged(Thread unlocked) {
+        synchronized (families) {
+            families.forEach(family -> family.unlockedThread(unlocked));
+        }
+        queues.all().forEach(queue -> queue.unlockedThread(unlocked));
+    }
+
+    /**
+     * Hands this domain and all that was opened in it over to another thread, where {@link ThreadingModel#DOMAIN} gives
+     * them to one. The other thread takes over with its first call, and sees what this one has written before. From now
+     * on this thread gets {@link WrongThreadException}; until the other one has taken over, it may call this method
+     * again, for a third thread or for itself. Operations, receives and completions stay as they are. What was made for
+     * one thread remains that thread's: prepared operations, and pipelines.
+     *
+     * @param next the thread that takes over
+     * @throws IllegalStateException if the domain has another threading model, or is closed, or this is called in a
+     *         handler of completions
+     */
+    public void handOver(Thread next) {
+        Objects.requireNonNull(next);
+        lifeCycle.requireOpen(this);
+        if (info.domain().threading() != ThreadingModel.DOMAIN) {
+            throw new IllegalStateException(this + " has ThreadingModel." + info.domain().threading()
+                    + ", which gives it to no thread: with COMPLETION hand over its queues");
+        }
+        DomainQueues.requireNoHandler();
+        guard.handOver(next);
+    }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
     public CompletionQueue openCompletionQueue() {

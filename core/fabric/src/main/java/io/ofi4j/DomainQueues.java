@@ -16,9 +16,13 @@ import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The completion queues and counters of a domain. */
 final class DomainQueues {
@@ -131,6 +135,52 @@ final class DomainQueues {
             case COMPLETION -> ThreadGuard.ownedExclusive("COMPLETION", rank);
             default -> ThreadGuard.exclusive(rank);
         };
+    }
+
+    /**
+     * Hands over a queue or a counter with {@link ThreadingModel#COMPLETION}, and with it those that share an endpoint
+     * with it, directly or by way of others: an endpoint is one thread's.
+     *
+     * @throws IllegalStateException if the model is another one, or this is called in a handler
+     * @throws WrongThreadException if one of them is another thread's; then nothing has changed
+     */
+    void handOver(Object first, Thread next) {
+        Objects.requireNonNull(next);
+        if (info.domain().threading() != ThreadingModel.COMPLETION) {
+            throw new IllegalStateException(first + " is of a domain with ThreadingModel." + info.domain().threading()
+                    + ", which gives it to no thread by itself: with DOMAIN hand over the domain");
+        }
+        requireNoHandler();
+        Set<Object> found = new LinkedHashSet<>(List.of(first));
+        for (List<Object> fresh = List.of(first); !fresh.isEmpty();) {
+            fresh = fresh.stream().flatMap(DomainQueues::neighbours).distinct().filter(found::add).toList();
+        }
+        List<ThreadGuard> guards = found.stream().map(DomainQueues::guardOf).toList();
+        guards.forEach(guard -> guard.requireOwner());
+        guards.forEach(guard -> guard.handOver(next));
+    }
+
+    private static ThreadGuard guardOf(Object object) {
+        return object instanceof CompletionQueue queue ? queue.guard : ((Counter) object).guard;
+    }
+
+    /** The queues and counters of the endpoints of a queue or counter. */
+    private static Stream<Object> neighbours(Object object) {
+        Stream<Endpoint> endpoints = object instanceof CompletionQueue queue
+                ? queue.endpoints().all(Endpoint.class)
+                : ((Counter) object).endpoints();
+        return endpoints.flatMap(endpoint -> Stream.concat(endpoint.bindings.queues().stream(),
+                endpoint.bindings.counters.all().stream()));
+    }
+
+    /** @throws IllegalStateException in a handler, whose poll goes on afterwards */
+    static void requireNoHandler() {
+        boolean isInside = StackWalker.getInstance().walk(
+                frames -> frames.anyMatch(frame -> frame.getClassName().equals(CompletionReader.class.getName())));
+        if (isInside) {
+            throw new IllegalStateException(
+                    "a handler of completions cannot hand over: do it when the poll has returned");
+        }
     }
 
     synchronized void forget(Object child) {

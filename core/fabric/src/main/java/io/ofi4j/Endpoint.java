@@ -468,7 +468,7 @@ public final class Endpoint implements AutoCloseable {
         requireFamily(Capability.RMA);
         if (rma == null) {
             StackRoom.require();
-            rma = new Rma(this);
+            rma = domain.withOwner(new Rma(this));
         }
         return rma;
     }
@@ -485,7 +485,7 @@ public final class Endpoint implements AutoCloseable {
         requireFamily(Capability.MSG);
         if (messages == null) {
             StackRoom.require();
-            messages = new Messages(this);
+            messages = domain.withOwner(new Messages(this));
         }
         return messages;
     }
@@ -504,7 +504,7 @@ public final class Endpoint implements AutoCloseable {
         quirks.require(Fact.CONNECTED_TAGS_CRASH);
         if (tagged == null) {
             StackRoom.require();
-            tagged = new Tagged(this);
+            tagged = domain.withOwner(new Tagged(this));
         }
         return tagged;
     }
@@ -520,7 +520,7 @@ public final class Endpoint implements AutoCloseable {
         requireFamily(Capability.ATOMIC);
         if (atomics == null) {
             StackRoom.require();
-            atomics = new Atomics(this);
+            atomics = domain.withOwner(new Atomics(this));
         }
         return atomics;
     }
@@ -535,7 +535,7 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Collectives collectives() {
         requireFamily(Capability.COLLECTIVE);
         if (tagged != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
-        if (collectives == null) { collectives = new Collectives(this, lifeCycle.joinEvents()); }
+        if (collectives == null) { collectives = domain.withOwner(new Collectives(this, lifeCycle.joinEvents())); }
         return collectives;
     }
 

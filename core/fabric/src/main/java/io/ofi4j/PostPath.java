@@ -34,7 +34,8 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     final CompletionQueue queue;
     final ContextSlab contexts;
     final ThreadGuard guard;
-    final Thread unlockedThread;
+    /** Changed by {@link #unlockedThread(Thread)} alone. */
+    Thread unlockedThread;
     /** The flags of operations without flags of their own. */
     final long defaultFlags;
     /** The endpoint's number, with {@link ContextSlab#SILENT} if successful operations are not reported. */
@@ -76,6 +77,11 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.completionDataSize = info.domain().completionDataSize();
         this.emptyDeliveryRefusal = endpoint.quirks.refusal(Fact.EMPTY_DELIVERIES_HANG);
         this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
+    }
+
+    /** Sets the thread that need not enter the guards, or null. */
+    void unlockedThread(Thread thread) {
+        unlockedThread = thread;
     }
 
     /** As {@link #number}, for an operation with these flags. */

@@ -29,7 +29,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final CompletionQueue receiveQueue;
     final ContextSlab receiveContexts;
     final ThreadGuard receiveGuard;
-    final Thread receiveUnlockedThread;
+    Thread receiveUnlockedThread;
     final long receiveNumber;
     private final long shortestReceive;
     private final boolean directed;
@@ -71,6 +71,12 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         if (endpoint.injectsByDefault()) { Quirks.require(injectRefusal); }
         this.cancelRefusal = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
+    }
+
+    @Override
+    final void unlockedThread(Thread thread) {
+        super.unlockedThread(thread);
+        receiveUnlockedThread = thread;
     }
 
     /** {@return the largest number of bytes of a message} */

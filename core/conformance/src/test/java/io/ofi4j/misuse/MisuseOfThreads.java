@@ -20,8 +20,20 @@ final class MisuseOfThreads {
 
     static Stream<Misuse> cases() {
         return Stream.concat(Stream.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION).flatMap(MisuseOfThreads::of),
-                Stream.of(refused("await while interrupted", FabricException.class, "interrupted",
-                        s -> MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Pair.DEADLINE)))));
+                Stream.of(
+                        wrong(ThreadingModel.DOMAIN, "handing over the domain",
+                                o -> o.pair.domain.handOver(Thread.currentThread())),
+                        wrong(ThreadingModel.COMPLETION, "handing over a queue",
+                                o -> o.pair.queue.handOver(Thread.currentThread())),
+                        refused("handing over a domain of any thread", IllegalStateException.class,
+                                "ThreadingModel.SAFE", s -> s.pair.domain.handOver(Thread.currentThread())),
+                        refused("handing over a queue of any thread", IllegalStateException.class,
+                                "ThreadingModel.SAFE", s -> s.pair.queue.handOver(Thread.currentThread())),
+                        refused("handing over a counter of any thread", IllegalStateException.class,
+                                "ThreadingModel.SAFE",
+                                s -> s.opened(s.pair.domain.openCounter()).handOver(Thread.currentThread())),
+                        refused("await while interrupted", FabricException.class, "interrupted",
+                                s -> MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Pair.DEADLINE)))));
     }
 
     /** What is called elsewhere. */

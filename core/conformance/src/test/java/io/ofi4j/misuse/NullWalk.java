@@ -250,6 +250,7 @@ final class NullWalk {
         samples.put(String.class, "lo");
         samples.put(byte[].class, new byte[16]);
         samples.put(Duration.class, Duration.ofMillis(1));
+        samples.put(Thread.class, Thread.currentThread());
         samples.put(List.class, List.of());
         samples.put(Set.class, Set.of());
         samples.put(Map.class, Map.of());

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -16,12 +17,16 @@ import java.util.function.Supplier;
  * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both.
  * Off the data path it is entered as the resource of a try statement, whose end exits.
  *
+ * <p>The owner may hand over to another thread, which takes over with its first call: only the thread itself makes
+ * itself the owner, after it has read what the former owner wrote last. Any other thread finds itself in neither field.
+ *
  * <p>What runs while a thread waits, or finds out whether a holder is still inside, uses neither lambdas nor string
  * concatenation: if their first use came when the stack is almost full, it would fail, and so would all later uses.
  */
 public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private static final VarHandle HOLDER;
     private static final VarHandle NEXT;
+    private static final VarHandle HEIR;
     private static final int SPINS = 100;
     /** After this wait a thread goes before others. */
     private static final long PRIORITY_AFTER_NANOS = 1_000_000;
@@ -36,14 +41,23 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
         try {
             HOLDER = MethodHandles.lookup().findVarHandle(ThreadGuard.class, "holder", long.class);
             NEXT = MethodHandles.lookup().findVarHandle(ThreadGuard.class, "next", Thread.class);
+            HEIR = MethodHandles.lookup().findVarHandle(ThreadGuard.class, "heir", Thread.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private final Thread owner;
+    private final boolean isOwned;
+    /** The owner; null if any thread may enter, and from a {@link #handOver} until the other thread takes over. */
+    private Thread owner;
     /** The owner, if it needs no lock. */
-    private final Thread unlockedThread;
+    private Thread unlockedThread;
+    /** The thread that has handed over last. */
+    private Thread former;
+    /** The thread that may take over, or null. */
+    private volatile Thread heir;
+    /** Sets the copies of {@link #unlockedThread}. */
+    private Consumer<Thread> copies = thread -> {};
     private final boolean exclusive;
     private final String model;
     private final long timeoutNanos;
@@ -54,6 +68,7 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private Thread next;
 
     private ThreadGuard(Thread owner, boolean exclusive, String model, long timeoutNanos, LockOrder.Rank rank) {
+        this.isOwned = owner != null;
         this.owner = owner;
         this.unlockedThread = exclusive ? null : owner;
         this.exclusive = exclusive;
@@ -76,6 +91,11 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     /** The current thread only; nothing is locked. */
     public static ThreadGuard owned(String model) {
         return new ThreadGuard(Thread.currentThread(), false, model, TIMEOUT_NANOS, LockOrder.Rank.QUEUE);
+    }
+
+    /** Sets what changes each copy of {@link #unlockedThread()} when the owner changes, or is null for a while. */
+    public void copies(Consumer<Thread> consumer) {
+        copies = consumer;
     }
 
     /** The current thread only, and {@link #enterFromAnyThread} for other threads. */
@@ -123,9 +143,51 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
         return (Thread) NEXT.getOpaque(this) == thread;
     }
 
-    public boolean admits(Thread thread) { return owner == null || owner == thread; }
+    public boolean admits(Thread thread) { return !isOwned || owner == thread || heir == thread; }
 
-    public boolean sharesOwnerWith(ThreadGuard other) { return owner == other.owner; }
+    public boolean sharesOwnerWith(ThreadGuard other) { return comingOwner() == other.comingOwner(); }
+
+    private Thread comingOwner() {
+        Thread coming = heir;
+        return coming == null ? owner : coming;
+    }
+
+    /** Whether only one thread may enter. */
+    public boolean isOwned() { return isOwned; }
+
+    /**
+     * Lets another thread take over with its next call; from now on this one is refused. It may choose a third one
+     * until then. The caller makes sure that this thread is in no call that goes on afterwards.
+     */
+    public void handOver(Thread to) {
+        Thread chosen = heir;
+        if (chosen != null && former == Thread.currentThread() && HEIR.compareAndSet(this, chosen, to)) { return; }
+        checkThread();
+        former = owner;
+        owner = null;
+        setUnlocked(null);
+        heir = to; // what takes over sees all that this thread has written
+    }
+
+    /** Checks that this thread may {@link #handOver}. */
+    public void requireOwner() {
+        if (heir == null || former != Thread.currentThread()) { checkThread(); }
+    }
+
+    private void takeOver() {
+        Thread caller = Thread.currentThread();
+        if (heir != caller) { throw wrongThread(); }
+        StackRoom.require(); // after the next statement it would be nobody's
+        if (!HEIR.compareAndSet(this, caller, (Thread) null)) { throw wrongThread(); }
+        owner = caller;
+        setUnlocked(caller);
+    }
+
+    private void setUnlocked(Thread thread) {
+        if (exclusive) { return; }
+        unlockedThread = thread;
+        copies.accept(thread);
+    }
 
     public boolean admitsFromAnyThread(Thread thread) { return exclusive || admits(thread); }
 
@@ -152,7 +214,7 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     public static void exit(ThreadGuard guard, boolean entered) { if (entered) { guard.exit(); } }
 
-    public void checkThread() { if (owner != null && owner != Thread.currentThread()) { throw wrongThread(); } }
+    public void checkThread() { if (isOwned && owner != Thread.currentThread()) { takeOver(); } }
 
     private void await() {
         Thread caller = Thread.currentThread();
@@ -264,8 +326,9 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     }
 
     private WrongThreadException wrongThread() {
-        return new WrongThreadException("threading model " + model + ": only thread '" + owner.getName()
-                + "' may call this, not '" + Thread.currentThread().getName()
-                + "'; ask for ThreadingModel.SAFE to share it between threads");
+        Thread its = comingOwner();
+        return new WrongThreadException("threading model " + model + ": only thread '"
+                + (its == null ? "that takes over" : its.getName()) + "' may call this, not '"
+                + Thread.currentThread().getName() + "'; ask for ThreadingModel.SAFE to share it between threads");
     }
 }
