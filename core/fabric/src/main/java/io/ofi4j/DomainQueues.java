@@ -113,8 +113,10 @@ final class DomainQueues {
     Counter open(CounterAttributes attributes) {
         requireOffered(attributes.waitObject());
         if (attributes.countsBytes()) { domain.quirks.require(Fact.BYTES_UNCOUNTED); }
-        OpenResult out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value(),
-                attributes.countsBytes());
+        boolean fillsUp = attributes.waitObject() == WaitObject.FD
+                && domain.quirks.has(Fact.COUNTER_DESCRIPTORS_FILL_UP);
+        WaitObject used = fillsUp ? WaitObject.UNSPECIFIED : attributes.waitObject(); // a counter does not show it
+        OpenResult out = DomainOps.fi_cntr_open(domain.handle(), used.value(), attributes.countsBytes());
         if (attributes.countsBytes() && (out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS)) {
             throw new UnsupportedOperationException(
                     "counters of bytes are not offered by the provider " + info.provider());

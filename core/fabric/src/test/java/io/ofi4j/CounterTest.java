@@ -283,6 +283,25 @@ class CounterTest {
         }
     }
 
+    /** A thread of its own counts: where a count never returned, no interrupt would end it. */
+    @ForEachProvider
+    @MethodSource("providersAndWaitObjects")
+    void aCounterWithoutWaitsCountsOn(String provider, WaitObject object) throws Exception {
+        int many = 5000; // more than a descriptor that nobody reads has room for
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
+                Domain domain = fabric.openDomain()) {
+            Counter counter = domain.openCounter(CounterAttributes.defaults().waitObject(object));
+            Thread counting = Thread.ofPlatform().daemon().start(() -> {
+                for (int i = 0; i < many; i++) {
+                    counter.add(1);
+                }
+            });
+            assertThat(counting.join(Pair.DEADLINE)).isTrue();
+            counter.await(many, Pair.DEADLINE);
+            counter.close();
+        }
+    }
+
     /** fi_cntr(3): a change may be seen only after a while. */
     private static void awaitValue(long value, Counter counter) {
         Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);

@@ -41,7 +41,9 @@ final class OtherQuirks {
             error are copied from anywhere if there is room for them.""", "CanceledReceiveTest", Fact.ERROR_DATA_UNSET);
 
     private static final Quirk SOCKETS_COUNTERS = new Quirk("sockets-counters", SOCKETS, from(1, 15), """
-            fi_cntr_wait is in a table of the provider's own.""", "CounterTest", Fact.OWN_COUNTER_TABLE);
+            fi_cntr_wait is in a table of the provider's own. A counter with FI_WAIT_FD writes a byte to its socket \
+            for each count, which fi_cntr_wait does not read: once the socket is full, a count never returns.""",
+            "CounterTest", Fact.OWN_COUNTER_TABLE, Fact.COUNTER_DESCRIPTORS_FILL_UP);
 
     private static final Quirk SOCKETS_SYMMETRIC = new Quirk("sockets-symmetric", SOCKETS, from(1, 15), """
             fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it \
