@@ -73,6 +73,26 @@ class JobProgramsTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void a_sender_never_has_more_under_way_than_there_are_receives(String provider) {
+        try (Forked ranks = job(2, CreditedStream.class).start(provider, "20000", "20000")) {
+            assertThat(ranks.await(SECONDS).succeeded().out()).contains("[1] took 20000 messages in their order")
+                    .containsPattern("\\[0] sent 20000 messages, at most ([1-9]|[1-9]\\d|1[01]\\d|12[0-8]) under way");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void a_sender_finds_out_that_the_receiver_has_gone(String provider) {
+        List<String> launch = List.of("../../scripts/launch", "2", "--keep-going", "--");
+        try (Forked ranks = new Forked.Launch(launch, Map.of(), NATIVE_ACCESS, CreditedStream.class).start(provider,
+                "20000", "5000")) {
+            assertThat(ranks.await(SECONDS).out())
+                    .containsPattern("\\[0] the receiver has gone: it took [45]\\d\\d\\d ");
+        }
+    }
+
     @Test
     void the_times_of_a_job_are_measured() {
         try (Forked ranks = job(2, JobTimes.class).start("tcp;ofi_rxm", "20", "500")) {
