@@ -18,6 +18,8 @@ enum HostileCase {
     MESSAGES(Over.TRANSFERS, HostileMessages::run),
     /** Threads wait on what another closes. */
     WAITS(Over.TRANSFERS, HostileWaits::run),
+    /** Threads call, and hand over to each other, what one of them owns. */
+    HAND_OVERS(Over.RMA, HostileHandOvers::run),
     /** Everything is closed under operations of every family. */
     CLOSES(Over.TRANSFERS, HostileCloses::run),
     /** Endpoints close, in any order, while messages wait that nobody has received. */

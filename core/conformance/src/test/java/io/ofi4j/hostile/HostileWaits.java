@@ -34,9 +34,10 @@ final class HostileWaits {
 
         for (int i = 0; i < WAITERS; i++) {
             CompletionQueue queue = i % 2 == 0 ? pair.queue : pair.farQueue;
+            Duration spin = random.nextBoolean() ? Duration.ZERO : Duration.ofNanos(random.nextInt(5_000_000));
             waiting.add(run.start("waiting on a queue", () -> run.attempt("wait", () -> {
                 while (true) {
-                    queue.await(HostileTraffic.IGNORE, 4, LONG);
+                    queue.await(HostileTraffic.IGNORE, 4, LONG, spin);
                 }
             })));
         }
