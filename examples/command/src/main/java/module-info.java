@@ -17,6 +17,7 @@ module io.ofi4j.command {
     requires jdk.unsupported; // sun.misc.Signal: Ctrl-C ends a measurement in order
 
     opens io.ofi4j.command to info.picocli;
+    opens io.ofi4j.command.control to info.picocli;
     opens io.ofi4j.command.doctor to info.picocli, com.google.gson;
     opens io.ofi4j.command.info to info.picocli;
     opens io.ofi4j.command.perf to info.picocli;

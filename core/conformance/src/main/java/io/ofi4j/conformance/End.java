@@ -22,7 +22,12 @@ public final class End implements DetailedCompletionHandler {
     private Endpoint endpoint;
 
     /** What a completion says. */
-    public record Done(long token, long flags, long length, long data, long tag, long source) {}
+    public record Done(long token, long flags, long length, long data, long tag, long source) {
+        /** {@return whether it tells of a write of a peer, or of a message, that has data} */
+        public boolean isRemoteData() {
+            return (flags & CompletionFlags.REMOTE_CQ_DATA) != 0;
+        }
+    }
 
     End(CompletionQueue queue) { this.queue = queue; }
 
@@ -51,7 +56,7 @@ public final class End implements DetailedCompletionHandler {
 
     /** {@return the data of the writes of peers that it was told of} */
     public List<Long> remoteData() {
-        return done.stream().filter(one -> (one.flags & CompletionFlags.REMOTE_CQ_DATA) != 0).map(Done::data).toList();
+        return done.stream().filter(Done::isRemoteData).map(Done::data).toList();
     }
 
     /** {@return how many operations have completed, well or not} */

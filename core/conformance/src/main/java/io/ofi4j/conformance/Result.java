@@ -56,6 +56,7 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
         return switch (end) {
             case null -> Outcome.WORKS;
             case Untried _ -> Outcome.UNTRIED;
+            case FarEnded _ -> Outcome.ENDED;
             case NoProviderException _ -> Outcome.NOT_OFFERED;
             case FabricTimeoutException _ -> Outcome.HUNG;
             case FabricException e when NOT_OFFERED.contains(e.errno()) -> Outcome.NOT_OFFERED;

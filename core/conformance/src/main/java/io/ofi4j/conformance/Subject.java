@@ -18,8 +18,15 @@ import java.util.stream.Stream;
  * @param type its endpoints
  * @param source the address of this machine that the endpoints have; without one, libfabric chooses
  * @param deadline how long a trial waits for what a call shall do; a {@link FabricTimeoutException} ends the wait
+ * @param farProcesses where the far end of a {@link Pair} is
  */
-public record Subject(String provider, EndpointType type, Optional<String> source, Duration deadline) {
+public record Subject(String provider, EndpointType type, Optional<String> source, Duration deadline,
+        FarProcesses farProcesses) {
+    /** What is tried in this process alone. */
+    public Subject(String provider, EndpointType type, Optional<String> source, Duration deadline) {
+        this(provider, type, source, deadline, FarProcesses.NONE);
+    }
+
     /** {@return the hints that open it, with one-sided operations where it has them} */
     public FabricHints hints() {
         FabricHints hints = at(switch (type) {
@@ -59,7 +66,12 @@ public record Subject(String provider, EndpointType type, Optional<String> sourc
 
     /** {@return the same with another deadline} */
     public Subject within(Duration limit) {
-        return new Subject(provider, type, source, limit);
+        return new Subject(provider, type, source, limit, farProcesses);
+    }
+
+    /** {@return the same, with far ends in these processes} */
+    public Subject with(FarProcesses processes) {
+        return new Subject(provider, type, source, deadline, processes);
     }
 
     /** {@return whether its endpoints are connected} */

@@ -173,7 +173,18 @@ class BadInputTest {
             verify -p shm --only nonsense              > 2 > --only; no page 'nonsense'; fi_rma(3)
             verify -p shm --json /nonexistent/x        > 2 > --json; /nonexistent is none
             verify -p shm --report /nonexistent/x.md   > 2 > --report; /nonexistent is none
-            verify -p shm stray                        > 2 > stray
+            verify -p shm no.invalid                   > 2 > no host 'no.invalid'
+            verify -p nonsense localhost               > 2 > No provider 'nonsense'; shm
+            verify -p shm a b                          > 2 > b
+            verify -p shm --server localhost           > 2 > --server; HOST
+            verify -p shm -B 9999                      > 2 > -B; --server
+            verify -p shm -P 9999                      > 2 > -P; HOST
+            verify -p shm --timeout 5                  > 2 > --timeout; HOST; --server
+            verify -p shm --timeout 0 localhost        > 2 > --timeout; '0'; from 1 to 86400
+            verify -p shm --server --quirks            > 2 > --server; --quirks
+            verify -p shm --server -B x                > 2 > 'x'; port from 0 to 65535
+            verify -p shm -P 0 localhost               > 2 > '0'; port from 1 to 65535
+            verify -p shm --server -s no.invalid       > 2 > 'no.invalid'; -s
             verify -p tcp;ofi_rxm -s 192.0.2.77        > 2 > '192.0.2.77'; -s
             """;
 

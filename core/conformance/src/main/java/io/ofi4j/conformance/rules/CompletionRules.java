@@ -6,16 +6,17 @@ import io.ofi4j.Counter;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.Rma;
 import io.ofi4j.conformance.Absent;
 import io.ofi4j.conformance.Check;
-import io.ofi4j.conformance.Ends;
+import io.ofi4j.conformance.FarRegion;
+import io.ofi4j.conformance.Pair;
+import io.ofi4j.conformance.Pattern;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.conformance.Wrong;
-import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CounterEvent;
-import io.ofi4j.info.WaitObject;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
@@ -31,13 +32,6 @@ final class CompletionRules {
     private static final Duration SHORT = Duration.ofMillis(300);
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
-    private static final Ends.Wiring COUNTERS_ONLY = new Ends.Wiring() {
-        @Override
-        public Endpoint bindNear(Ends ends, Endpoint endpoint) {
-            return endpoint.bind(ends.openCounter(WaitObject.NONE), CounterEvent.READ);
-        }
-    };
-
     private CompletionRules() {}
 
     static void addTo(Map<String, Trial> all) {
@@ -47,88 +41,80 @@ final class CompletionRules {
         all.put("a counter counts what fails, without a queue", CompletionRules::countErrors);
     }
 
-    private static void everyTokenOnce(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate(WINDOW * SLOT, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(WINDOW * SLOT, Access.REMOTE_WRITE, Access.REMOTE_READ);
-                MemoryRegion back = ends.domain.allocate(WINDOW * SLOT, Access.READ)) {
-            for (int round = 0; round < ROUNDS; round++) {
+    private static void everyTokenOnce(Subject subject) throws InterruptedException {
+        int room = WINDOW * SLOT;
+        try (Pair pair = new Pair(subject);
+                MemoryRegion source = pair.domain.allocate(room, Access.WRITE);
+                MemoryRegion back = pair.domain.allocate(room, Access.READ)) {
+            FarRegion target = pair.far.allocate(room, Access.REMOTE_WRITE, Access.REMOTE_READ);
+            Rma rma = pair.near.endpoint().rma();
+            for (int round = 0; round < ROUNDS && pair.hasTime(); round++) {
                 Pattern.fill(source.segment(), round);
                 for (int i = 0; i < WINDOW; i++) {
-                    ends.near.endpoint().rma().prepare().peer(ends.peer).local(source, i * SLOT, SLOT)
-                            .remote(target.remote(), i * SLOT, SLOT).write(token(round, i));
+                    rma.prepare().peer(pair.peer).local(source, i * SLOT, SLOT).remote(target.remote(), i * SLOT, SLOT)
+                            .write(token(round, i));
                 }
-                requireTokens(ends, round, "writes");
-                requireArrived(ends, target.segment(), source.segment(), "the target of writes");
+                requireTokens(pair, round, "writes");
+                pair.requireArrived("the target of writes", target, 0, room, round);
                 for (int i = 0; i < WINDOW; i++) {
-                    ends.near.endpoint().rma().prepare().peer(ends.peer).local(back, i * SLOT, SLOT)
-                            .remote(target.remote(), i * SLOT, SLOT).read(token(round, i));
+                    rma.prepare().peer(pair.peer).local(back, i * SLOT, SLOT).remote(target.remote(), i * SLOT, SLOT)
+                            .read(token(round, i));
                 }
-                requireTokens(ends, round, "reads");
+                requireTokens(pair, round, "reads");
                 Check.bytes("what was read", back.segment(), source.segment());
             }
             for (int i = 0; i < ROUNDS; i++) {
-                ends.poll();
+                pair.poll();
             }
-            Check.none("the completions behind the last", ends.near.tokens());
+            Check.none("the completions behind the last", pair.near.tokens());
         }
     }
 
     private static long token(int round, int place) { return (long) round * WINDOW + place; }
 
     /** Waits for the completions of a round, and forgets them. */
-    private static void requireTokens(Ends ends, int round, String what) {
+    private static void requireTokens(Pair pair, int round, String what) {
         Set<Long> missing = new HashSet<>(LongStream.range(token(round, 0), token(round + 1, 0)).boxed().toList());
         try {
-            ends.require("a completion", () -> ends.near.count() >= WINDOW);
+            pair.require("a completion", () -> pair.near.count() >= WINDOW);
         } catch (Absent _) {
-            missing.removeAll(ends.near.tokens());
+            missing.removeAll(pair.near.tokens());
             throw new Wrong("the completions of " + WINDOW + " " + what,
-                    ends.near.done.size() + ", without those of the tokens " + missing, Integer.toString(WINDOW));
+                    pair.near.done.size() + ", without those of the tokens " + missing, Integer.toString(WINDOW));
         }
-        Check.none("the errors", ends.near.errors);
-        for (long token : ends.near.tokens()) {
+        Check.none("the errors", pair.near.errors);
+        for (long token : pair.near.tokens()) {
             if (!missing.remove(token)) {
                 throw new Wrong("the completions of " + what, "token " + token + " twice", "each once");
             }
         }
-        ends.near.done.clear();
+        pair.near.done.clear();
     }
 
-    /** A write may complete before its bytes are at the target. */
-    static void requireArrived(Ends ends, MemorySegment target, MemorySegment source, String what) {
-        try {
-            ends.require("the bytes", () -> target.mismatch(source) == -1);
-        } catch (Absent _) {
-            Check.bytes(what, target, source);
-        }
-    }
-
-    private static void fillQueue(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate(SLOT, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(SLOT, Access.REMOTE_WRITE)) {
+    private static void fillQueue(Subject subject) throws InterruptedException {
+        try (Pair pair = new Pair(subject); MemoryRegion source = pair.domain.allocate(SLOT, Access.WRITE)) {
+            FarRegion target = pair.far.allocate(SLOT, Access.REMOTE_WRITE);
             Pattern.fill(source.segment(), 1);
+            Rma rma = pair.near.endpoint().rma();
             long posted = 0;
-            while (posted < MAX_POSTS
-                    && ends.near.endpoint().rma().tryWrite(source, 0, SLOT, ends.peer, target.remote(), 0, posted)) {
+            while (posted < MAX_POSTS && rma.tryWrite(source, 0, SLOT, pair.peer, target.remote(), 0, posted)) {
                 posted++;
             }
             long count = posted;
-            ends.require("the completion of each of " + count + " writes that were accepted",
-                    () -> ends.near.count() >= count);
-            Check.none("the errors", ends.near.errors);
-            Check.equal("the number of different tokens", new HashSet<>(ends.near.tokens()).size(), count);
-            ends.near.endpoint().rma().write(source.slice(0, SLOT), ends.peer, target.remote(), count);
-            ends.awaitToken(count);
-            requireArrived(ends, target.segment(), source.segment(), "the target");
+            pair.require("the completion of each of " + count + " writes that were accepted",
+                    () -> pair.near.count() >= count);
+            Check.none("the errors", pair.near.errors);
+            Check.equal("the number of different tokens", new HashSet<>(pair.near.tokens()).size(), count);
+            rma.write(source.slice(0, SLOT), pair.peer, target.remote(), count);
+            pair.awaitToken(count);
+            pair.requireArrived("the target", target, 0, SLOT, 1);
         }
     }
 
-    private static void waitInVain(Subject subject) {
-        try (Ends ends = new Ends(subject)) {
+    private static void waitInVain(Subject subject) throws InterruptedException {
+        try (Pair pair = new Pair(subject)) {
             long start = System.nanoTime();
-            Check.equal("the completions of an idle queue", ends.near.queue.await(NOTHING, 1, SHORT), 0);
+            Check.equal("the completions of an idle queue", pair.near.queue.await(NOTHING, 1, SHORT), 0);
             long waited = System.nanoTime() - start;
             Check.holds("a wait does not end before its deadline", waited > SHORT.toNanos() / 2);
             Check.holds("a wait ends at its deadline", waited < subject.deadline().toNanos());
@@ -136,16 +122,20 @@ final class CompletionRules {
     }
 
     /** Of reads with a key that nobody has. */
-    private static void countErrors(Subject subject) {
-        try (Ends ends = new Ends(subject, subject.hints(), CompletionQueueAttributes.defaults(), COUNTERS_ONLY);
-                MemoryRegion back = ends.domain.allocate(SLOT, Access.READ);
-                MemoryRegion target = ends.domain.allocate(SLOT, Access.REMOTE_READ)) {
-            RemoteRegion there = target.remote();
+    private static void countErrors(Subject subject) throws InterruptedException {
+        Counter[] counter = new Counter[1];
+        try (Pair pair = new Pair(subject, CompletionFormat.DATA, (domain, queue, endpoint) -> {
+            counter[0] = domain.openCounter();
+            return endpoint.bind(counter[0], CounterEvent.READ);
+        });
+                Counter errors = counter[0];
+                Endpoint _ = pair.near.endpoint();
+                MemoryRegion back = pair.domain.allocate(SLOT, Access.READ)) {
+            RemoteRegion there = pair.far.allocate(SLOT, Access.REMOTE_READ).remote();
             RemoteRegion wrong = new RemoteRegion(there.base(), SLOT, ~there.key(), Access.REMOTE_READ.bit());
-            Counter counter = ends.counters.getFirst();
-            ends.near.endpoint().rma().read(back.slice(0, SLOT), ends.peer, wrong, 1);
-            ends.require("the error of a read with a wrong key, in the counter", () -> counter.readErrors() == 1);
-            Check.equal("the counter", counter.read(), 0);
+            pair.near.endpoint().rma().read(back.slice(0, SLOT), pair.peer, wrong, 1);
+            pair.require("the error of a read with a wrong key, in the counter", () -> errors.readErrors() == 1);
+            Check.equal("the counter", errors.read(), 0);
         }
     }
 }

@@ -7,6 +7,10 @@ import io.ofi4j.conformance.Absent;
 import io.ofi4j.conformance.Check;
 import io.ofi4j.conformance.End;
 import io.ofi4j.conformance.Ends;
+import io.ofi4j.conformance.FarEnd;
+import io.ofi4j.conformance.FarRegion;
+import io.ofi4j.conformance.Pair;
+import io.ofi4j.conformance.Pattern;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.conformance.Wrong;
@@ -19,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /** What messages promise: fi_msg(3), fi_tagged(3) and fi_endpoint(3). */
 final class MessageRules {
@@ -31,6 +37,7 @@ final class MessageRules {
     private static final int TAKEN = 12;
     private static final long TAG = 0x1234;
     private static final int MANY_POLLS = 2000;
+    private static final List<Long> ALL_TOKENS = LongStream.range(0, WINDOW).boxed().toList();
 
     private MessageRules() {}
 
@@ -45,162 +52,168 @@ final class MessageRules {
         all.put("endpoints close with messages that nobody took", MessageRules::closeWithMessages);
     }
 
+    private static CompletionFormat format(Capability... capabilities) {
+        return Set.of(capabilities).contains(Capability.TAGGED) ? CompletionFormat.TAGGED : CompletionFormat.DATA;
+    }
+
     private static Ends ends(Subject subject, Capability... capabilities) {
-        boolean tagged = Set.of(capabilities).contains(Capability.TAGGED);
         return new Ends(subject, subject.hints(capabilities),
-                CompletionQueueAttributes.defaults().format(tagged ? CompletionFormat.TAGGED : CompletionFormat.DATA),
-                Ends.QUEUES);
+                CompletionQueueAttributes.defaults().format(format(capabilities)), Ends.QUEUES);
     }
 
     private static int length(FabricInfo info, int number) {
         return (int) Math.min(LENGTHS[number % LENGTHS.length], info.endpoint().maximumMessageSize());
     }
 
-    private static void exchange(Subject subject, boolean tagged) {
-        try (Ends ends = ends(subject, tagged ? Capability.TAGGED : Capability.MSG);
-                MemoryRegion source = ends.domain.allocate((long) WINDOW * ROOM, Access.SEND);
-                MemoryRegion target = ends.domain.allocate((long) WINDOW * ROOM, Access.RECEIVE)) {
-            FabricInfo info = ends.domain.info();
+    private static Pair pair(Subject subject, Capability... capabilities) throws InterruptedException {
+        return new Pair(subject, format(capabilities), Pair.QUEUE, capabilities);
+    }
+
+    private static void exchange(Subject subject, boolean tagged) throws InterruptedException {
+        try (Pair pair = pair(subject, tagged ? Capability.TAGGED : Capability.MSG);
+                MemoryRegion source = pair.domain.allocate((long) WINDOW * ROOM, Access.SEND)) {
+            FarRegion target = pair.far.allocate((long) WINDOW * ROOM, Access.RECEIVE);
+            FabricInfo info = pair.domain.info();
             boolean inOrder = tagged || info.receive().messageOrder().contains(MessageOrder.SAS);
-            for (int first = 0; first < MESSAGES; first += WINDOW) {
-                for (int i = 0; i < WINDOW; i++) {
-                    var into = target.slice((long) i * ROOM, ROOM);
-                    if (tagged) {
-                        ends.far.endpoint().tagged().receive(into, first + i, 0, i);
-                    } else {
-                        ends.far.endpoint().messages().receive(into, i);
-                    }
+            for (int first = 0; first < MESSAGES && pair.hasTime(); first += WINDOW) {
+                if (tagged) {
+                    pair.far.receiveTagged(target, 0, ROOM, 0, WINDOW, first);
+                } else {
+                    pair.far.receive(target, 0, ROOM, 0, WINDOW);
                 }
                 for (int i = 0; i < WINDOW; i++) {
                     int length = length(info, first + i);
                     Pattern.fill(source.segment().asSlice((long) i * ROOM, length), first + i);
                     var from = source.slice((long) i * ROOM, length);
                     if (tagged) {
-                        ends.near.endpoint().tagged().send(from, ends.peer, first + i, i);
+                        pair.near.endpoint().tagged().send(from, pair.peer, first + i, i);
                     } else {
-                        ends.near.endpoint().messages().send(from, ends.peer, i);
+                        pair.near.endpoint().messages().send(from, pair.peer, i);
                     }
                 }
-                requireAll(ends.near, ends, "sends");
-                requireAll(ends.far, ends, "receives");
-                List<Integer> expected = new ArrayList<>();
-                for (int i = 0; i < WINDOW; i++) {
-                    expected.add(first + i);
-                }
-                for (End.Done done : ends.far.done.stream().sorted((a, b) -> Long.compare(a.token(), b.token()))
-                        .toList()) {
-                    int number = inOrder ? first + (int) done.token() : match(done, target, expected, info);
-                    if (!expected.remove((Integer) number)) {
-                        throw new Wrong("the message " + number + " came twice");
-                    }
-                    int length = length(info, number);
-                    if (done.length() != 0) { // some formats and providers do not say it of each
-                        Check.equal("the length of message " + number, done.length(), length);
-                    }
-                    Check.bytes("message " + number, target.segment().asSlice(done.token() * ROOM, length),
-                            Pattern.of(number, length));
-                }
-                ends.near.done.clear();
-                ends.far.done.clear();
+                requireSent(pair);
+                requireReceived(pair, target, first, inOrder);
             }
         }
+    }
+
+    private static void requireSent(Pair pair) {
+        try {
+            pair.require("a completion", () -> pair.near.count() >= WINDOW);
+        } catch (Absent _) {
+            throw new Wrong("the completions of " + WINDOW + " sends", Integer.toString(pair.near.count()),
+                    Integer.toString(WINDOW));
+        }
+        Check.none("the errors of sends", pair.near.errors);
+        Check.equal("the tokens of sends", pair.near.tokens().stream().sorted().toList(), ALL_TOKENS);
+        pair.near.done.clear();
+    }
+
+    private static void requireReceived(Pair pair, FarRegion target, int first, boolean inOrder) {
+        FarEnd far = pair.far;
+        try {
+            pair.requireFar("a completion", () -> far.count() >= WINDOW);
+        } catch (Absent _) {
+            throw new Wrong("the completions of " + WINDOW + " receives", Integer.toString(far.count()),
+                    Integer.toString(WINDOW));
+        }
+        Check.none("the errors of receives", far.errors);
+        Check.equal("the tokens of receives", far.tokens().stream().sorted().toList(), ALL_TOKENS);
+        List<Integer> expected = new ArrayList<>(IntStream.range(first, first + WINDOW).boxed().toList());
+        for (End.Done done : far.done.stream().sorted((a, b) -> Long.compare(a.token(), b.token())).toList()) {
+            FabricInfo info = pair.domain.info();
+            int number = inOrder ? first + (int) done.token() : match(done, target, expected, info);
+            if (!expected.remove((Integer) number)) { throw new Wrong("the message " + number + " came twice"); }
+            int length = length(info, number);
+            if (done.length() != 0) { // some formats and providers do not say it of each
+                Check.equal("the length of message " + number, done.length(), length);
+            }
+            target.require("message " + number, done.token() * ROOM, length, number);
+        }
+        far.done.clear();
     }
 
     /** Which of the expected messages has come. */
-    private static int match(End.Done done, MemoryRegion target, List<Integer> expected, FabricInfo info) {
-        return expected.stream().filter(number -> {
-            int length = length(info, number);
-            return target.segment().asSlice(done.token() * ROOM, length).mismatch(Pattern.of(number, length)) == -1;
-        }).findFirst().orElseThrow(() -> new Wrong("what came in receive " + done.token() + " is no message"));
-    }
-
-    private static void requireAll(End end, Ends ends, String what) {
-        try {
-            ends.require("a completion", () -> end.count() >= WINDOW);
-        } catch (Absent _) {
-            throw new Wrong("the completions of " + WINDOW + " " + what, Integer.toString(end.count()),
-                    Integer.toString(WINDOW));
-        }
-        Check.none("the errors of " + what, end.errors);
-        Check.equal("the tokens of " + what, end.tokens().stream().sorted().toList(),
-                java.util.stream.LongStream.range(0, WINDOW).boxed().toList());
+    private static int match(End.Done done, FarRegion target, List<Integer> expected, FabricInfo info) {
+        return expected.stream()
+                .filter(number -> target.mismatch(done.token() * ROOM, length(info, number), number) == null)
+                .findFirst().orElseThrow(() -> new Wrong("what came in receive " + done.token() + " is no message"));
     }
 
     /** A long message and then a short one, to receives that are there. */
-    private static void completeInOrder(Subject subject) {
-        try (Ends ends = ends(subject, Capability.MSG);
-                MemoryRegion source = ends.domain.allocate(LONG, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(2L * LONG, Access.RECEIVE)) {
-            if (!ends.domain.info().receive().completesInOrder()) {
+    private static void completeInOrder(Subject subject) throws InterruptedException {
+        try (Pair pair = pair(subject, Capability.MSG); MemoryRegion source = pair.domain.allocate(LONG, Access.SEND)) {
+            if (!pair.domain.info().receive().completesInOrder()) {
                 throw new UnsupportedOperationException("no order of completions is promised");
             }
-            long longest = Math.min(LONG, ends.domain.info().endpoint().maximumMessageSize());
+            FarRegion target = pair.far.allocate(2L * LONG, Access.RECEIVE);
+            long longest = Math.min(LONG, pair.domain.info().endpoint().maximumMessageSize());
             for (int round = 0; round < WINDOW; round++) {
-                ends.far.endpoint().messages().receive(target.slice(0, LONG), 1);
-                ends.far.endpoint().messages().receive(target.slice(LONG, LONG), 2);
-                ends.near.endpoint().messages().send(source.slice(0, longest), ends.peer, 1);
-                ends.near.endpoint().messages().send(source.slice(0, Long.BYTES), ends.peer, 2);
-                ends.require("the receives of two messages", () -> ends.far.count() == 2 && ends.near.count() == 2);
-                Check.none("the errors", ends.far.errors);
-                Check.equal("the order of the receives", ends.far.tokens(), List.of(1L, 2L));
-                ends.far.done.clear();
-                ends.near.done.clear();
+                pair.far.receive(target, 0, LONG, 1);
+                pair.far.receive(target, LONG, LONG, 2);
+                pair.near.endpoint().messages().send(source.slice(0, longest), pair.peer, 1);
+                pair.near.endpoint().messages().send(source.slice(0, Long.BYTES), pair.peer, 2);
+                pair.requireFar("the receives of two messages", () -> pair.far.count() == 2 && pair.near.count() == 2);
+                Check.none("the errors", pair.far.errors);
+                Check.equal("the order of the receives", pair.far.tokens(), List.of(1L, 2L));
+                pair.far.done.clear();
+                pair.near.done.clear();
             }
         }
     }
 
-    private static void truncate(Subject subject) {
+    private static void truncate(Subject subject) throws InterruptedException {
         int room = 64;
-        try (Ends ends = ends(subject, Capability.MSG);
-                MemoryRegion source = ends.domain.allocate(4L * room, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(4L * room, Access.RECEIVE)) {
+        try (Pair pair = pair(subject, Capability.MSG);
+                MemoryRegion source = pair.domain.allocate(4L * room, Access.SEND)) {
+            FarRegion target = pair.far.allocate(4L * room, Access.RECEIVE);
             source.segment().fill((byte) 1);
-            ends.far.endpoint().messages().receive(target.slice(0, room), 1);
-            ends.near.endpoint().messages().send(source.slice(0, 2L * room), ends.peer, 1);
-            ends.require("what becomes of a receive that is too short", () -> ends.far.count() > 0);
+            pair.far.receive(target, 0, room, 1);
+            pair.near.endpoint().messages().send(source.slice(0, 2L * room), pair.peer, 1);
+            pair.requireFar("what becomes of a receive that is too short", () -> pair.far.count() > 0);
             for (int i = 0; i < MANY_POLLS; i++) {
-                ends.poll();
+                pair.poll();
             }
-            Check.equal("the byte behind the receive",
-                    target.segment().get(java.lang.foreign.ValueLayout.JAVA_BYTE, room), (byte) 0);
-            Check.none("the receives that completed well", ends.far.tokens());
+            Check.equal("the byte behind the receive", target.at(room), (byte) 0);
+            Check.none("the receives that completed well", pair.far.tokens());
         }
     }
 
-    private static void injectLongest(Subject subject) {
-        try (Ends ends = ends(subject, Capability.MSG)) {
-            long longest = ends.domain.info().transmit().injectSize();
+    private static void injectLongest(Subject subject) throws InterruptedException {
+        try (Pair pair = pair(subject, Capability.MSG)) {
+            long longest = pair.domain.info().transmit().injectSize();
             if (longest == 0) { throw new UnsupportedOperationException("the provider injects nothing"); }
-            try (MemoryRegion source = ends.domain.allocate(longest + 1, Access.SEND);
-                    MemoryRegion target = ends.domain.allocate(longest + 1, Access.RECEIVE)) {
+            FarRegion target = pair.far.allocate(longest + 1, Access.RECEIVE);
+            try (MemoryRegion source = pair.domain.allocate(longest + 1, Access.SEND)) {
                 for (long length = longest - 1; length <= longest; length++) {
                     Pattern.fill(source.segment(), length);
-                    ends.far.endpoint().messages().receive(target.slice(0, longest + 1), length);
-                    ends.near.endpoint().messages().inject(source.slice(0, length), ends.peer);
+                    pair.far.receive(target, 0, longest + 1, length);
+                    pair.near.endpoint().messages().inject(source.slice(0, length), pair.peer);
                     source.segment().fill((byte) -1);
-                    ends.far.done.clear();
-                    ends.require("an inject of " + length + " bytes", () -> ends.far.count() > 0);
-                    Check.none("the errors", ends.far.errors);
-                    Check.bytes("an inject of " + length + " bytes", target.segment().asSlice(0, length),
-                            Pattern.of(length, longest + 1).asSlice(0, length));
+                    pair.far.done.clear();
+                    pair.requireFar("an inject of " + length + " bytes", () -> pair.far.count() > 0);
+                    Check.none("the errors", pair.far.errors);
+                    target.require("an inject of " + length + " bytes", 0, length, length);
                 }
                 Check.thrown("an inject of " + (longest + 1) + " bytes", IllegalArgumentException.class,
-                        () -> ends.near.endpoint().messages().inject(source.slice(0, longest + 1), ends.peer));
+                        () -> pair.near.endpoint().messages().inject(source.slice(0, longest + 1), pair.peer));
             }
         }
     }
 
-    /** The far end has inserted nobody but itself. */
-    private static void nameStranger(Subject subject) {
-        try (Ends ends = ends(subject, Capability.MSG, Capability.SOURCE);
-                MemoryRegion source = ends.domain.allocate(Long.BYTES, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(Long.BYTES, Access.RECEIVE)) {
-            ends.vector();
-            ends.far.endpoint().messages().receive(target.slice(0, Long.BYTES), 1);
-            ends.near.endpoint().messages().send(source.slice(0, Long.BYTES), ends.peer, 1);
-            ends.require("a message", () -> ends.far.count() > 0);
-            Check.none("the errors", ends.far.errors);
-            Check.equal("the source", ends.far.done.getFirst().source(), Peer.ADDRESS_NOT_AVAILABLE);
+    /** The far end has inserted nobody. */
+    private static void nameStranger(Subject subject) throws InterruptedException {
+        if (subject.isConnected()) {
+            throw new UnsupportedOperationException("connected endpoints have no address vector");
+        }
+        try (Pair pair = pair(subject, Capability.MSG, Capability.SOURCE);
+                MemoryRegion source = pair.domain.allocate(Long.BYTES, Access.SEND)) {
+            FarRegion target = pair.far.allocate(Long.BYTES, Access.RECEIVE);
+            pair.far.receive(target, 0, Long.BYTES, 1);
+            pair.near.endpoint().messages().send(source.slice(0, Long.BYTES), pair.peer, 1);
+            pair.requireFar("a message", () -> pair.far.count() > 0);
+            Check.none("the errors", pair.far.errors);
+            Check.equal("the source", pair.far.done.getFirst().source(), Peer.ADDRESS_NOT_AVAILABLE);
         }
     }
 

@@ -5,12 +5,15 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Rma;
 import io.ofi4j.conformance.Check;
 import io.ofi4j.conformance.Ends;
+import io.ofi4j.conformance.FarEnd;
+import io.ofi4j.conformance.FarRegion;
+import io.ofi4j.conformance.Pair;
+import io.ofi4j.conformance.Pattern;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.conformance.Untried;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,144 +45,149 @@ final class RmaRules {
 
     static void addLongTo(Map<String, Trial> all) { all.put("4 GiB + 1 byte", new HugeWrite()); }
 
-    private static void lengths(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate(ROOM, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(ROOM, Access.REMOTE_WRITE, Access.REMOTE_READ);
-                MemoryRegion back = ends.domain.allocate(ROOM, Access.READ)) {
-            long longest = ends.domain.info().endpoint().maximumMessageSize();
+    private static void lengths(Subject subject) throws InterruptedException {
+        try (Pair pair = new Pair(subject);
+                MemoryRegion source = pair.domain.allocate(ROOM, Access.WRITE);
+                MemoryRegion back = pair.domain.allocate(ROOM, Access.READ)) {
+            FarRegion target = pair.far.allocate(ROOM, Access.REMOTE_WRITE, Access.REMOTE_READ);
+            long longest = pair.domain.info().endpoint().maximumMessageSize();
             for (long length : LENGTHS) {
-                if (Long.compareUnsigned(length, longest) <= 0) { length(ends, source, target, back, length); }
+                if (Long.compareUnsigned(length, longest) <= 0) { length(pair, source, target, back, length); }
             }
         }
     }
 
-    private static void length(Ends ends, MemoryRegion source, MemoryRegion target, MemoryRegion back, long length) {
+    private static void length(Pair pair, MemoryRegion source, FarRegion target, MemoryRegion back, long length) {
         Pattern.fill(source.segment().asSlice(0, length), length);
-        target.segment().asSlice(0, length + 2 * BORDER).fill((byte) 0);
-        Rma rma = ends.near.endpoint().rma();
-        rma.prepare().peer(ends.peer).local(source, 0, length).remote(target.remote(), BORDER, length).write(TOKEN);
-        ends.awaitToken(TOKEN);
-        MemorySegment written = source.segment().asSlice(0, length);
-        CompletionRules.requireArrived(ends, target.segment().asSlice(BORDER, length), written,
-                "the target of a write of " + length + " bytes");
-        Check.equal("the byte before the target", target.segment().get(ValueLayout.JAVA_BYTE, BORDER - 1), (byte) 0);
-        Check.equal("the byte behind the target", target.segment().get(ValueLayout.JAVA_BYTE, BORDER + length),
-                (byte) 0);
-        rma.prepare().peer(ends.peer).local(back, 0, length).remote(target.remote(), BORDER, length).read(TOKEN);
-        ends.awaitToken(TOKEN);
-        Check.bytes("what a read of " + length + " bytes brought", back.segment().asSlice(0, length), written);
+        long other = length + 1;
+        target.fill(0, length + 2 * BORDER, other);
+        byte before = target.at(BORDER - 1);
+        byte behind = target.at(BORDER + length);
+        Rma rma = pair.near.endpoint().rma();
+        rma.prepare().peer(pair.peer).local(source, 0, length).remote(target.remote(), BORDER, length).write(TOKEN);
+        pair.awaitToken(TOKEN);
+        pair.requireArrived("the target of a write of " + length + " bytes", target, BORDER, length, length);
+        Check.equal("the byte before the target", target.at(BORDER - 1), before);
+        Check.equal("the byte behind the target", target.at(BORDER + length), behind);
+        rma.prepare().peer(pair.peer).local(back, 0, length).remote(target.remote(), BORDER, length).read(TOKEN);
+        pair.awaitToken(TOKEN);
+        Check.bytes("what a read of " + length + " bytes brought", back.segment().asSlice(0, length),
+                source.segment().asSlice(0, length));
     }
 
-    private static void injectLongest(Subject subject) {
-        try (Ends ends = new Ends(subject)) {
-            long longest = ends.domain.info().transmit().injectSize();
+    private static void injectLongest(Subject subject) throws InterruptedException {
+        try (Pair pair = new Pair(subject)) {
+            long longest = pair.domain.info().transmit().injectSize();
             if (longest == 0) { throw new UnsupportedOperationException("the provider injects nothing"); }
-            try (MemoryRegion source = ends.domain.allocate(longest + 1, Access.WRITE);
-                    MemoryRegion target = ends.domain.allocate(longest + 1, Access.REMOTE_WRITE)) {
+            FarRegion target = pair.far.allocate(longest + 1, Access.REMOTE_WRITE);
+            try (MemoryRegion source = pair.domain.allocate(longest + 1, Access.WRITE)) {
+                Rma rma = pair.near.endpoint().rma();
                 for (long length = longest - 1; length <= longest; length++) {
                     Pattern.fill(source.segment(), length);
-                    ends.near.endpoint().rma().injectWrite(source.slice(0, length), ends.peer, target.remote());
+                    rma.injectWrite(source.slice(0, length), pair.peer, target.remote());
                     source.segment().fill((byte) -1);
-                    CompletionRules.requireArrived(ends, target.segment().asSlice(0, length),
-                            Pattern.of(length, longest + 1).asSlice(0, length),
-                            "the target of an injected write of " + length + " bytes");
+                    pair.requireArrived("the target of an injected write of " + length + " bytes", target, 0, length,
+                            length);
                 }
                 Check.thrown("an injected write of " + (longest + 1) + " bytes", IllegalArgumentException.class,
-                        () -> ends.near.endpoint().rma().injectWrite(source.slice(0, longest + 1), ends.peer,
-                                target.remote()));
+                        () -> rma.injectWrite(source.slice(0, longest + 1), pair.peer, target.remote()));
             }
         }
     }
 
-    private static void flush(Subject subject) {
+    private static void flush(Subject subject) throws InterruptedException {
         long length = (long) PIECE * PIECES;
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate(length, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(length, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
-            Rma rma = ends.near.endpoint().rma();
+        try (Pair pair = new Pair(subject); MemoryRegion source = pair.domain.allocate(length, Access.WRITE)) {
+            FarRegion target = pair.far.allocate(length, Access.REMOTE_WRITE, Access.REMOTE_READ);
+            Rma rma = pair.near.endpoint().rma();
             for (int round = 0; round < ROUNDS / PIECES + 2; round++) {
                 Pattern.fill(source.segment(), round);
                 for (int i = 0; i < PIECES; i++) {
-                    rma.prepare().peer(ends.peer).local(source, (long) i * PIECE, PIECE)
+                    rma.prepare().peer(pair.peer).local(source, (long) i * PIECE, PIECE)
                             .remote(target.remote(), (long) i * PIECE, PIECE).write(i);
                 }
-                rma.flush(ends.peer, target.remote(), PIECES);
-                ends.require("the completion of a flush", () -> ends.near.tokens().contains((long) PIECES));
-                Check.bytes("the target behind the flush", target.segment(), source.segment());
-                ends.require("the completions of the writes", () -> ends.near.count() == PIECES + 1);
-                ends.near.done.clear();
+                rma.flush(pair.peer, target.remote(), PIECES);
+                pair.require("the completion of a flush", () -> pair.near.tokens().contains((long) PIECES));
+                target.require("the target behind the flush", 0, length, round);
+                pair.require("the completions of the writes", () -> pair.near.count() == PIECES + 1);
+                pair.near.done.clear();
             }
         }
     }
 
-    private static void writeData(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate(PIECE, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(PIECE, Access.REMOTE_WRITE)) {
-            for (int round = 1; round <= ROUNDS; round++) {
+    private static void writeData(Subject subject) throws InterruptedException {
+        try (Pair pair = new Pair(subject); MemoryRegion source = pair.domain.allocate(PIECE, Access.WRITE)) {
+            FarRegion target = pair.far.allocate(PIECE, Access.REMOTE_WRITE);
+            pair.far.watch(target, PIECE);
+            for (int round = 1; round <= ROUNDS && pair.hasTime(); round++) {
                 Pattern.fill(source.segment(), round);
-                ends.near.endpoint().rma().writeData(source.slice(0, PIECE), round, ends.peer, target.remote(), round);
-                ends.require("the data of a write", () -> !ends.far.remoteData().isEmpty());
-                Check.equal("the data", ends.far.remoteData().getLast(), (long) round);
-                Check.bytes("the target when the data is there", target.segment(), source.segment());
-                ends.require("the completion of a write", () -> ends.near.count() > 0);
-                ends.near.done.clear();
-                ends.far.done.clear();
+                pair.near.endpoint().rma().writeData(source.slice(0, PIECE), round, pair.peer, target.remote(), round);
+                requireSeen(pair, round, "the data of a write", "the target when the data is there");
             }
         }
     }
 
-    private static void notifyTarget(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate(PIECE + Long.BYTES, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(PIECE, Access.REMOTE_WRITE);
-                MemoryRegion flag = ends.domain.allocate(Long.BYTES, Access.REMOTE_WRITE)) {
-            for (int round = 1; round <= ROUNDS; round++) {
+    /** The far half has looked when it came. */
+    private static void requireSeen(Pair pair, long number, String what, String target) {
+        pair.requireFar(what, () -> !pair.far.seen.isEmpty());
+        FarEnd.Seen seen = pair.far.seen.getFirst();
+        Check.equal(what, seen.number(), number);
+        Check.equal("the first wrong byte of " + target, seen.mismatch(), -1);
+        pair.require("the completion of a write", () -> pair.near.count() > 0);
+        Check.none("the errors", pair.near.errors);
+        pair.near.done.clear();
+        pair.far.seen.clear();
+        pair.far.done.clear();
+    }
+
+    private static void notifyTarget(Subject subject) throws InterruptedException {
+        try (Pair pair = new Pair(subject);
+                MemoryRegion source = pair.domain.allocate(PIECE + Long.BYTES, Access.WRITE)) {
+            FarRegion target = pair.far.allocate(PIECE, Access.REMOTE_WRITE);
+            FarRegion flag = pair.far.allocate(Long.BYTES, Access.REMOTE_WRITE);
+            pair.far.watch(flag, target, PIECE);
+            for (int round = 1; round <= ROUNDS && pair.hasTime(); round++) {
                 Pattern.fill(source.segment().asSlice(0, PIECE), round);
                 source.segment().set(ValueLayout.JAVA_LONG, PIECE, round);
-                ends.near.endpoint().rma().writeThenNotify(source.slice(0, PIECE), ends.peer, target.remote(),
+                pair.near.endpoint().rma().writeThenNotify(source.slice(0, PIECE), pair.peer, target.remote(),
                         source.slice(PIECE, Long.BYTES), flag.remote(), round);
-                long expected = round;
-                ends.require("the flag", () -> flag.getLongAcquire(0) == expected);
-                Check.bytes("the target when the flag is there", target.segment(), source.segment().asSlice(0, PIECE));
-                ends.require("the completion of a write", () -> ends.near.count() > 0);
-                ends.near.done.clear();
+                requireSeen(pair, round, "the flag", "the target when the flag is there");
             }
         }
     }
 
-    private static void closeSource(Subject subject) {
+    private static void closeSource(Subject subject) throws InterruptedException {
         int length = PIECES * PIECE;
-        try (Ends ends = new Ends(subject); MemoryRegion target = ends.domain.allocate(length, Access.REMOTE_WRITE)) {
-            MemoryRegion source = ends.domain.allocate(length, Access.WRITE);
+        try (Pair pair = new Pair(subject)) {
+            FarRegion target = pair.far.allocate(length, Access.REMOTE_WRITE);
+            MemoryRegion source = pair.domain.allocate(length, Access.WRITE);
             Pattern.fill(source.segment(), 1);
-            MemorySegment expected = Pattern.of(1, length);
-            for (int i = 0; i < PIECES; i++) {
-                ends.near.endpoint().rma().prepare().peer(ends.peer).local(source, (long) i * PIECE, PIECE)
-                        .remote(target.remote(), (long) i * PIECE, PIECE).write(i);
-            }
+            postWrites(pair, source, target);
             source.close();
             Check.thrown("a write from a region that is closed", IllegalStateException.class,
-                    () -> ends.near.endpoint().rma().write(source.slice(0, PIECE), ends.peer, target.remote(), PIECES));
-            ends.require("each completion of the writes from a region that was closed",
-                    () -> ends.near.count() >= PIECES);
-            Check.none("the errors", ends.near.errors);
-            CompletionRules.requireArrived(ends, target.segment(), expected, "the target");
+                    () -> pair.near.endpoint().rma().write(source.slice(0, PIECE), pair.peer, target.remote(), PIECES));
+            pair.require("each completion of the writes from a region that was closed",
+                    () -> pair.near.count() >= PIECES);
+            Check.none("the errors", pair.near.errors);
+            pair.requireArrived("the target", target, 0, length, 1);
+        }
+    }
+
+    private static void postWrites(Pair pair, MemoryRegion source, FarRegion target) {
+        for (int i = 0; i < PIECES; i++) {
+            pair.near.endpoint().rma().prepare().peer(pair.peer).local(source, (long) i * PIECE, PIECE)
+                    .remote(target.remote(), (long) i * PIECE, PIECE).write(i);
         }
     }
 
     /** Whether they still arrive is open; each has to come back. */
-    private static void closeTarget(Subject subject) {
+    private static void closeTarget(Subject subject) throws InterruptedException {
         int length = PIECES * PIECE;
-        try (Ends ends = new Ends(subject); MemoryRegion source = ends.domain.allocate(length, Access.WRITE)) {
-            MemoryRegion target = ends.domain.allocate(length, Access.REMOTE_WRITE);
-            for (int i = 0; i < PIECES; i++) {
-                ends.near.endpoint().rma().prepare().peer(ends.peer).local(source, (long) i * PIECE, PIECE)
-                        .remote(target.remote(), (long) i * PIECE, PIECE).write(i);
-            }
+        try (Pair pair = new Pair(subject); MemoryRegion source = pair.domain.allocate(length, Access.WRITE)) {
+            FarRegion target = pair.far.allocate(length, Access.REMOTE_WRITE);
+            postWrites(pair, source, target);
             target.close();
-            ends.require("what becomes of each write to a target that was closed", () -> ends.near.count() >= PIECES);
+            pair.require("what becomes of each write to a target that was closed", () -> pair.near.count() >= PIECES);
         }
     }
 
@@ -215,7 +223,7 @@ final class RmaRules {
                 long last = HUGE - 1;
                 byte expected = source.segment().get(ValueLayout.JAVA_BYTE, last);
                 ends.require("the last byte", () -> target.segment().get(ValueLayout.JAVA_BYTE, last) == expected);
-                CompletionRules.requireArrived(ends, target.segment(), source.segment(), "the target");
+                Check.bytes("the target", target.segment(), source.segment());
             }
         }
     }

@@ -12,6 +12,10 @@ public final class RuleTrials {
     /** The trials of each kind of rule. */
     public static final Map<String, Map<String, Trial>> BY_PAGE;
 
+    /** The page of what is seen of peers in other processes. */
+    public static final String PEERS = "rules of peers";
+    /** The trial of that page without which no other with a far half works. */
+    public static final String REACHED = "the far end is reached";
     /** The page of what takes long, and much memory. */
     public static final String LONG = "long transfers";
 
@@ -21,7 +25,7 @@ public final class RuleTrials {
         add(pages, "rules of fi_msg(3)", MessageRules::addTo);
         add(pages, "rules of fi_rma(3)", RmaRules::addTo);
         add(pages, "rules of fi_atomic(3)", AtomicRules::addTo);
-        add(pages, "rules of peers", PeerRules::addTo);
+        add(pages, PEERS, PeerRules::addTo);
         add(pages, LONG, RmaRules::addLongTo);
         BY_PAGE = Collections.unmodifiableMap(pages);
     }

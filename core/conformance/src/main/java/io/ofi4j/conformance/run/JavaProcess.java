@@ -98,12 +98,21 @@ public final class JavaProcess implements AutoCloseable {
     }
 
     /** Writes a line to its standard input. */
-    public void say(String line) {
+    public synchronized void say(String line) {
         try {
             process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
             process.getOutputStream().flush();
         } catch (IOException e) {
             throw new UncheckedIOException("the other process has ended: " + ending(), e);
+        }
+    }
+
+    /** Writes a line to its standard input. It may have ended. */
+    void tell(String line) {
+        try {
+            say(line);
+        } catch (UncheckedIOException e) {
+            return; // its end is seen elsewhere
         }
     }
 

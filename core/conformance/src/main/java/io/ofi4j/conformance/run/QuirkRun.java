@@ -26,6 +26,7 @@ public final class QuirkRun {
     private final long end;
     private final BooleanSupplier isInterrupted;
     private final Map<String, Result> usual;
+    private final FarHost farHost;
 
     /**
      * What trials say of a quirk.
@@ -44,8 +45,11 @@ public final class QuirkRun {
      * @param limit how long it takes at most; what is left then is found by no trial
      * @param isInterrupted whether it shall end
      * @param results what came with all quirks
+     * @param farHost where the far halves of trials run
      */
-    public QuirkRun(Subject subject, Duration limit, BooleanSupplier isInterrupted, List<Result> results) {
+    public QuirkRun(Subject subject, Duration limit, BooleanSupplier isInterrupted, List<Result> results,
+            FarHost farHost) {
+        this.farHost = farHost;
         this.subject = subject;
         this.end = System.nanoTime() + limit.toNanos();
         this.isInterrupted = isInterrupted;
@@ -86,7 +90,7 @@ public final class QuirkRun {
     /** Those that end otherwise with these quirks. */
     private List<Result> differing(String quirks, Map<String, List<String>> names) {
         List<Result> results = new ArrayList<>();
-        TrialRun run = new TrialRun(subject, List.of(PROPERTY + quirks), left(), isInterrupted, results::add);
+        TrialRun run = new TrialRun(subject, List.of(PROPERTY + quirks), left(), isInterrupted, results::add, farHost);
         names.forEach(run::run);
         return results.stream().filter(result -> result.outcome() != Outcome.UNTRIED).filter(
                 result -> usual.containsKey(key(result)) && usual.get(key(result)).outcome() != result.outcome())

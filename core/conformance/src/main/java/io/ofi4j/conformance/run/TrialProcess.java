@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each. */
+/** The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each, and what the far half is to hear in between. */
 final class TrialProcess {
     private static final String BEGINS = "begins";
     private static final String ENDS = "ends";
@@ -34,7 +34,7 @@ final class TrialProcess {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         Subject subject = new Subject(arguments[0], EndpointType.valueOf(arguments[1]),
                 Optional.of(arguments[3]).filter(address -> !address.isEmpty()),
-                Duration.ofMillis(Long.parseLong(arguments[2])));
+                Duration.ofMillis(Long.parseLong(arguments[2])), new Relay(System.in, out));
         Map<String, Trial> trials = Catalogue.trials(arguments[4], subject);
         for (String name : List.of(arguments).subList(NAMES, arguments.length)) {
             out.println(BEGINS);

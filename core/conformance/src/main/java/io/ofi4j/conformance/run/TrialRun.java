@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 public final class TrialRun {
     private static final Duration CLOSING = Duration.ofSeconds(10);
     private static final String TIME_UP = "time was up";
+    private static final String ALONE = "on this machine alone";
     private static final Duration STEP = Duration.ofMillis(100);
 
     private final Subject subject;
@@ -27,6 +28,16 @@ public final class TrialRun {
     private final long end;
     private final BooleanSupplier isInterrupted;
     private final Consumer<Result> results;
+    private final FarHost farHost;
+    /** Of the process that runs now. */
+    private FarHost.Line far;
+    private boolean hasFar;
+
+    /** A run with far halves on this machine. */
+    public TrialRun(Subject subject, List<String> properties, Duration limit, BooleanSupplier isInterrupted,
+            Consumer<Result> results) {
+        this(subject, properties, limit, isInterrupted, results, FarRunner.here(subject));
+    }
 
     /**
      * A run that has not begun.
@@ -36,9 +47,11 @@ public final class TrialRun {
      * @param limit how long the run takes at most: what is left then is not tried
      * @param isInterrupted whether it shall end
      * @param results takes each result at once
+     * @param farHost where the far halves of trials run
      */
     public TrialRun(Subject subject, List<String> properties, Duration limit, BooleanSupplier isInterrupted,
-            Consumer<Result> results) {
+            Consumer<Result> results, FarHost farHost) {
+        this.farHost = farHost;
         this.subject = subject;
         this.properties = List.copyOf(properties);
         this.end = System.nanoTime() + limit.toNanos();
@@ -61,7 +74,9 @@ public final class TrialRun {
                 return;
             }
             try (JavaProcess process = JavaProcess.start(properties, TrialProcess.class,
-                    TrialProcess.arguments(subject, page, left))) {
+                    TrialProcess.arguments(subject, page, left));
+                    FarHost.Line line = farHost.open(properties, process::tell)) {
+                far = line;
                 run(process, page, trials, left);
             }
         }
@@ -72,6 +87,7 @@ public final class TrialRun {
         while (!left.isEmpty()) {
             String name = left.getFirst();
             long start = System.nanoTime();
+            hasFar = false;
             Optional<Result> result = await(process, page, name, trials.get(name).deadlines(), start);
             String ending = result.isPresent() || isInterrupted.getAsBoolean() ? "" : process.ending();
             if (isInterrupted.getAsBoolean()) { return; } // Ctrl-C ends the other process, too
@@ -80,12 +96,18 @@ public final class TrialRun {
                 accept(page, name, Outcome.ENDED, ending, start);
                 return;
             }
-            results.accept(result.get());
+            results.accept(hasFar || farHost.isHere() ? result.get() : alone(result.get()));
             if (result.get().outcome() == Outcome.HUNG || result.get().text().equals(TIME_UP)) {
                 return; // what it left may not be closed: the next has another process
             }
         }
         awaitEnd(process, page);
+    }
+
+    /** Of what makes sense in one process only, or would be the same on two machines. */
+    private static Result alone(Result result) {
+        return new Result(result.page(), result.name(), result.outcome(),
+                result.text().isEmpty() ? ALONE : ALONE + "; " + result.text(), result.time());
     }
 
     private boolean isTimeUp() { return System.nanoTime() - end > 0; }
@@ -107,6 +129,11 @@ public final class TrialRun {
                 try {
                     Optional<String> line = process.line(STEP);
                     if (line.isEmpty()) { return Optional.empty(); }
+                    if (line.get().startsWith(Relay.TO_FAR)) {
+                        hasFar = true;
+                        far.accept(line.get().substring(Relay.TO_FAR.length()));
+                        continue;
+                    }
                     Optional<Result> result = TrialProcess.result(line.get(), page, name);
                     if (result.isPresent()) { return result; }
                 } catch (TimeoutException e) {

@@ -111,6 +111,42 @@ class TrialRunTest {
         assertThat(results.getLast().outcome()).isEqualTo(inReceives ? Outcome.WORKS : Outcome.ENDED);
     }
 
+    /** The far half gets a signal when it has memory for the first trial. */
+    private static FarHost hostOfOneThat(String signal, Subject subject) {
+        boolean[] isDone = new boolean[1];
+        return (properties, lines) -> {
+            FarHost.Line line = FarRunner.here(subject).open(properties, lines);
+            return new FarHost.Line() {
+                @Override
+                public void accept(String text) {
+                    line.accept(text);
+                    if (!isDone[0] && text.startsWith("say ALLOCATE")) {
+                        isDone[0] = true;
+                        line.accept("signal " + signal);
+                    }
+                }
+
+                @Override
+                public void close() { line.close(); }
+            };
+        };
+    }
+
+    @ParameterizedTest
+    @CsvSource({"KILL, ENDED, signal 9", "STOP, WRONG, came nothing within"})
+    void aFarHalfThatEndsOrHangsIsARowAndTheNextOnesAreTried(String signal, Outcome outcome, String says) {
+        Subject subject = subject("tcp;ofi_rxm").within(Patience.seconds(2));
+        List<Result> results = new ArrayList<>();
+
+        new TrialRun(subject, List.of(), Pair.DEADLINE.multipliedBy(10), () -> false, results::add,
+                hostOfOneThat(signal, subject)).run(List.of(COMPLETIONS));
+
+        assertThat(results.getFirst().outcome()).as(results.getFirst().text()).isEqualTo(outcome);
+        assertThat(results.getFirst().text()).contains("far end", says);
+        assertThat(results.subList(1, results.size())).isNotEmpty()
+                .allSatisfy(one -> assertThat(one.outcome()).as(one.text()).isEqualTo(Outcome.WORKS));
+    }
+
     @Test
     void aWrongSourceIsFoundWithoutTheQuirk() {
         List<Result> results = run(subject("shm"), List.of(NO_QUIRKS), MESSAGES);

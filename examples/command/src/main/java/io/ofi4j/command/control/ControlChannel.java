@@ -2,6 +2,7 @@ package io.ofi4j.command.control;
 
 import io.ofi4j.command.control.ControlException.Reason;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -22,6 +23,7 @@ public final class ControlChannel implements AutoCloseable {
     static final int MAGIC = 0x4f464a50; // OFJP
     static final int HEADER = 12;
 
+    private static final Duration LAST_WORD = Duration.ofMillis(200);
     private static final int IDLE_TURNS = 64;
     private static final long NAP_MILLIS = 1;
 
@@ -68,6 +70,21 @@ public final class ControlChannel implements AutoCloseable {
     }
 
     /**
+     * Tells the other side, if it still listens, why it is not served.
+     *
+     * @param why what is wrong with it
+     */
+    public void refuse(ControlException why) {
+        if (why.reason() == Reason.GONE) { return; }
+        String text = why.reason() == Reason.REFUSED ? why.getMessage() : "the client " + why.getMessage() + ".";
+        try {
+            send(FrameType.REFUSED, new PayloadWriter().text(text), LAST_WORD);
+        } catch (ControlException e) {
+            return; // it does not listen
+        }
+    }
+
+    /**
      * {@return a frame that has come, or nothing}
      *
      * @throws ControlException if the other side has gone or sends something else
@@ -92,7 +109,7 @@ public final class ControlChannel implements AutoCloseable {
         int length = in.getInt(8);
         FrameType type = FrameType.of(in.getShort(6)).orElse(null);
         if (type == null || length < 0 || length > MAXIMUM_PAYLOAD) {
-            throw new ControlException(Reason.GARBAGE, "sent something that is no message of ofi4j perf");
+            throw new ControlException(Reason.GARBAGE, "sent something that is no message of ofi4j");
         }
         if (in.position() < HEADER + length) { return Optional.empty(); }
         byte[] payload = new byte[length];
@@ -104,12 +121,22 @@ public final class ControlChannel implements AutoCloseable {
     /** Looks at the first bytes as soon as they are there: whoever speaks something else may send no more. */
     private void requireBeginning() throws ControlException {
         if (in.position() >= 4 && in.getInt(0) != MAGIC) {
-            throw new ControlException(Reason.GARBAGE, "does not speak the protocol of ofi4j perf");
+            throw new ControlException(Reason.GARBAGE, "does not speak the protocol of ofi4j");
         }
         if (in.position() >= 6 && in.getShort(4) != VERSION) {
             throw new ControlException(Reason.VERSION, "speaks version " + in.getShort(4)
                     + " of the protocol, this side speaks " + VERSION + ": run the same release of ofi4j at both ends");
         }
+    }
+
+    /** {@return the address that this side has for the other} */
+    public InetAddress localAddress() {
+        return socket.socket().getLocalAddress();
+    }
+
+    /** {@return the address of the other side} */
+    public InetAddress remoteAddress() {
+        return socket.socket().getInetAddress();
     }
 
     /**

@@ -31,7 +31,13 @@ public enum FrameType {
     /** Server: what it has measured. */
     ROW(13),
     /** Client: the user has enough. */
-    STOP(14);
+    STOP(14),
+    /** Client of {@code verify}: what it tries, and who it is. */
+    VERIFY(15),
+    /** To or from the far half of a trial. */
+    FAR(16),
+    /** Client of {@code verify}: what came of trials. */
+    FINDING(17);
 
     private final short code;
 

@@ -1,5 +1,6 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.command.control.Connection;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.command.Release;
 import io.ofi4j.command.control.ControlException;

@@ -1,5 +1,6 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.command.control.Connection;
 import io.ofi4j.command.control.FrameType;
 import io.ofi4j.command.control.PayloadWriter;
 

@@ -43,18 +43,6 @@ final class Numbers {
         public Integer convert(String text) { return (int) parse(text, 1, 64, "a number of threads"); }
     }
 
-    /** A port to connect to. */
-    static final class Port implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) { return (int) parse(text, 1, 65535, "a port"); }
-    }
-
-    /** A port to listen on; 0 for any that is free. */
-    static final class ListeningPort implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) { return (int) parse(text, 0, 65535, "a port"); }
-    }
-
     /** A number of seconds. */
     static final class Seconds implements ITypeConverter<Integer> {
         @Override

@@ -1,6 +1,9 @@
 package io.ofi4j.command.perf;
 
 import io.ofi4j.command.NameConverter;
+import io.ofi4j.command.control.Connection;
+import io.ofi4j.command.control.Listener;
+import io.ofi4j.command.control.Ports;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.info.Hook;
@@ -10,10 +13,8 @@ import io.ofi4j.command.Columns;
 import io.ofi4j.command.Descriptor;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Interrupt;
-import io.ofi4j.command.Loopback;
 import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +37,6 @@ abstract class PerfRun implements Callable<Integer> {
     private static final int LASTING_SECONDS = 10;
     /** How many operations an open loop may have in flight. */
     private static final int OPEN_WINDOW = 64;
-    private static final int DEFAULT_PORT = 9228;
     static final int DEFAULT_TIMEOUT_SECONDS = 10;
     private static final Set<Operation> VERBS = EnumSet.of(Operation.WRITE, Operation.READ, Operation.MSG,
             Operation.ATOMIC);
@@ -94,12 +94,12 @@ abstract class PerfRun implements Callable<Integer> {
     @Option(names = "--keep", description = "With --server: serve clients until it is ended, several at once.")
     private boolean keep;
 
-    @Option(names = {"-B", "--source-port"}, paramLabel = "PORT", converter = Numbers.ListeningPort.class,
-            description = "With --server: the port to listen on, 0 for any. Without it " + DEFAULT_PORT + ".")
+    @Option(names = {"-B", "--source-port"}, paramLabel = "PORT", converter = Ports.Source.class,
+            description = "With --server: the port to listen on, 0 for any. Without it " + Ports.DEFAULT + ".")
     private Integer sourcePort;
 
-    @Option(names = {"-P", "--destination-port"}, paramLabel = "PORT", converter = Numbers.Port.class,
-            description = "With HOST: the server's port. Without it " + DEFAULT_PORT + ".")
+    @Option(names = {"-P", "--destination-port"}, paramLabel = "PORT", converter = Ports.Destination.class,
+            description = "With HOST: the server's port. Without it " + Ports.DEFAULT + ".")
     private Integer destinationPort;
 
     @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", description = "This side's address. Without it "
@@ -216,7 +216,7 @@ abstract class PerfRun implements Callable<Integer> {
                 return 0;
             });
         }
-        try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
+        try (Connection connection = Connection.open(host, destinationPort == null ? Ports.DEFAULT : destinationPort,
                 asked.timeout(), err)) {
             return withDevice(asked,
                     device -> conclude(new Client(possible(device), err).run(device, connection, report())));
@@ -312,7 +312,7 @@ abstract class PerfRun implements Callable<Integer> {
                 sizes.isExact() ? Optional.of(settings.sizes()) : Optional.empty(),
                 sizes.isExact() ? Plan.longest(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
-        try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
+        try (Listener listener = new Listener(address, sourcePort == null ? Ports.DEFAULT : sourcePort)) {
             PrintWriter err = spec.commandLine().getErr();
             new Server(device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err).run(listener,
                     patience, keep);
@@ -321,15 +321,7 @@ abstract class PerfRun implements Callable<Integer> {
 
     /** Where a server listens; null where nobody does and no address was given. */
     private InetAddress address() {
-        if (source == null && !server) { return null; }
-        String name = source == null ? Loopback.ADDRESS : source;
-        try {
-            InetAddress address = InetAddress.getByName(name);
-            if (Loopback.isOwn(address)) { return address; }
-        } catch (UnknownHostException e) {
-            throw new CommandFailure("'" + name + "' is the name of no machine: give an address with -s.", e);
-        }
-        throw new CommandFailure("'" + name + "' is no address of this machine: give one of its own with -s.");
+        return source == null && !server ? null : Listener.own(Optional.ofNullable(source));
     }
 
     private Report report() {

@@ -1,11 +1,10 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.command.control.Listener;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.control.ControlChannel;
 import io.ofi4j.command.control.ControlException;
 import io.ofi4j.command.control.ControlException.Reason;
-import io.ofi4j.command.control.FrameType;
-import io.ofi4j.command.control.PayloadWriter;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Set;
@@ -13,7 +12,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Serves clients, several at once. Who does not speak the protocol is told off and forgotten. */
 final class Server {
-    private static final Duration LAST_WORD = Duration.ofMillis(200);
     private static final Duration LOOK = Duration.ofMillis(20);
     /** Others wait until one of these is gone. */
     private static final int MOST_AT_ONCE = 64;
@@ -113,7 +111,7 @@ final class Server {
     private void giveUp(ControlChannel channel, String name, Throwable why) {
         String sentence = "it cannot be served: " + (why.getMessage() == null ? why.toString() : why.getMessage());
         complain("The client at " + name + " is no longer served; " + sentence);
-        refuse(channel, new ControlException(Reason.REFUSED, "the server says: " + sentence));
+        channel.refuse(new ControlException(Reason.REFUSED, "the server says: " + sentence));
     }
 
     private void complain(String sentence) {
@@ -136,7 +134,7 @@ final class Server {
             out.flush();
             served = true;
         } catch (ControlException e) {
-            refuse(channel, e);
+            channel.refuse(e);
             String sentence = "The client at " + name
                     + (e.reason() == Reason.REFUSED
                             ? " was refused: " + e.getMessage()
@@ -147,18 +145,6 @@ final class Server {
         } catch (CommandFailure e) { // of what it was to measure
             if (!keep) { throw e; }
             complain(e.getMessage());
-        }
-    }
-
-    private void refuse(ControlChannel channel, ControlException why) {
-        if (why.reason() == Reason.GONE) { return; }
-        try {
-            channel.send(FrameType.REFUSED,
-                    new PayloadWriter().text(
-                            why.reason() == Reason.REFUSED ? why.getMessage() : "the client " + why.getMessage() + "."),
-                    LAST_WORD);
-        } catch (ControlException e) {
-            // it does not listen either
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.command.control.Connection;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.control.ControlChannel;
@@ -61,6 +62,10 @@ final class Session {
             return;
         }
         if (frame.type() == FrameType.REFUSED && team == null) { throw notTaken(frame); } // only clients take those
+        if (frame.type() == FrameType.VERIFY) {
+            throw new ControlException(Reason.REFUSED,
+                    "the client verifies, this server measures: start 'ofi4j verify --server' here.");
+        }
         frame.require(FrameType.SETUP);
         watchdog.watchSlow();
         try (Device device = like.again()) {

@@ -2,6 +2,7 @@ package io.ofi4j.command.verify;
 
 import io.ofi4j.Libfabric;
 import io.ofi4j.command.CommandFailure;
+import io.ofi4j.command.Loopback;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.run.TrialRun;
 import io.ofi4j.errors.FabricException;
@@ -34,7 +35,8 @@ public final class ShortRun {
     public static Verdict of(Libfabric libfabric, String provider, EndpointType type) {
         List<Result> results = new ArrayList<>();
         try {
-            SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.of(type), Optional.empty(), DEADLINE);
+            SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.of(type), Optional.empty(), Loopback.ADDRESS,
+                    DEADLINE);
             new TrialRun(choice.subject, List.of(), LIMIT, () -> false, results::add).run(PAGES);
         } catch (CommandFailure | FabricException e) {
             return new Verdict("", List.of(), Optional.of(e.getMessage()));

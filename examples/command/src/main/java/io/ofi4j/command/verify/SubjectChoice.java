@@ -44,15 +44,16 @@ final class SubjectChoice {
      * Finds it.
      *
      * @param type the type of its endpoints; without one, the first that it has of RDM, MSG and DGRAM
-     * @param source an address of this machine; without one, the loopback address where the provider has that
+     * @param source an address of this machine; without one, the usual one where the provider has that
+     * @param usual an internet address of this machine
      */
     static SubjectChoice of(Libfabric libfabric, String provider, Optional<EndpointType> type, Optional<String> source,
-            Duration deadline) {
+            String usual, Duration deadline) {
         source.ifPresent(SubjectChoice::requireOwn);
         NoProviderException missing = null;
         for (EndpointType one : type.map(List::of).orElse(TYPES)) {
             try {
-                return of(libfabric, new Subject(provider, one, source, deadline));
+                return of(libfabric, new Subject(provider, one, source, deadline), usual);
             } catch (NoProviderException e) {
                 if (missing == null) { missing = e; }
             }
@@ -60,14 +61,14 @@ final class SubjectChoice {
         throw missing;
     }
 
-    private static SubjectChoice of(Libfabric libfabric, Subject asked) {
+    private static SubjectChoice of(Libfabric libfabric, Subject asked, String usual) {
         FabricInfo info = libfabric.info(asked.hints()).getFirst();
         Subject subject = new Subject(info.provider(), asked.type(), asked.source(), asked.deadline());
         if (subject.source().isPresent() || !INTERNET.contains(info.addressFormat())) {
             requireRoom(info.provider());
             return new SubjectChoice(subject, info);
         }
-        Subject here = new Subject(info.provider(), asked.type(), Optional.of(Loopback.ADDRESS), asked.deadline());
+        Subject here = new Subject(info.provider(), asked.type(), Optional.of(usual), asked.deadline());
         try {
             return new SubjectChoice(here, libfabric.info(here.hints()).getFirst());
         } catch (NoProviderException e) {

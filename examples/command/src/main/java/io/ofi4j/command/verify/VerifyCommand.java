@@ -3,29 +3,40 @@ package io.ofi4j.command.verify;
 import io.ofi4j.Libfabric;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Interrupt;
+import io.ofi4j.command.Loopback;
 import io.ofi4j.command.NameConverter;
 import io.ofi4j.command.WholeFile;
+import io.ofi4j.command.control.Listener;
+import io.ofi4j.command.control.Ports;
 import io.ofi4j.command.device.DeviceRun;
 import io.ofi4j.conformance.Result;
+import io.ofi4j.conformance.Subject;
+import io.ofi4j.conformance.rules.RuleTrials;
 import io.ofi4j.conformance.run.Catalogue;
+import io.ofi4j.conformance.run.FarHost;
+import io.ofi4j.conformance.run.FarRunner;
 import io.ofi4j.conformance.run.QuirkRun;
 import io.ofi4j.conformance.run.TrialRun;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.ProviderQuirk;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j verify}. */
@@ -41,6 +52,7 @@ public final class VerifyCommand implements Callable<Integer> {
     /** The page of what is measured. */
     private static final String PERFORMANCE = "performance";
     private static final int MAX_SECONDS = 86_400;
+    private static final int USUAL_TIMEOUT = 10;
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class,
             description = "The provider, as 'ofi4j info' names it.")
@@ -54,6 +66,27 @@ public final class VerifyCommand implements Callable<Integer> {
             description = "The address of this machine that the endpoints have. Without it the loopback address, or"
                     + " that of the device.")
     private String source;
+
+    @Parameters(arity = "0..1", paramLabel = "HOST",
+            description = "Where 'ofi4j verify --server' runs, which has the far half of each trial. Without it both"
+                    + " halves are on this machine.")
+    private String host;
+
+    @Option(names = "--server", description = "Be the other side: wait for a client, serve it, and end.")
+    private boolean server;
+
+    @Option(names = {"-B", "--source-port"}, paramLabel = "PORT", converter = Ports.Source.class,
+            description = "With --server: the port to listen on, 0 for any. Without it " + Ports.DEFAULT + ".")
+    private Integer sourcePort;
+
+    @Option(names = {"-P", "--destination-port"}, paramLabel = "PORT", converter = Ports.Destination.class,
+            description = "With HOST: the server's port. Without it " + Ports.DEFAULT + ".")
+    private Integer destinationPort;
+
+    @Option(names = "--timeout", paramLabel = "SECONDS",
+            description = "How long to wait for the other side. Without it " + USUAL_TIMEOUT
+                    + ", and a server waits without a limit.")
+    private Integer timeout;
 
     @Option(names = "--only", paramLabel = "PAGE", converter = NameConverter.class,
             description = "Try what is on this page only, such as fi_rma(3), 'rules of peers' or performance. May be repeated.")
@@ -105,47 +138,138 @@ public final class VerifyCommand implements Callable<Integer> {
     public Integer call() {
         requireSeconds("--deadline", deadline);
         requireSeconds("--limit", limit);
+        if (timeout != null) { requireSeconds("--timeout", timeout); }
         requireFolder("--json", json);
         requireFolder("--report", markdown);
         return memory == null ? tryProvider() : tryDevice();
     }
 
     private int tryProvider() {
-        if (provider == null) {
-            throw new ParameterException(spec.commandLine(), "Missing required option: '--provider=NAME'");
-        }
+        if (provider == null) { throw misuse("Missing required option: '--provider=NAME'"); }
+        requireSide();
         List<String> all = new ArrayList<>(Catalogue.pages());
         all.add(PERFORMANCE);
         List<String> pages = chosen(all);
-        PrintWriter out = spec.commandLine().getOut();
         Libfabric libfabric = Libfabric.load();
-        SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.ofNullable(type),
-                Optional.ofNullable(source), Duration.ofSeconds(deadline));
-        Report report = new Report("ofi4j verify", Machine.describe(libfabric, choice, withNames));
-        begin(report);
-        long start = System.nanoTime();
-        try (Interrupt interrupt = new Interrupt()) {
-            TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
-                    Duration.ofSeconds(limit), interrupt::isAsked, result -> add(report, result));
-            for (String page : pages) {
-                if (interrupt.isAsked()) { break; }
-                if (page.equals(PERFORMANCE) && !choice.subject.isOfDatagrams()) {
-                    measure(choice, report, interrupt, left(start));
-                } else if (!page.equals(PERFORMANCE)) {
-                    run.run(List.of(page));
-                    if (!interrupt.isAsked()) { out.println(report.pageLine(page)); }
-                }
-                out.flush();
-            }
-            assumptions(choice, report, interrupt, left(start));
-            return end(report, interrupt);
+        if (server) { return serve(libfabric); }
+        SubjectChoice here = choice(libfabric, Loopback.ADDRESS);
+        if (host == null) { return verify(libfabric, here, pages, null); }
+        Duration patience = Duration.ofSeconds(timeout == null ? USUAL_TIMEOUT : timeout);
+        try (OtherMachine other = OtherMachine.at(host, destinationPort == null ? Ports.DEFAULT : destinationPort,
+                patience, spec.commandLine().getErr())) {
+            return verify(libfabric, choice(libfabric, other.ownAddress()), pages, other);
         }
     }
 
+    private void requireSide() {
+        if (server && host != null) {
+            throw misuse("--server waits for a client and HOST names a server: give one of them");
+        }
+        if (server && (quirks || withoutQuirks || !only.isEmpty() || !skip.isEmpty() || json != null
+                || markdown != null)) {
+            throw misuse("--server does what the client asks for: give --only, --quirks, --without-quirks, --json and"
+                    + " --report there");
+        }
+        if (!server && sourcePort != null) { throw misuse("-B goes with --server"); }
+        if (host == null && destinationPort != null) { throw misuse("-P goes with HOST, the server to connect to"); }
+        if (host == null && !server && timeout != null) { throw misuse("--timeout goes with HOST or --server"); }
+    }
+
+    private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }
+
+    private SubjectChoice choice(Libfabric libfabric, String usualAddress) {
+        return SubjectChoice.of(libfabric, provider, Optional.ofNullable(type), Optional.ofNullable(source),
+                usualAddress, Duration.ofSeconds(deadline));
+    }
+
+    private int serve(Libfabric libfabric) {
+        InetAddress address = Listener.own(Optional.ofNullable(source));
+        SubjectChoice choice = choice(libfabric, Loopback.ADDRESS);
+        PrintWriter out = spec.commandLine().getOut();
+        Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : Duration.ofSeconds(timeout);
+        try (Listener listener = new Listener(address, sourcePort == null ? Ports.DEFAULT : sourcePort);
+                Interrupt interrupt = new Interrupt()) {
+            return switch (new VerifyServer(choice.subject, libfabric.version().toString(), out,
+                    spec.commandLine().getErr()).run(listener, patience, interrupt)) {
+                case LINE, RIGHT -> 0;
+                case WRONG -> 1;
+                case INTERRUPTED -> Interrupt.EXIT_CODE;
+            };
+        }
+    }
+
+    /** Over two machines if there is another. */
+    private int verify(Libfabric libfabric, SubjectChoice choice, List<String> pages, OtherMachine other) {
+        PrintWriter out = spec.commandLine().getOut();
+        Map<String, String> facts = Machine.describe(libfabric, choice, withNames);
+        if (other != null) { join(other, choice.subject, libfabric, facts); }
+        Report report = new Report("ofi4j verify", facts);
+        begin(report);
+        long start = System.nanoTime();
+        FarHost farHost = other == null ? FarRunner.here(choice.subject) : other;
+        try (Interrupt interrupt = new Interrupt()) {
+            BooleanSupplier ends = () -> interrupt.isAsked() || other != null && other.failure().isPresent();
+            TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
+                    Duration.ofSeconds(limit), ends, result -> add(report, result, other), farHost);
+            if (other != null) { requireReached(choice.subject, farHost, ends, other); }
+            for (String page : pages) {
+                if (ends.getAsBoolean()) { break; }
+                if (page.equals(PERFORMANCE) && !choice.subject.isOfDatagrams()) {
+                    measure(choice, report, ends, left(start));
+                } else if (!page.equals(PERFORMANCE)) {
+                    run.run(List.of(page));
+                    if (!ends.getAsBoolean()) { out.println(report.pageLine(page)); }
+                }
+                out.flush();
+            }
+            assumptions(choice, report, ends, left(start), farHost);
+            int status = end(report, ends.getAsBoolean());
+            if (other != null) { conclude(other, report, interrupt); }
+            return status;
+        }
+    }
+
+    private void join(OtherMachine other, Subject subject, Libfabric libfabric, Map<String, String> facts) {
+        Introduction there = other.join(subject, libfabric);
+        if (there.isOfOneMachine() && !other.isThisMachine()) {
+            throw new CommandFailure("The provider " + subject.provider()
+                    + " reaches processes of one machine only: leave HOST out, or choose another (-p).");
+        }
+        boolean isSame = there.libfabric().equals(libfabric.version().toString());
+        facts.put("other side", "libfabric " + there.libfabric() + (isSame ? "" : ", another version than here"));
+        if (withNames) { facts.put("server", host); }
+    }
+
+    /** What keeps messages from arriving would be a wrong row of each trial, after its deadline. */
+    private void requireReached(Subject subject, FarHost farHost, BooleanSupplier ends, OtherMachine other) {
+        List<Result> results = new ArrayList<>();
+        new TrialRun(subject, List.of(), Duration.ofSeconds(limit), ends, results::add, farHost).run(RuleTrials.PEERS,
+                List.of(RuleTrials.REACHED));
+        other.failure().ifPresent(failure -> {
+            throw failure;
+        });
+        for (Result result : results) {
+            if (!result.outcome().isWrong()) { continue; }
+            throw new CommandFailure("The endpoints of the two sides do not reach each other, though the connection to "
+                    + "port " + (destinationPort == null ? Ports.DEFAULT : destinationPort) + " works: " + result.text()
+                    + ". Is a firewall between? Providers choose ports as they like: let all through.");
+        }
+    }
+
+    private static void conclude(OtherMachine other, Report report, Interrupt interrupt) {
+        other.failure().ifPresent(failure -> {
+            throw failure;
+        });
+        FindingKind kind = interrupt.isAsked()
+                ? FindingKind.INTERRUPTED
+                : report.hasWrongs() ? FindingKind.WRONG : FindingKind.RIGHT;
+        other.tell(kind, report.summary());
+    }
+
     private int tryDevice() {
-        if (provider != null) {
-            throw new ParameterException(spec.commandLine(),
-                    "--device takes no --provider: the trials name theirs, such as --only shm");
+        if (provider != null || host != null || server) {
+            throw misuse("--device takes no --provider, no --server and no HOST: the trials name theirs, such as"
+                    + " --only shm");
         }
         List<String> groups = chosen(DeviceRun.groups());
         PrintWriter out = spec.commandLine().getOut();
@@ -154,7 +278,7 @@ public final class VerifyCommand implements Callable<Integer> {
             List<Report> reports = new ArrayList<>();
             DeviceRun run = new DeviceRun(memory.device, memory.longestInBytes(), Optional.ofNullable(memory.program),
                     logs.folder(), Duration.ofSeconds(limit), interrupt::isAsked,
-                    result -> add(reports.getFirst(), result));
+                    result -> add(reports.getFirst(), result, null));
             Report report = new Report("ofi4j verify --device", Machine.describe(libfabric, run.probe(), withNames));
             reports.add(report);
             begin(report);
@@ -164,7 +288,7 @@ public final class VerifyCommand implements Callable<Integer> {
                 if (!interrupt.isAsked()) { out.println(report.pageLine(group)); }
                 out.flush();
             }
-            return end(report, interrupt);
+            return end(report, interrupt.isAsked());
         }
     }
 
@@ -174,13 +298,13 @@ public final class VerifyCommand implements Callable<Integer> {
         spec.commandLine().getOut().flush();
     }
 
-    private int end(Report report, Interrupt interrupt) {
-        if (interrupt.isAsked()) { report.interrupted(); }
+    private int end(Report report, boolean isInterrupted) {
+        if (isInterrupted) { report.interrupted(); }
         spec.commandLine().getOut().println("\n" + report.summary());
         spec.commandLine().getOut().flush();
         write(json, report.json());
         write(markdown, report.markdown());
-        return interrupt.isAsked() ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
+        return isInterrupted ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
     }
 
     private Duration left(long start) {
@@ -188,10 +312,10 @@ public final class VerifyCommand implements Callable<Integer> {
         return left.isNegative() ? Duration.ZERO : left;
     }
 
-    private void measure(SubjectChoice choice, Report report, Interrupt interrupt, Duration left) {
+    private void measure(SubjectChoice choice, Report report, BooleanSupplier ends, Duration left) {
         PrintWriter out = spec.commandLine().getOut();
         out.println("\n" + PERFORMANCE + ", both ends in one process");
-        new Measurements(choice.subject, left, interrupt::isAsked).run(measurement -> {
+        new Measurements(choice.subject, left, ends).run(measurement -> {
             report.add(measurement);
             out.println(measurement);
             out.flush();
@@ -199,10 +323,11 @@ public final class VerifyCommand implements Callable<Integer> {
     }
 
     /** What ofi4j knows of the provider, and whether it is still so. */
-    private void assumptions(SubjectChoice choice, Report report, Interrupt interrupt, Duration left) {
+    private void assumptions(SubjectChoice choice, Report report, BooleanSupplier ends, Duration left,
+            FarHost farHost) {
         PrintWriter out = spec.commandLine().getOut();
         List<ProviderQuirk> on = choice.info.quirks().stream().filter(ProviderQuirk::isOn).toList();
-        if (interrupt.isAsked() || withoutQuirks) { return; }
+        if (ends.getAsBoolean() || withoutQuirks) { return; }
         if (on.isEmpty()) {
             out.println("\nofi4j knows nothing of this provider and version: it makes plain calls.");
             return;
@@ -211,7 +336,7 @@ public final class VerifyCommand implements Callable<Integer> {
                 + (quirks ? ":" : "; --quirks says whether each is needed."));
         out.flush();
         if (!quirks) { return; }
-        new QuirkRun(choice.subject, left, interrupt::isAsked, report.results()).run(on, finding -> {
+        new QuirkRun(choice.subject, left, ends, report.results(), farHost).run(on, finding -> {
             report.add(finding);
             out.println(Report.line(finding));
             out.flush();
@@ -252,9 +377,10 @@ public final class VerifyCommand implements Callable<Integer> {
         }
     }
 
-    private void add(Report report, Result result) {
+    private void add(Report report, Result result, OtherMachine other) {
         report.add(result);
         boolean isNews = result.outcome().isWrong();
+        if (isNews && other != null) { other.tell(FindingKind.LINE, Report.line(result)); }
         if (verbose || isNews) {
             spec.commandLine().getOut().println(Report.line(result));
             spec.commandLine().getOut().flush();

@@ -57,7 +57,7 @@ class VerifyTest {
                 "| address | ");
     }
 
-    private static String[] append(List<String> line, String... more) {
+    static String[] append(List<String> line, String... more) {
         return java.util.stream.Stream.concat(line.stream(), java.util.stream.Stream.of(more)).toArray(String[]::new);
     }
 

@@ -1,12 +1,13 @@
-package io.ofi4j.command.perf;
+package io.ofi4j.command.control;
 
 import io.ofi4j.command.CommandFailure;
-import io.ofi4j.command.control.ControlChannel;
+import io.ofi4j.command.Loopback;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.channels.Channel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -15,7 +16,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Where clients connect to. */
-final class Listener implements AutoCloseable {
+public final class Listener implements AutoCloseable {
     private static final long NAP_MILLIS = 2;
 
     /**
@@ -24,12 +25,34 @@ final class Listener implements AutoCloseable {
      * @param channel what it says
      * @param name where it is
      */
-    record Caller(ControlChannel channel, String name) {}
+    public record Caller(ControlChannel channel, String name) {}
 
     private final ServerSocketChannel socket;
     private boolean isComplained;
 
-    Listener(InetAddress address, int port) {
+    /**
+     * {@return an address of this machine}
+     *
+     * @param source its name or its text; without one, the loopback address
+     */
+    public static InetAddress own(Optional<String> source) {
+        String name = source.orElse(Loopback.ADDRESS);
+        try {
+            InetAddress address = InetAddress.getByName(name);
+            if (Loopback.isOwn(address)) { return address; }
+        } catch (UnknownHostException e) {
+            throw new CommandFailure("'" + name + "' is the name of no machine: give an address with -s.", e);
+        }
+        throw new CommandFailure("'" + name + "' is no address of this machine: give one of its own with -s.");
+    }
+
+    /**
+     * Begins to listen.
+     *
+     * @param address of this machine
+     * @param port 0 for any that is free
+     */
+    public Listener(InetAddress address, int port) {
         try {
             socket = ServerSocketChannel.open();
             socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -59,8 +82,11 @@ final class Listener implements AutoCloseable {
     /**
      * {@return a client, or nothing if none came in time} What keeps one from coming, such as too many open files, is
      * said, once until another one comes: it may pass.
+     *
+     * @param timeout how long to wait
+     * @param complaint takes what is said
      */
-    Optional<Caller> accept(Duration timeout, Consumer<String> complaint) {
+    public Optional<Caller> accept(Duration timeout, Consumer<String> complaint) {
         long start = System.nanoTime();
         try {
             do {

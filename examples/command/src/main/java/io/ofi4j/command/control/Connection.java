@@ -1,13 +1,9 @@
-package io.ofi4j.command.perf;
+package io.ofi4j.command.control;
 
 import io.ofi4j.command.CommandFailure;
-import io.ofi4j.command.control.ControlChannel;
-import io.ofi4j.command.control.ControlException;
-import io.ofi4j.command.control.Frame;
-import io.ofi4j.command.control.FrameType;
-import io.ofi4j.command.control.PayloadWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -15,8 +11,8 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The connection of who measures to the other side; whatever goes wrong is said with the other's address. */
-final class Connection implements AutoCloseable {
+/** The connection to the other side of a command; whatever goes wrong is said with the other's address. */
+public final class Connection implements AutoCloseable {
     private static final long RETRY_MILLIS = 50;
     /** Who waits longer is told so. */
     private static final long TO_SAY_NANOS = 1_500_000_000;
@@ -24,7 +20,12 @@ final class Connection implements AutoCloseable {
 
     /** Reads the fields of a frame. */
     @FunctionalInterface
-    interface Decoder<T> {
+    public interface Decoder<T> {
+        /**
+         * {@return what the fields say}
+         *
+         * @throws ControlException if they are none of such a frame
+         */
         T decode(Frame frame) throws ControlException;
     }
 
@@ -50,8 +51,15 @@ final class Connection implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** {@return a connection to a server that may still be starting} */
-    static Connection open(String host, int port, Duration timeout, PrintWriter err) {
+    /**
+     * {@return a connection to a server that may still be starting}
+     *
+     * @param host where it is
+     * @param port where it listens
+     * @param timeout how long it is tried, and how long an answer is waited for
+     * @param err is told when it takes long
+     */
+    public static Connection open(String host, int port, Duration timeout, PrintWriter err) {
         InetSocketAddress server = new InetSocketAddress(host, port);
         if (server.isUnresolved()) {
             throw new CommandFailure(
@@ -79,18 +87,27 @@ final class Connection implements AutoCloseable {
         }
         throw new CommandFailure("No server answers at " + text(server) + " (tried for " + timeout.toSeconds()
                 + " s): start it there with --server, with the same port (-B there, -P here), "
+                + (last instanceof SocketTimeoutException
+                        ? "let port " + server.getPort() + " through a firewall, "
+                        : "")
                 + "or give a longer --timeout.", last);
     }
 
-    /** {@return the connection of a client that asks this side to measure} */
-    static Connection of(ControlChannel channel, String name, Duration timeout) {
+    /**
+     * {@return the connection of a client that asks this side to measure}
+     *
+     * @param channel to the client
+     * @param name where the client is
+     * @param timeout how long an answer is waited for
+     */
+    public static Connection of(ControlChannel channel, String name, Duration timeout) {
         Connection connection = new Connection(null, "The client at ", name, timeout, channel, null);
         connection.heartbeat.start();
         return connection;
     }
 
     /** {@return another to the same server} */
-    Connection again() {
+    public Connection again() {
         return open(server.getHostString(), server.getPort(), timeout, err);
     }
 
@@ -100,7 +117,7 @@ final class Connection implements AutoCloseable {
             Socket blocking = socket.socket();
             blocking.connect(server, (int) Math.min(millis, Integer.MAX_VALUE));
             if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
-                throw new SocketTimeoutException("connected to itself"); // TCP does that where nobody listens
+                throw new ConnectException("connected to itself"); // TCP does that where nobody listens
             }
             return socket;
         } catch (IOException e) {
@@ -109,8 +126,15 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** {@return the answer, waited for with a deadline} */
-    Frame ask(FrameType question, PayloadWriter payload, FrameType answer, Runnable meanwhile) {
+    /**
+     * {@return the answer, waited for with a deadline}
+     *
+     * @param question what is asked
+     * @param payload what belongs to it
+     * @param answer what has to come
+     * @param meanwhile what to do while nothing has come
+     */
+    public Frame ask(FrameType question, PayloadWriter payload, FrameType answer, Runnable meanwhile) {
         try {
             channel.send(question, payload, timeout);
             Frame frame;
@@ -123,8 +147,14 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** {@return the fields of a frame from the server} */
-    <T> T read(Frame frame, Decoder<T> decoder) {
+    /**
+     * {@return the fields of a frame from the server}
+     *
+     * @param <T> what they say
+     * @param frame what came
+     * @param decoder reads it
+     */
+    public <T> T read(Frame frame, Decoder<T> decoder) {
         try {
             return decoder.decode(frame);
         } catch (ControlException e) {
@@ -139,17 +169,17 @@ final class Connection implements AutoCloseable {
     }
 
     /** {@return whether the client's user has enough, as far as frames were read} */
-    boolean isStopAsked() {
+    public boolean isStopAsked() {
         return stopAsked;
     }
 
-    /** What is said by other frames than those that {@link #ask} exchanges. */
-    ControlChannel channel() {
+    /** {@return what says other frames than those that {@link #ask} exchanges} */
+    public ControlChannel channel() {
         return channel;
     }
 
     /** Throws if the other side has gone; it says nothing of importance without being asked. */
-    void watch() {
+    public void watch() {
         try {
             Optional<Frame> frame = channel.poll();
             if (frame.isPresent() && !isAside(frame.get())) {
@@ -161,7 +191,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** Tells the other side that all is done. */
-    void bye() {
+    public void bye() {
         try {
             channel.send(FrameType.BYE, new PayloadWriter(), timeout);
         } catch (ControlException e) {
@@ -169,7 +199,12 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    CommandFailure failure(ControlException e) {
+    /**
+     * {@return what is said of a failure}
+     *
+     * @param e what went wrong
+     */
+    public CommandFailure failure(ControlException e) {
         return new CommandFailure(this + (e.reason() == ControlException.Reason.REFUSED
                 ? " refuses: " + e.getMessage()
                 : " " + e.getMessage() + "."), e);
@@ -199,7 +234,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** {@return where the other side is} */
-    String place() { return place; }
+    public String place() { return place; }
 
     @Override
     public String toString() { return role + place; }

@@ -1,0 +1,118 @@
+package io.ofi4j.conformance.run;
+
+import io.ofi4j.conformance.Subject;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+
+/**
+ * Runs processes with far halves for a process of trials, one at a time: a new one for each trial whose predecessor has
+ * not given its own back. It takes {@code start}, {@code say TEXT}, {@code signal NAME} and {@code release}, and says
+ * {@code started}, {@code line TEXT} and {@code ended HOW}.
+ */
+public final class FarRunner implements FarHost.Line {
+    static final String START = "start";
+    static final String SAY = "say ";
+    static final String SIGNAL = "signal ";
+    static final String RELEASE = "release";
+    static final String STARTED = "started";
+    static final String LINE = "line ";
+    static final String ENDED = "ended ";
+
+    private static final Set<String> SIGNALS = Set.of("KILL", "STOP", "CONT");
+    private static final Duration LOOK = Duration.ofMillis(200);
+
+    private final Subject subject;
+    private final List<String> properties;
+    private final Consumer<String> lines;
+    private JavaProcess process;
+    private boolean isReleased;
+    private boolean isClosed;
+
+    /**
+     * What runs none yet.
+     *
+     * @param subject what the far halves open
+     * @param properties system properties of their JVMs, as {@code -Dname=value}
+     * @param lines takes what is said, in a thread of its own for each process
+     */
+    public FarRunner(Subject subject, List<String> properties, Consumer<String> lines) {
+        this.subject = subject;
+        this.properties = List.copyOf(properties);
+        this.lines = lines;
+    }
+
+    /** {@return where far halves run on this machine} */
+    public static FarHost here(Subject subject) {
+        return (properties, lines) -> new FarRunner(subject, properties, lines);
+    }
+
+    @Override
+    public synchronized void accept(String line) {
+        if (isClosed) { return; }
+        if (line.equals(START)) {
+            start();
+        } else if (process == null) {
+            throw new IllegalArgumentException("no far half was started");
+        } else if (line.equals(RELEASE)) {
+            isReleased = true;
+        } else if (line.startsWith(SAY)) {
+            process.tell(line.substring(SAY.length()));
+        } else if (line.startsWith(SIGNAL) && SIGNALS.contains(line.substring(SIGNAL.length()))) {
+            signal(line.substring(SIGNAL.length()));
+        } else {
+            throw new IllegalArgumentException("far halves do not take this");
+        }
+    }
+
+    private void start() {
+        boolean isReused = isReleased && process != null && !process.ended(Duration.ZERO);
+        if (!isReused) {
+            if (process != null) { process.kill(); }
+            process = JavaProcess.start(properties, FarMain.class, FarMain.arguments(subject));
+            JavaProcess started = process;
+            Thread.ofPlatform().daemon().name("far half " + started.pid()).start(() -> forward(started));
+        }
+        isReleased = false;
+        lines.accept(STARTED);
+    }
+
+    private void signal(String name) {
+        if (name.equals("KILL")) {
+            process.kill();
+        } else {
+            process.signal(name);
+        }
+    }
+
+    private void forward(JavaProcess from) {
+        try {
+            while (true) {
+                try {
+                    Optional<String> line = from.line(LOOK);
+                    if (line.isEmpty()) { break; }
+                    tell(from, LINE + line.get());
+                } catch (TimeoutException e) {
+                    continue; // nothing yet
+                }
+            }
+            tell(from, ENDED + from.ending());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Nobody hears any more of a process that was replaced. */
+    private synchronized void tell(JavaProcess from, String line) {
+        if (!isClosed && from == process) { lines.accept(line); }
+    }
+
+    @Override
+    public synchronized void close() {
+        isClosed = true;
+        if (process != null) { process.kill(); }
+    }
+}
