@@ -115,11 +115,11 @@ final class PeerRules {
             FarRegion there = pair.far.allocate(SLOT, Access.REMOTE_WRITE);
             try (MemoryRegion here = pair.domain.allocate(SLOT, Access.WRITE)) {
                 Pattern.fill(here.segment(), 1);
-                pair.near.endpoint().rma().write(here.slice(0, SLOT), pair.peer, there.remote(), 1);
                 try {
+                    pair.near.endpoint().rma().write(here.slice(0, SLOT), pair.peer, there.remote(), 1);
                     pair.awaitToken(1);
                     pair.requireArrived("a write to the far end", there, 0, SLOT, 1);
-                } catch (Wrong e) {
+                } catch (Wrong | FabricTimeoutException e) {
                     throw new Wrong("nothing arrives at " + pair.address + " (" + e.getMessage() + ")");
                 }
             }

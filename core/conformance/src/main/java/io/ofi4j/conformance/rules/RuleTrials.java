@@ -25,6 +25,7 @@ public final class RuleTrials {
         add(pages, "rules of fi_msg(3)", MessageRules::addTo);
         add(pages, "rules of fi_rma(3)", RmaRules::addTo);
         add(pages, "rules of fi_atomic(3)", AtomicRules::addTo);
+        add(pages, "rules of corner cases", CornerRules::addTo);
         add(pages, PEERS, PeerRules::addTo);
         add(pages, LONG, RmaRules::addLongTo);
         BY_PAGE = Collections.unmodifiableMap(pages);

@@ -8,15 +8,18 @@ import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.calls.Columns;
 import io.ofi4j.conformance.rules.RuleTrials;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A run of trials says what is so, and finds what is wrong. */
 @Tag("gate")
@@ -35,9 +39,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TrialRunTest {
     private static final String NO_QUIRKS = "-Dio.ofi4j.quirks=none";
     private static final String COMPLETIONS = "rules of fi_cq(3)";
+    private static final String CORNERS = "rules of corner cases";
     private static final String MESSAGES = "rules of fi_msg(3)";
     private static final String TOKENS = "every token comes back once, with the bytes";
     private static final String UNTAKEN = "endpoints close with messages that nobody took";
+    private static final int NOBODYS_PORT = 1;
     private static final Path FAULTY = Path.of("src/test/c/faulty_libfabric.c").toAbsolutePath();
 
     private static Subject subject(String provider) {
@@ -145,6 +151,44 @@ class TrialRunTest {
         assertThat(results.getFirst().text()).contains("far end", says);
         assertThat(results.subList(1, results.size())).isNotEmpty()
                 .allSatisfy(one -> assertThat(one.outcome()).as(one.text()).isEqualTo(Outcome.WORKS));
+    }
+
+    /** The far half says that it is where nobody is: the first that it says is its address. */
+    private static FarHost hostThatIsElsewhere(Subject subject, EndpointAddress there) {
+        String answer = "line done " + HexFormat.of().formatHex(there.encode());
+        boolean[] isSaid = new boolean[1];
+        return (properties, lines) -> FarRunner.here(subject).open(properties, line -> {
+            boolean isAddress = !isSaid[0] && line.startsWith("line done ");
+            isSaid[0] |= isAddress;
+            lines.accept(isAddress ? answer : line);
+        });
+    }
+
+    @Test
+    void endpointsThatDoNotReachEachOtherAreARowThatNamesAddressAndPort() {
+        Subject subject = subject("tcp;ofi_rxm").within(Patience.seconds(2));
+        EndpointAddress there = EndpointAddress
+                .of(new InetSocketAddress(TestProviders.address(subject.provider()), NOBODYS_PORT));
+        List<Result> results = new ArrayList<>();
+
+        new TrialRun(subject, List.of(), Pair.DEADLINE.multipliedBy(10), () -> false, results::add,
+                hostThatIsElsewhere(subject, there)).run(RuleTrials.PEERS, List.of(RuleTrials.REACHED));
+
+        Result reached = result(results, RuleTrials.REACHED);
+        assertThat(reached.outcome().isWrong()).as(reached.toString()).isTrue();
+        assertThat(reached.text()).contains("nothing arrives at " + there);
+    }
+
+    /** It ends the process in every version, without what ofi4j does about it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void aCornerCaseIsWrongWithoutTheQuirks(String provider) {
+        String name = "injects to an endpoint that was closed";
+        Result with = result(run(subject(provider), List.of(), CORNERS), name);
+        Result without = result(run(subject(provider).within(Patience.seconds(2)), List.of(NO_QUIRKS), CORNERS), name);
+
+        assertThat(with.outcome()).as(with.text()).isEqualTo(Outcome.WORKS);
+        assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.ENDED);
     }
 
     @Test

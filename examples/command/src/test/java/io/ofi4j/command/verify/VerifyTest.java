@@ -1,6 +1,7 @@
 package io.ofi4j.command.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -59,6 +60,18 @@ class VerifyTest {
 
     static String[] append(List<String> line, String... more) {
         return java.util.stream.Stream.concat(line.stream(), java.util.stream.Stream.of(more)).toArray(String[]::new);
+    }
+
+    @Tag("gate")
+    @Test
+    void noRoomInSharedMemoryIsSaidBeforeAnythingIsTried() throws Exception {
+        Process namespace = new ProcessBuilder("unshare", "-m", "true").start();
+        assumeTrue(namespace.waitFor() == 0, "a /dev/shm of its own needs root");
+        Forked.Launch small = Forked.Launch.USUAL.behind("unshare", "-m", "sh", "-c",
+                "mount -t tmpfs -o size=1m tmpfs /dev/shm && exec \"$0\" \"$@\"");
+        try (Forked verify = small.start("verify", "-p", "shm")) {
+            verify.await().failed(2, "/dev/shm has ", " MiB free, and the trials need 64", "ofi4j doctor --clean");
+        }
     }
 
     @Tag("gate")
