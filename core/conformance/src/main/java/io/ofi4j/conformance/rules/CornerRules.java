@@ -20,6 +20,7 @@ import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.WaitObject;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -39,6 +40,7 @@ final class CornerRules {
     private static final int MAX_RECEIVES = 20_000;
     private static final int MANY_POLLS = 2000;
     private static final long TOKEN = 7;
+    private static final long TAG = 0x77;
     private static final Duration SHORT = Duration.ofMillis(300);
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
@@ -51,6 +53,7 @@ final class CornerRules {
         all.put("an endpoint closes that was bound to nothing", CornerRules::closeUnbound);
         all.put("one receive too many is refused", CornerRules::fillReceives);
         all.put("a receive of many messages is not written beyond its end", CornerRules::overrunReceive);
+        all.put("the sender of a long message is told that it is discarded", CornerRules::discardLong);
         all.put("injects to an endpoint that was closed", CornerRules::injectToClosed);
         all.put("a queue is waited for after its endpoint has closed", CornerRules::waitBehindClose);
         all.put("an absent peer does not share its address", CornerRules::insertAbsent);
@@ -137,6 +140,26 @@ final class CornerRules {
                     ends.poll();
                 }
             }
+        }
+    }
+
+    private static void discardLong(Subject subject) {
+        if (subject.isConnected()) { throw new UnsupportedOperationException("connected endpoints have no tags"); }
+        try (Ends ends = new Ends(subject, subject.hints(Capability.TAGGED),
+                CompletionQueueAttributes.defaults().format(CompletionFormat.TAGGED), Ends.QUEUES);
+                MemoryRegion source = ends.domain.allocate(ROOM, Access.SEND)) {
+            long length = Math.min(ROOM, ends.domain.info().endpoint().maximumMessageSize());
+            ends.near.endpoint().tagged().send(source.slice(0, length), ends.peer, TAG, TOKEN);
+            ends.require("the message, as a look for it finds it", () -> {
+                if (ends.far.count() == 0 || !ends.far.errors.isEmpty()) {
+                    ends.far.errors.clear();
+                    ends.far.endpoint().tagged().peek(PeekAction.DISCARD, TAG, 0, TOKEN);
+                    ends.require("what a look finds", () -> ends.far.count() > 0);
+                }
+                return !ends.far.done.isEmpty();
+            });
+            ends.require("the completion of a send whose message was discarded", () -> ends.near.count() > 0);
+            Check.none("the errors", ends.near.errors);
         }
     }
 

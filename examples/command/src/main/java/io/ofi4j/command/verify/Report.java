@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,6 +30,7 @@ final class Report {
     private final List<Result> results = new ArrayList<>();
     private final List<QuirkRun.Finding> quirks = new ArrayList<>();
     private final List<Measurement> measurements = new ArrayList<>();
+    private Optional<CallCosts> costs = Optional.empty();
     private boolean interrupted;
 
     /**
@@ -47,6 +49,8 @@ final class Report {
     void add(QuirkRun.Finding finding) { quirks.add(finding); }
 
     void add(Measurement measurement) { measurements.add(measurement); }
+
+    void add(CallCosts measured) { costs = Optional.of(measured); }
 
     List<Result> results() { return List.copyOf(results); }
 
@@ -109,6 +113,7 @@ final class Report {
                 .append(lines(results.stream().map(Report::json))).append(",\n  \"quirks\": ")
                 .append(lines(quirks.stream().map(Report::json))).append(",\n  \"measurements\": ")
                 .append(lines(measurements.stream().map(COMPACT::toJsonTree)));
+        costs.ifPresent(measured -> text.append(",\n  \"nanosecondsOfCalls\": ").append(COMPACT.toJson(measured)));
         return text.append("\n}\n").toString();
     }
 
@@ -161,6 +166,8 @@ final class Report {
                     "| %s | %d | %d | %.2f µs | %.2f µs | %.0f | %.1f |%n", one.operation(), one.size(), one.window(),
                     one.p50() / 1e3, one.p99() / 1e3, one.perSecond(), one.megabytes())));
         }
+        costs.ifPresent(
+                measured -> text.append("\nCalls, in one thread: ").append(measured.toString().strip()).append(".\n"));
         return text.toString();
     }
 

@@ -35,8 +35,8 @@ public final class ShortRun {
     public static Verdict of(Libfabric libfabric, String provider, EndpointType type) {
         List<Result> results = new ArrayList<>();
         try {
-            SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.of(type), Optional.empty(), Loopback.ADDRESS,
-                    DEADLINE);
+            SubjectChoice choice = SubjectChoice.of(libfabric, provider, Optional.of(type), Optional.empty(),
+                    Loopback.ADDRESS, DEADLINE);
             new TrialRun(choice.subject, List.of(), LIMIT, () -> false, results::add).run(PAGES);
         } catch (CommandFailure | FabricException e) {
             return new Verdict("", List.of(), Optional.of(e.getMessage()));

@@ -315,6 +315,11 @@ public final class VerifyCommand implements Callable<Integer> {
     private void measure(SubjectChoice choice, Report report, BooleanSupplier ends, Duration left) {
         PrintWriter out = spec.commandLine().getOut();
         out.println("\n" + PERFORMANCE + ", both ends in one process");
+        CallCosts.measure(choice.subject).ifPresent(costs -> {
+            report.add(costs);
+            out.println(costs);
+            out.flush();
+        });
         new Measurements(choice.subject, left, ends).run(measurement -> {
             report.add(measurement);
             out.println(measurement);

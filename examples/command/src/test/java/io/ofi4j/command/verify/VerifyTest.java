@@ -112,6 +112,9 @@ class VerifyTest {
                 .allSatisfy(one -> assertThat(one.get("perSecond").getAsDouble()).isPositive())
                 .extracting(one -> one.get("operation").getAsString())
                 .contains("write", "read", "inject", "msg", "tagged", "atomic");
+        JsonObject calls = report.getAsJsonObject("nanosecondsOfCalls");
+        assertThat(calls.keySet()).containsExactlyInAnyOrder("bare", "critical", "poll")
+                .allSatisfy(call -> assertThat(calls.get(call).getAsDouble()).isPositive());
     }
 
     /** One quirk is named that a trial of these pages needs. */
