@@ -417,11 +417,9 @@ public final class AddressVector implements AutoCloseable {
     public synchronized EndpointAddress address(Peer peer) {
         requireOpen();
         requireContained(peer);
-        if (!isKnown(peer.entry)) { return peer.entry.address; }
+        if (!isKnown(peer.entry) || domain.quirks.has(Fact.LOOKUP_INEXACT)) { return peer.entry.address; }
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
-        if (NO_LOOKUP.contains(-found.status()) || domain.quirks.has(Fact.LOOKUP_INEXACT)) {
-            return peer.entry.address;
-        }
+        if (NO_LOOKUP.contains(-found.status())) { return peer.entry.address; }
         Status.check(found.status(), "fi_av_lookup", provider());
         return EndpointAddress.of(found.address(), domain.info().addressFormat());
     }

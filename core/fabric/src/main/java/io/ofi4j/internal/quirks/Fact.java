@@ -201,7 +201,7 @@ public enum Fact {
             "enable endpoints before inserting peers, or open an address vector for each queue"),
     /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
     FABRICS_SEEM_BUSY,
-    /** fi_av_lookup gives an address that differs from the one that was inserted. */
+    /** fi_av_lookup gives an address that differs from the one that was inserted, or ends the process. */
     LOOKUP_INEXACT,
     /** fi_av_insertsvc never returns; fi_av_insertsym of one address is the same. */
     SERVICE_INSERTIONS_HANG,

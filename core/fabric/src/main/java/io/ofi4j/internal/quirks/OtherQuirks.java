@@ -63,6 +63,10 @@ final class OtherQuirks {
     private static final Quirk SM2_LOOKUPS = new Quirk("sm2-lookups", SM2, from(1, 19), """
             fi_av_lookup leaves out the zero at the end of a name.""", "Sm2Test", Fact.LOOKUP_INEXACT);
 
+    /** ucx_av_insert sets no address that ucx_av_lookup could copy, in ucx's first release and in today's main. */
+    private static final Quirk UCX_LOOKUPS = new Quirk("ucx-lookups", provider -> provider.is("ucx"), from(1, 18), """
+            fi_av_lookup ends the process, unless FI_UCX_ENABLE_SPAWN is set.""", "UcxTest", Fact.LOOKUP_INEXACT);
+
     /** bf66b48c1 (1.17.0) mended it. */
     private static final Quirk SOCKETS_REMOVALS = new Quirk("sockets-removals", SOCKETS, from(1, 15).to(1, 16), """
             fi_av_remove of a peer to which a connection is being made ends the process. The peer stays in the \
@@ -144,9 +148,9 @@ final class OtherQuirks {
 
     static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), SOCKETS_PLACES, SOCKETS_SHUTDOWN,
             UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC, SM2_OPTIONS, SM2_UNTAKEN_MESSAGES,
-            SM2_LOOKUPS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA, SOCKETS_SHARED_RECEIVES,
-            SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS, RXD_MANY_MESSAGES, RXD_READS,
-            RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
+            SM2_LOOKUPS, UCX_LOOKUPS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA,
+            SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS,
+            RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
 
     private OtherQuirks() {}
 }

@@ -39,7 +39,7 @@ class QuirksTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"unknown", "cxi", "psm3", "opx", "ucx", "shm+tcp;ofi_lnx"})
+    @ValueSource(strings = {"unknown", "cxi", "psm3", "opx", "shm+tcp;ofi_lnx"})
     void ofAProviderThatNobodyHasTriedNothingIsAssumed(String name) {
         for (Version version : TestedVersions.ALL) {
             for (EndpointType type : new EndpointType[]{EndpointType.RDM, EndpointType.MSG}) {
@@ -120,6 +120,7 @@ class QuirksTest {
             sm2-options 2.1 2.6
             sm2-untaken-messages 2.1 2.6
             sm2-lookups 2.1 2.6
+            ucx-lookups 2.1 2.6
             sockets-unconnected-peers 2.6
             sockets-message-data 1.17 2.1 2.6
             sockets-shared-receives 1.17 2.1 2.6
