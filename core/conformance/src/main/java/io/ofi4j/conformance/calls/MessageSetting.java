@@ -60,8 +60,11 @@ final class MessageSetting implements AutoCloseable {
 
     Tagged taggedReceiver() { return far.endpoint().tagged(); }
 
-    /** The message in two segments. */
+    /** The message in two segments, where a message may have so many. */
     PreparedMessage segments(PreparedMessage message) {
+        if (ends.domain.info().transmit().iovLimit() < 2) {
+            throw new UnsupportedOperationException("a message has at most one segment");
+        }
         return message.peer(peer).local(source, 0, LENGTH / 2).local(source, LENGTH / 2, LENGTH / 2);
     }
 
