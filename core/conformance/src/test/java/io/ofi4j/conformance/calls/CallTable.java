@@ -20,6 +20,8 @@ final class CallTable {
     /** Of what no reason is known. */
     static final String REFUSED = "ofi4j [refuses](REFUSALS.md) it.";
 
+    private static final int WIDTH = 118;
+    private static final int INDENT = 3;
     private static final List<String> MARKS = List.of(WORKS, NOT_OFFERED, NOT_TRIED, UNKNOWN);
 
     private final Map<String, List<CommittedReport>> columns = new LinkedHashMap<>();
@@ -49,7 +51,22 @@ final class CallTable {
         }
         text.append(reasons.isEmpty() ? "" : "\n");
         for (int i = 0; i < reasons.size(); i++) {
-            text.append(i + 1).append(". ").append(reasons.get(i)).append('\n');
+            text.append(wrapped(i + 1 + ". " + reasons.get(i))).append('\n');
+        }
+        return text.toString();
+    }
+
+    /** In lines of a document; those behind the first are indented, as parts of an item of a list. */
+    private static String wrapped(String item) {
+        StringBuilder text = new StringBuilder();
+        int column = 0;
+        for (String word : item.split(" ")) {
+            if (column > 0 && column + 1 + word.length() > WIDTH) {
+                text.append("\n   ");
+                column = INDENT;
+            }
+            text.append(column == 0 ? "" : " ").append(word);
+            column += word.length() + 1;
         }
         return text.toString();
     }
