@@ -117,8 +117,6 @@ public final class UpstreamFailures {
     private static final Failure NO_PREFIX = like(
             "It omits the prefix of the address; ofi4j returns the address that was inserted.", Symptom.OTHERWISE,
             "the address");
-    private static final Failure NO_END = like("It leaves out the zero at the end of the address.", Symptom.OTHERWISE,
-            "the address");
     private static final Failure OLD_VALUE = like("It returns the old value until the next receive.", Symptom.OTHERWISE,
             "what was set");
     private static final Failure NOT_AUTOMATIC = like(
@@ -197,8 +195,6 @@ public final class UpstreamFailures {
             new Failure(WAIT, "sockets MSG", UP_TO_1_21, AT_ONCE),
             new Failure("fi_av_lookup", "udp;ofi_rxd", VersionRange.from(1, 15).to(2, 3), NOT_FOUND),
             new Failure("fi_av_lookup", "shm", VersionRange.from(2, 1), NO_PREFIX),
-            // fcec5e4ba, in sm2's first release; main has it
-            new Failure("fi_av_lookup", "sm2", VersionRange.from(1, 18), NO_END),
             new Failure(COUNTED_ERRORS, "shm", ALL_VERSIONS, UNCOUNTED),
             new Failure(COUNTED_ERRORS, "udp;ofi_rxd", ALL_VERSIONS, UNCOUNTED),
             new Failure("a message is not written beyond its receive", "udp;ofi_rxd", ALL_VERSIONS, CUT),

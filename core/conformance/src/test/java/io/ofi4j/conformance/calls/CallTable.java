@@ -45,6 +45,7 @@ final class CallTable {
                 .append(joined(reports, CallTable::link)).append(" |"));
         text.append("\n| --- |").append(" --- |".repeat(columns.size())).append('\n');
         for (String trial : trials) {
+            if (!isReported(trial)) { continue; }
             text.append("| ").append(CallTrials.ALL.containsKey(trial) ? "`" + trial + "`" : trial).append(" |");
             columns.values().forEach(reports -> text.append(' ').append(marks(trial, reports)).append(" |"));
             text.append('\n');
@@ -54,6 +55,11 @@ final class CallTable {
             text.append(wrapped(i + 1 + ". " + reasons.get(i))).append('\n');
         }
         return text.toString();
+    }
+
+    /** Whether any report has it: those of earlier releases lack the trials that are newer. */
+    private boolean isReported(String trial) {
+        return columns.values().stream().flatMap(List::stream).anyMatch(report -> !report.mark(trial).equals(UNKNOWN));
     }
 
     /** In lines of a document; those behind the first are indented, as parts of an item of a list. */
