@@ -95,6 +95,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 import java.util.stream.Stream;
 
 /**
@@ -262,6 +263,7 @@ final class NullWalk {
         samples.put(FileChannel.MapMode.class, FileChannel.MapMode.READ_ONLY);
         samples.put(MemorySegment.class, Arena.ofAuto().allocate(64));
         samples.put(BooleanSupplier.class, (BooleanSupplier) () -> true);
+        samples.put(LongPredicate.class, (LongPredicate) number -> true);
         samples.put(CompletionHandler.class, (CompletionHandler) (token, flags, length, data) -> {});
         samples.put(Waitable.class, samples.get(CompletionQueue.class));
         samples.put(VersionRange.class, VersionRange.from(1, 15));
