@@ -90,8 +90,9 @@ final class SubjectChoice {
         try {
             long room = Files.getFileStore(SHM).getUsableSpace();
             if (room < LEAST_SHM) {
-                throw new CommandFailure("/dev/shm has " + room / MEBIBYTE + " MiB free, and the trials need "
-                        + LEAST_SHM / MEBIBYTE + ": 'ofi4j doctor --clean' removes what killed processes left, "
+                throw new CommandFailure("There is too little room in /dev/shm: it has " + room / MEBIBYTE
+                        + " MiB free, and the trials need " + LEAST_SHM / MEBIBYTE
+                        + ": 'ofi4j doctor --clean' removes what killed processes left, "
                         + "'mount -o remount,size=2g /dev/shm' makes it larger.");
             }
         } catch (IOException e) {
