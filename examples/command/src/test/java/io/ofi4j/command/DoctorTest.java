@@ -149,8 +149,8 @@ class DoctorTest {
             Run run = doctor.await(200);
 
             assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(1);
-            assertThat(line(run, "shm ")).contains("!!  shm ", "ended the process: SIGSEGV in ",
-                    "'ofi4j verify -p shm --report verify.md' says more");
+            assertThat(line(run, "shm ")).matches("!!  shm .*\\((ended the process|hung|wrong): .*"
+                    + "'ofi4j verify -p shm --report verify\\.md' says more.*");
         }
     }
 
