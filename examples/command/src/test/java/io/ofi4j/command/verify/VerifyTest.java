@@ -100,6 +100,7 @@ class VerifyTest {
     }
 
     @Tag("gate")
+    @Tag("once")
     @Test
     void eachOperationIsMeasured(@TempDir Path folder) throws Exception {
         Path json = folder.resolve("report.json");
