@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -9,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;

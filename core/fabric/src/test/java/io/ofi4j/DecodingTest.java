@@ -1,8 +1,8 @@
 package io.ofi4j;
 
-import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestSeed;

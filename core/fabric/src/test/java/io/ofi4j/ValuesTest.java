@@ -1,11 +1,11 @@
 package io.ofi4j;
 
-import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;

@@ -1,10 +1,10 @@
 package io.ofi4j.durable;
 
-import io.ofi4j.info.AddressFormat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.TestSeed;
 import java.util.Random;

@@ -13,7 +13,6 @@ import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
@@ -42,8 +41,6 @@ final class GroupMessages implements AutoCloseable {
     private static final int NO_SLOT = 0;
     private static final int BATCH = 64;
     private static final int NOBODY = -1;
-    private static final int FAILURE_CHECKS = 100;
-    private static final long FAILURE_CHECK_NANOS = 10_000_000;
 
     private final JobGroup group;
     private final Job job;
@@ -94,7 +91,8 @@ final class GroupMessages implements AutoCloseable {
         this.group = group;
         this.job = group.job();
         this.domain = domain;
-        this.wait = new GroupWait(group, waiting, this::awaited);
+        this.wait = new GroupWait(group, waiting, this::awaited,
+                "has every rank called it, in the same order, with the same sizes?");
         this.receivesInFlight = new int[group.size()];
         this.sendsInFlight = new int[group.size()];
         CompletionQueue openQueue = null;
@@ -263,12 +261,7 @@ final class GroupMessages implements AutoCloseable {
      */
     private JobException failed(int other, FabricException cause) {
         brokenOff = true;
-        for (int i = 0; i < FAILURE_CHECKS; i++) {
-            job.check();
-            LockSupport.parkNanos(FAILURE_CHECK_NANOS);
-        }
-        return new JobException(group.self() + " cannot go on: " + wait.operation() + " with "
-                + group.names(List.of(other)) + " failed: " + cause.getMessage(), cause);
+        return wait.failed(other, cause);
     }
 
     /** {@return memory for elements that arrive and are not combined yet; valid until the next call} */

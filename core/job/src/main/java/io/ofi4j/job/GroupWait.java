@@ -1,8 +1,11 @@
 package io.ofi4j.job;
 
 import io.ofi4j.Waiting;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.job.internal.Deadline;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 
 /**
@@ -12,10 +15,13 @@ import java.util.function.IntFunction;
 final class GroupWait {
     /** A power of two; some ways of waiting take tens of milliseconds between two polls. */
     private static final int POLLS_BETWEEN_CHECKS = 1 << 4;
+    private static final int FAILURE_CHECKS = 100;
+    private static final long FAILURE_CHECK_NANOS = 10_000_000;
 
     private final JobGroup group;
     private final Waiting waiting;
     private final IntFunction<String> awaited;
+    private final String question;
     private Duration deadline;
     private long limitNanos;
     private String operation = "";
@@ -26,11 +32,13 @@ final class GroupWait {
     /**
      * @param awaited tells for which ranks this one waits, as text that follows the operation, where it is blocked by
      *         the member of this number
+     * @param question what to look at where the deadline is over
      */
-    GroupWait(JobGroup group, Waiting waiting, IntFunction<String> awaited) {
+    GroupWait(JobGroup group, Waiting waiting, IntFunction<String> awaited, String question) {
         this.group = group;
         this.waiting = waiting;
         this.awaited = awaited;
+        this.question = question;
         deadline(group.job().deadline());
     }
 
@@ -57,10 +65,22 @@ final class GroupWait {
         }
         if (System.nanoTime() - start > limitNanos) {
             throw new JobException(group.self() + " still waits in " + operation + " after " + Deadline.text(deadline)
-                    + awaited.apply(blocked)
-                    + ": has every rank called it, in the same order, with the same sizes? If a rank needs longer, join"
-                    + " with a longer deadline: Job.join(Duration).");
+                    + awaited.apply(blocked) + ": " + question
+                    + " If a rank needs longer, join with a longer deadline: Job.join(Duration).");
         }
+    }
+
+    /**
+     * {@return the exception for a failed operation with a member} The failure may be known before the end of the rank
+     * that caused it: then this throws what names that rank.
+     */
+    JobException failed(int rank, FabricException cause) {
+        for (int i = 0; i < FAILURE_CHECKS; i++) {
+            group.job().check();
+            LockSupport.parkNanos(FAILURE_CHECK_NANOS);
+        }
+        return new JobException(group.self() + " cannot go on: " + operation + " with " + group.names(List.of(rank))
+                + " failed: " + cause.getMessage(), cause);
     }
 
     /** Makes progress on the queues that the job was given, and pauses. Returns the next turn. */

@@ -2,6 +2,7 @@ package io.ofi4j.job;
 
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
+import io.ofi4j.Atomics;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
@@ -20,6 +21,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongPredicate;
@@ -51,7 +53,8 @@ import java.util.stream.IntStream;
  *
  * <p><b>Errors.</b> Every call throws {@link JobException}, which names the ranks that it is about, if an operation has
  * failed, the job's deadline passes, a rank has gone, or the waiting thread is interrupted (its interrupt status stays
- * set); IndexOutOfBoundsException if there is no such rank, or the bytes are not all inside the memory; and
+ * set), or an earlier call ended in that way: close the memory then. It throws IndexOutOfBoundsException if there is
+ * no such rank, or the bytes are not all inside the memory; and
  * {@link IllegalStateException} once it is closed. Bytes of the same place that two ranks write at the same time are
  * those of either, or a mixture.
  */
@@ -60,6 +63,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private static final int BATCH = 64;
     /** The token of the operation that its call waits for. */
     private static final long ANSWER = 1L << 32;
+    private static final int NOBODY = -1;
 
     private final JobGroup group;
     private final GroupWait wait;
@@ -74,6 +78,8 @@ public final class SymmetricMemory implements AutoCloseable {
     private final int[] inFlight;
     private int allInFlight;
     private boolean isAnswered;
+    /** Whether a call ended with an exception while it waited. */
+    private boolean isBrokenOff;
     private CompletionError failure;
 
     private final CompletionHandler completions = new CompletionHandler() {
@@ -96,7 +102,8 @@ public final class SymmetricMemory implements AutoCloseable {
 
     private SymmetricMemory(JobGroup group, Domain domain, long bytes, Waiting waiting) {
         this.group = group;
-        this.wait = new GroupWait(group, waiting, this::awaited);
+        this.wait = new GroupWait(group, waiting, this::awaited,
+                "does that rank make progress, in a call that waits or by progress()?");
         this.inFlight = new int[group.size()];
         if (!domain.info().transmit().operationFlags().contains(OperationFlag.DELIVERY_COMPLETE)) {
             throw new IllegalArgumentException(
@@ -162,6 +169,11 @@ public final class SymmetricMemory implements AutoCloseable {
         return new SymmetricMemory(group, domain, bytes, Objects.requireNonNull(waiting, "waiting"));
     }
 
+    /** Sets the longest time of the calls that begin from now on; otherwise it is the job's deadline. */
+    void deadline(Duration longest) {
+        wait.deadline(longest);
+    }
+
     /** {@return this rank's memory, which may be the source of a {@link #put} too} */
     public MemoryRegion region() {
         return memory;
@@ -178,14 +190,8 @@ public final class SymmetricMemory implements AutoCloseable {
      * @param local the bytes, of a region of the same domain with {@link Access#WRITE}
      */
     public void put(int rank, long offset, Slice local) {
-        Peer peer = ranks.peer(rank);
-        RemoteRegion remote = ranks.region(rank, 0);
         begin("put");
-        for (int turn = 0; !endpoint.rma().tryWrite(local.region(), local.offset(), local.length(), peer, remote,
-                offset, rank);) {
-            turn = progress(turn, rank);
-        }
-        started(rank);
+        start(true, rank, offset, local);
     }
 
     /**
@@ -196,18 +202,36 @@ public final class SymmetricMemory implements AutoCloseable {
      * @param local where they go, in a region of the same domain with {@link Access#READ}
      */
     public void get(int rank, long offset, Slice local) {
+        begin("get");
+        start(false, rank, offset, local);
+    }
+
+    private void start(boolean writes, int rank, long offset, Slice local) {
         Peer peer = ranks.peer(rank);
         RemoteRegion remote = ranks.region(rank, 0);
-        begin("get");
-        for (int turn = 0; !endpoint.rma().tryRead(local.region(), local.offset(), local.length(), peer, remote, offset,
-                rank);) {
-            turn = progress(turn, rank);
+        try {
+            for (int turn = 0; !tryStart(writes, peer, remote, offset, local, rank);) {
+                turn = progress(turn, rank); // for a rank that has gone there may never be room
+            }
+        } catch (FabricException e) {
+            throw failed(rank, e);
         }
         started(rank);
     }
 
+    private boolean tryStart(boolean writes, Peer peer, RemoteRegion remote, long offset, Slice local, long token) {
+        return writes
+                ? endpoint.rma().tryWrite(local.region(), local.offset(), local.length(), peer, remote, offset, token)
+                : endpoint.rma().tryRead(local.region(), local.offset(), local.length(), peer, remote, offset, token);
+    }
+
+    private void started(int rank) {
+        inFlight[rank]++;
+        allInFlight++;
+    }
+
     /**
-     * Writes bytes to a rank's memory, and then a number behind or before them that tells the rank that they are there:
+     * Writes bytes to a rank's memory, and then a number before or behind them that tells the rank that they are there:
      * it waits with {@link #awaitSignal}. Returns when both are there.
      *
      * @param rank whose memory
@@ -217,12 +241,15 @@ public final class SymmetricMemory implements AutoCloseable {
      * @param signal the number
      */
     public void putThenSignal(int rank, long offset, Slice local, long signalOffset, long signal) {
-        requireAligned(signalOffset);
-        put(rank, offset, local);
-        quiet();
+        if ((signalOffset & Long.BYTES - 1) != 0) {
+            throw new IllegalArgumentException("the offset of a number is a multiple of 8, not " + signalOffset);
+        }
+        begin("put with a signal");
+        start(true, rank, offset, local);
+        awaitAll();
         cell.segment().set(ValueLayout.JAVA_LONG, 0, signal);
-        put(rank, signalOffset, cell.slice(0, Long.BYTES));
-        quiet();
+        start(true, rank, signalOffset, cell.slice(0, Long.BYTES));
+        awaitAll();
     }
 
     /**
@@ -235,14 +262,8 @@ public final class SymmetricMemory implements AutoCloseable {
      * @throws UnsupportedOperationException if the domain or the provider has no such operation
      */
     public long fetchAdd(int rank, long offset, long operand) {
-        Peer peer = ranks.peer(rank);
-        RemoteRegion remote = ranks.region(rank, 0);
         begin("fetch-add");
-        for (int turn = 0; !endpoint.atomics().tryFetch(AtomicOperation.SUM, Datatype.INT64, operand, cell, 0, peer,
-                remote, offset, ANSWER | rank);) {
-            turn = progress(turn, rank);
-        }
-        return answer(rank);
+        return ask(AtomicOperation.SUM, rank, offset, operand, 0);
     }
 
     /**
@@ -257,19 +278,22 @@ public final class SymmetricMemory implements AutoCloseable {
      * @throws UnsupportedOperationException if the domain or the provider has no such operation
      */
     public long compareSwap(int rank, long offset, long expected, long replacement) {
-        Peer peer = ranks.peer(rank);
-        RemoteRegion remote = ranks.region(rank, 0);
         begin("compare-and-swap");
-        for (int turn = 0; !endpoint.atomics().tryCompare(AtomicOperation.CSWAP, Datatype.INT64, replacement, expected,
-                cell, 0, peer, remote, offset, ANSWER | rank);) {
-            turn = progress(turn, rank);
-        }
-        return answer(rank);
+        return ask(AtomicOperation.CSWAP, rank, offset, replacement, expected);
     }
 
-    private long answer(int rank) {
-        started(rank);
+    private long ask(AtomicOperation operation, int rank, long offset, long operand, long expected) {
+        Peer peer = ranks.peer(rank);
+        RemoteRegion remote = ranks.region(rank, 0);
         isAnswered = false;
+        try {
+            for (int turn = 0; !tryAsk(operation, peer, remote, offset, operand, expected, ANSWER | rank);) {
+                turn = progress(turn, rank);
+            }
+        } catch (FabricException e) {
+            throw failed(rank, e);
+        }
+        started(rank);
         for (int turn = 0; !isAnswered && failure == null;) {
             turn = progress(turn, rank);
         }
@@ -277,11 +301,23 @@ public final class SymmetricMemory implements AutoCloseable {
         return cell.segment().get(ValueLayout.JAVA_LONG, 0);
     }
 
+    private boolean tryAsk(AtomicOperation operation, Peer peer, RemoteRegion remote, long offset, long operand,
+            long expected, long token) {
+        Atomics atomics = endpoint.atomics();
+        return operation == AtomicOperation.CSWAP
+                ? atomics.tryCompare(operation, Datatype.INT64, operand, expected, cell, 0, peer, remote, offset, token)
+                : atomics.tryFetch(operation, Datatype.INT64, operand, cell, 0, peer, remote, offset, token);
+    }
+
     /** Waits until everything that this rank has started is done. */
     public void quiet() {
         begin("quiet");
+        awaitAll();
+    }
+
+    private void awaitAll() {
         for (int turn = 0; allInFlight > 0 && failure == null;) {
-            turn = progress(turn, -1);
+            turn = progress(turn, NOBODY);
         }
         requireNoFailure();
     }
@@ -298,7 +334,8 @@ public final class SymmetricMemory implements AutoCloseable {
         begin("await of a signal");
         long found = memory.getLongAcquire(offset);
         for (int turn = 0; !condition.test(found); found = memory.getLongAcquire(offset)) {
-            turn = progress(turn, -1);
+            turn = progress(turn, NOBODY);
+            requireNoFailure();
         }
         return found;
     }
@@ -310,39 +347,39 @@ public final class SymmetricMemory implements AutoCloseable {
     }
 
     private void begin(String name) {
-        requireNoFailure();
+        if (!isBrokenOff) { requireNoFailure(); }
+        if (isBrokenOff) {
+            group.job().check(); // it says which rank has gone
+            throw new JobException(group.self() + " cannot go on: " + wait.operation()
+                    + " did not end. Close the symmetric memory, and allocate another at every rank.");
+        }
         wait.begin(name);
     }
 
-    private void started(int rank) {
-        inFlight[rank]++;
-        allInFlight++;
-    }
-
     private int progress(int turn, int blocked) {
-        wait.check(blocked);
-        return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn);
+        try {
+            wait.check(blocked);
+            return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn);
+        } catch (Throwable t) {
+            isBrokenOff = true; // an answer that comes later must not be taken for that of another call
+            throw t;
+        }
     }
 
     private String awaited(int blocked) {
-        List<Integer> some = blocked >= 0
+        List<Integer> some = blocked != NOBODY
                 ? List.of(blocked)
                 : IntStream.range(0, inFlight.length).filter(rank -> inFlight[rank] > 0).boxed().toList();
         return some.isEmpty() ? "" : " for " + group.names(some);
     }
 
     private void requireNoFailure() {
-        if (failure == null) { return; }
-        group.job().check(); // it says which rank has gone
-        FabricException cause = failure.toException();
-        throw new JobException(group.self() + " cannot go on: an operation on the memory of "
-                + group.names(List.of((int) failure.token())) + " failed: " + cause.getMessage(), cause);
+        if (failure != null) { throw failed((int) failure.token(), failure.toException()); }
     }
 
-    private static void requireAligned(long offset) {
-        if ((offset & Long.BYTES - 1) != 0) {
-            throw new IllegalArgumentException("the offset of a number is a multiple of 8, not " + offset);
-        }
+    private JobException failed(int rank, FabricException cause) {
+        isBrokenOff = true;
+        return wait.failed(rank, cause);
     }
 
     /**

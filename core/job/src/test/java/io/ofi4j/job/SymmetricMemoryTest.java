@@ -12,10 +12,14 @@ import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -146,6 +150,37 @@ class SymmetricMemoryTest {
                 job.barrier();
             }
         });
+    }
+
+    /** Its answer may come later, and must not be taken for that of the next. */
+    @Test
+    void behindACallThatWasBrokenOffNoneBegins() {
+        CountDownLatch isBrokenOff = new CountDownLatch(1);
+        run("tcp;ofi_rxm", 2, 8, (job, memory) -> {
+            if (job.rank() == 1) {
+                awaitWithoutProgress(isBrokenOff);
+                return;
+            }
+            try {
+                memory.deadline(Duration.ofMillis(300));
+                assertThatExceptionOfType(JobException.class).isThrownBy(() -> memory.fetchAdd(1, 0, 1))
+                        .withMessageMatching(
+                                "rank 0 of 2 still waits in fetch-add after 300 ms for rank 1 \\(process .*"
+                                        + "does that rank make progress, in a call that waits or by progress\\(\\)\\?.*");
+                assertThatExceptionOfType(JobException.class).isThrownBy(() -> memory.fetchAdd(0, 0, 1))
+                        .withMessageContaining("fetch-add did not end. Close the symmetric memory");
+            } finally {
+                isBrokenOff.countDown();
+            }
+        });
+    }
+
+    private static void awaitWithoutProgress(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(Patience.seconds(60).toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

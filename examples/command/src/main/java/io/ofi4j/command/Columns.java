@@ -7,9 +7,9 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 
 /** How many columns a terminal has, and lines that are no longer. */
 public final class Columns {
-    /** What is no terminal has as many as a line needs. */
+    /** Of what is no terminal: a line may be as long as it needs to be. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
-    /** What a terminal has at least, for what is laid out for one that nobody sees. */
+    /** Of a usual terminal. */
     public static final int USUAL = 80;
 
     private Columns() {}

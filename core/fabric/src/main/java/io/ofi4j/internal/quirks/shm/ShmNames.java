@@ -1,9 +1,9 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.info.AddressFormat;
 import static io.ofi4j.info.VersionRange.from;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.os.Errno;
