@@ -19,8 +19,8 @@ import java.util.Arrays;
  * }</pre>
  *
  * <p><b>Memory by address.</b> {@link #contains} says whether bytes are in the region, whoever has them, and
- * {@link #offset} where. A program that is given a buffer by another library so finds out whether it can post the buffer
- * as it is; that library's own pool may have its memory from here.
+ * {@link #offset} where. A program finds out in this way whether it can post a buffer of another library as it is; the
+ * pool of that library may take its memory from here.
  *
  * <p><b>Pieces.</b> A piece has the smallest number of bytes, or twice, four times, … as many: the first of these numbers
  * that is enough. It starts at a multiple of its size from the start of the region. Neighbours that are free become one
