@@ -16,20 +16,22 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Messages between the ranks of a group, over an endpoint of their own. A tag has at most 61 bits: a mark, the number of
- * the operation in 24, the step modulo 4096 in 12, and the sender in 24. A receive therefore takes only the message
- * that it waits for.
+ * Messages between the ranks of a group, over an endpoint of their own. A tag has at most 61 bits: a mark, a number of
+ * this object in 12, the number of the operation in 12, the step in 12, and the sender in 24. A receive therefore takes
+ * only the message that it waits for, also with providers whose receives may take messages to another endpoint of the
+ * domain.
  */
 final class GroupMessages implements AutoCloseable {
     private static final long TAG_MARK = 1L << 60;
+    private static final int OBJECT_SHIFT = 48;
     private static final int NUMBER_SHIFT = 36;
     private static final int STEP_SHIFT = 24;
     private static final int MAX_RANKS = 1 << 24;
-    private static final long NUMBERS = (1 << 24) - 1;
     /**
-     * Steps of one sender have the same bits in a tag only if they are 4096 apart. Their messages then come in order.
+     * Numbers are modulo 4096. Operations or steps of one sender have the same bits in a tag only if they are so far
+     * apart; their messages then come in order.
      */
-    private static final long STEPS = (1 << 12) - 1;
+    private static final long NUMBERS = (1 << 12) - 1;
     /** Receives of segments that are posted at once. */
     static final int SLOTS = 4;
     /** Shorter ones cost more messages than what is done meanwhile saves; measured with two ranks on two cores. */
@@ -49,11 +51,18 @@ final class GroupMessages implements AutoCloseable {
     private final AddressVector vector;
     private final Endpoint endpoint;
     private final Ranks ranks;
+    /** What the tags of this object have in common. */
+    private final long mark;
     private final Tagged tagged;
     private final GroupWait wait;
     /** The receives from each rank, and the sends to it, that have not completed. */
     private final int[] receivesInFlight;
     private final int[] sendsInFlight;
+    /**
+     * The ranks to which a message has gone. An inject says nothing of the connection that it may wait for, so that
+     * the first message to each rank is a send, which is waited for: this rank may make no progress afterwards.
+     */
+    private final boolean[] reached;
     private MemoryRegion scratch;
     private long number;
     private int inFlight;
@@ -71,6 +80,7 @@ final class GroupMessages implements AutoCloseable {
             int posted = (int) token & SEND;
             if (posted == SEND) {
                 sendsInFlight[other]--;
+                reached[other] = true;
                 return;
             }
             receivesInFlight[other]--;
@@ -95,6 +105,7 @@ final class GroupMessages implements AutoCloseable {
                 "has every rank called it, in the same order, with the same sizes?");
         this.receivesInFlight = new int[group.size()];
         this.sendsInFlight = new int[group.size()];
+        this.reached = new boolean[group.size()];
         CompletionQueue openQueue = null;
         AddressVector openVector = null;
         Endpoint open = null;
@@ -103,9 +114,12 @@ final class GroupMessages implements AutoCloseable {
             vector = openVector = domain.openAddressVector();
             endpoint = open = domain.openEndpoint();
             tagged = open.bind(queue).bind(vector).enable().tagged();
-            ranks = Ranks.exchange(group, endpoint, vector);
-            requireTag(tag(1, 0, 0));
+            Ranks.Agreed agreed = Ranks.agree(group, endpoint, vector);
+            ranks = agreed.ranks();
+            mark = TAG_MARK | (agreed.number() & NUMBERS) << OBJECT_SHIFT;
+            requireTag(TAG_MARK | TAG_MARK - 1);
             scratch = allocate(scratchLength);
+            job.progressWhileThisThreadWaits(queue);
         } catch (Throwable t) {
             close(open, openVector, openQueue, null);
             throw t;
@@ -117,8 +131,8 @@ final class GroupMessages implements AutoCloseable {
         wait.deadline(longest);
     }
 
-    private void requireTag(long mark) {
-        if ((mark & ~tagged.tagBits()) != 0) {
+    private void requireTag(long bits) {
+        if ((bits & ~tagged.tagBits()) != 0) {
             throw new UnsupportedOperationException("the provider matches only the tag bits 0x"
                     + Long.toHexString(tagged.tagBits()) + "; messages between ranks need bits 0 to 60");
         }
@@ -154,8 +168,8 @@ final class GroupMessages implements AutoCloseable {
         wait.begin(name);
     }
 
-    private static long tag(long number, long step, int sender) {
-        return TAG_MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
+    private long tag(long step, int sender) {
+        return mark | number << NUMBER_SHIFT | (step & NUMBERS) << STEP_SHIFT | sender;
     }
 
     /** Posts the receive for the message of a rank in this step. */
@@ -169,7 +183,7 @@ final class GroupMessages implements AutoCloseable {
     }
 
     private void receive(int from, long step, MemoryRegion region, long offset, long length, int slot) {
-        long its = tag(number, step, from);
+        long its = tag(step, from);
         long token = token(from, slot);
         for (int turn = 0; !tagged.tryReceive(region, offset, length, its, 0, token);) {
             turn = progress(turn, from);
@@ -182,8 +196,8 @@ final class GroupMessages implements AutoCloseable {
 
     /** Sends to a rank; the bytes must not change until {@link #await}. */
     void send(int to, long step, MemoryRegion region, long offset, long length) {
-        long mine = tag(number, step, group.rank());
-        boolean injects = length <= tagged.injectSize();
+        long mine = tag(step, group.rank());
+        boolean injects = reached[to] && length <= tagged.injectSize();
         for (int turn = 0; !trySend(injects, to, region, offset, length, mine);) {
             turn = progress(turn, to); // for a rank that has gone there is never room
         }
@@ -233,7 +247,7 @@ final class GroupMessages implements AutoCloseable {
     private int progress(int turn, int blocked) {
         try {
             wait.check(blocked);
-            return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn);
+            return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn, queue);
         } catch (Throwable t) {
             brokenOff = true;
             throw t;

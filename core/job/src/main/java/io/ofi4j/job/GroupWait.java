@@ -1,5 +1,6 @@
 package io.ofi4j.job;
 
+import io.ofi4j.CompletionQueue;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.job.internal.Deadline;
@@ -83,9 +84,9 @@ final class GroupWait {
                 + " failed: " + cause.getMessage(), cause);
     }
 
-    /** Makes progress on the queues that the job was given, and pauses. Returns the next turn. */
-    int pause(int turn) {
-        group.job().progress();
+    /** Makes progress on the other queues that the job was given, and pauses. Returns the next turn. */
+    int pause(int turn, CompletionQueue polled) {
+        group.job().progress(polled);
         waiting.pause(turn);
         return turn + 1 & Integer.MAX_VALUE;
     }

@@ -85,13 +85,18 @@ public final class Job implements AutoCloseable {
     /** The names that were put. */
     private final Set<String> names = ConcurrentHashMap.newKeySet();
     private final AtomicInteger nextHello = new AtomicInteger();
+    /** Higher than the number of each exchange that this rank took part in. */
+    private final AtomicInteger nextExchange = new AtomicInteger(1);
     /** How often the members of a group have gathered values, by the group's name. */
     private final Map<String, Integer> gatherings = new ConcurrentHashMap<>();
     /** Where calls that wait make progress. The array is replaced, never changed. */
-    private volatile CompletionQueue[] queues = {};
+    private volatile WaitingQueue[] queues = {};
     /** Why this rank may not be in step with the others any more; null if it is. */
     private volatile Failure failed;
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** @param user the thread that makes progress on it; null for any that waits */
+    private record WaitingQueue(CompletionQueue queue, Thread user) {}
 
     /** A call of all ranks that has failed. */
     private record Failure(String call, LauncherException cause) {}
@@ -248,30 +253,59 @@ public final class Job implements AutoCloseable {
      * <p>The calls that wait make the progress in their own thread. With {@link io.ofi4j.info.ThreadingModel#DOMAIN}
      * and {@link io.ofi4j.info.ThreadingModel#COMPLETION}, call them in the thread that uses the queue. {@link #close}
      * makes no progress: wait in a barrier before. A queue that is given twice counts once, and one that was closed is
-     * forgotten.
+     * forgotten. Those of {@link JobCollectives} and {@link SymmetricMemory} need not be given: a thread that waits makes
+     * progress on what it has opened.
      *
      * @param queue a queue of this rank's endpoints
      */
     public void progressWhileWaiting(CompletionQueue queue) {
         requireOpen();
         Objects.requireNonNull(queue, "queue");
-        replaceQueues(others -> Stream.concat(others.filter(other -> other != queue), Stream.of(queue)));
+        add(new WaitingQueue(queue, null));
     }
 
-    private synchronized void replaceQueues(UnaryOperator<Stream<CompletionQueue>> change) {
-        queues = change.apply(Stream.of(queues)).toArray(CompletionQueue[]::new);
+    /** As {@link #progressWhileWaiting}, where this thread waits: another may not use the queue. */
+    void progressWhileThisThreadWaits(CompletionQueue queue) {
+        add(new WaitingQueue(queue, Thread.currentThread()));
     }
 
-    /** Makes progress on all queues that were given, and forgets those that were closed. */
-    void progress() {
-        for (CompletionQueue queue : queues) {
+    private void add(WaitingQueue added) {
+        replaceQueues(others -> Stream.concat(others.filter(other -> other.queue != added.queue), Stream.of(added)));
+    }
+
+    private synchronized void replaceQueues(UnaryOperator<Stream<WaitingQueue>> change) {
+        queues = change.apply(Stream.of(queues)).toArray(WaitingQueue[]::new);
+    }
+
+    /** {@return whether this thread would make progress while it waits} */
+    private boolean makesProgress() {
+        for (WaitingQueue waiting : queues) {
+            if (waiting.user == null || waiting.user == Thread.currentThread()) { return true; }
+        }
+        return false;
+    }
+
+    private void progress() { progress(null); }
+
+    /**
+     * Makes progress on all queues that were given but one, which is polled already, and forgets those that were
+     * closed, or belong to another thread by now.
+     */
+    void progress(CompletionQueue polled) {
+        for (WaitingQueue waiting : queues) {
+            if (waiting.queue == polled || waiting.user != null && waiting.user != Thread.currentThread()) { continue; }
             try {
-                queue.progress();
-            } catch (IllegalStateException e) {
-                replaceQueues(all -> all.filter(other -> other != queue));
+                waiting.queue.progress();
+            } catch (IllegalStateException _) {
+                forget(waiting);
+            } catch (WrongThreadException e) {
+                if (waiting.user == null) { throw e; }
+                forget(waiting);
             }
         }
     }
+
+    private void forget(WaitingQueue queue) { replaceQueues(all -> all.filter(other -> other != queue)); }
 
     /**
      * Publishes a value of this rank, which {@link #get} returns at every rank. A name gets one value, which cannot be
@@ -323,6 +357,16 @@ public final class Job implements AutoCloseable {
             return null;
         });
         return number;
+    }
+
+    /** {@return the number that this rank proposes for an exchange} The highest of those of all members counts. */
+    int nextExchange() {
+        return nextExchange.get();
+    }
+
+    /** Notes the number of an exchange that has ended. */
+    void exchanged(int number) {
+        nextExchange.accumulateAndGet(number + 1, Math::max);
     }
 
     /** {@return the hello of a rank with this number} It waits until there is one. */
@@ -431,7 +475,7 @@ public final class Job implements AutoCloseable {
     /** Starts the deadline of a call. A queue's refusal, such as a wrong thread, is thrown before the call begins. */
     private Wait startWait() {
         progress();
-        return new Wait(Deadline.in(deadline), queues.length == 0 ? null : this::progress);
+        return new Wait(Deadline.in(deadline), makesProgress() ? this::progress : null);
     }
 
     private <T> T call(Supplier<T> work) {

@@ -68,7 +68,18 @@ public final class Ranks {
      * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
      */
     public static Ranks exchange(JobGroup group, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
-        Ranks ranks = new Ranks(group, vector, RankHello.of(endpoint, mine), -1);
+        return agree(group, endpoint, vector, mine).ranks;
+    }
+
+    /**
+     * The ranks, and a number that their members have agreed on: at each rank it is higher than that of every earlier
+     * exchange.
+     */
+    record Agreed(Ranks ranks, int number) {}
+
+    /** As {@link #exchange(JobGroup, Endpoint, AddressVector, RemoteRegion...)}. */
+    static Agreed agree(JobGroup group, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
+        Ranks ranks = new Ranks(group, vector, RankHello.of(group.job(), endpoint, mine), -1);
         List<byte[]> hellos = group.gather("Ranks.exchange", ranks.own.encode());
         List<RankHello> all = new ArrayList<>();
         for (int rank = 0; rank < hellos.size(); rank++) {
@@ -79,7 +90,9 @@ public final class Ranks {
             ranks.known.set(rank, ranks.inserted(result, all.get(rank), rank));
             rank++;
         }
-        return ranks;
+        int highest = all.stream().mapToInt(RankHello::proposal).max().orElseThrow();
+        group.job().exchanged(highest);
+        return new Agreed(ranks, highest);
     }
 
     /**
@@ -98,7 +111,7 @@ public final class Ranks {
      */
     public static Ranks lazy(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
         Objects.requireNonNull(vector, "vector");
-        RankHello own = RankHello.of(endpoint, mine);
+        RankHello own = RankHello.of(job, endpoint, mine);
         return new Ranks(job.group(), vector, own, job.putHello(own.encode()));
     }
 
@@ -134,9 +147,13 @@ public final class Ranks {
         }
     }
 
-    /** The message of a rank: a format number, its provider, its version of libfabric, its regions, its address. */
-    private record RankHello(String provider, Version libfabric, List<RemoteRegion> regions, EndpointAddress address) {
-        private static final int FORMAT = 0x4f464a01; // OFJ, 1
+    /**
+     * The message of a rank: a format number, its provider, its version of libfabric, the number that it proposes, its
+     * regions, its address.
+     */
+    private record RankHello(String provider, Version libfabric, int proposal, List<RemoteRegion> regions,
+            EndpointAddress address) {
+        private static final int FORMAT = 0x4f464a02; // OFJ, 2
         private static final int MAX_REGIONS = 1000;
 
         RankHello {
@@ -146,17 +163,18 @@ public final class Ranks {
             }
         }
 
-        static RankHello of(Endpoint endpoint, RemoteRegion... mine) {
-            return new RankHello(endpoint.info().provider(), Libfabric.load().version(), List.of(mine),
-                    endpoint.address());
+        static RankHello of(Job job, Endpoint endpoint, RemoteRegion... mine) {
+            return new RankHello(endpoint.info().provider(), Libfabric.load().version(), job.nextExchange(),
+                    List.of(mine), endpoint.address());
         }
 
         byte[] encode() {
             byte[] name = provider.getBytes(StandardCharsets.UTF_8);
             byte[] where = address.encode();
             ByteBuffer all = ByteBuffer.allocate(
-                    4 * Integer.BYTES + name.length + regions.size() * RemoteRegion.ENCODED_LENGTH + where.length);
-            all.putInt(FORMAT).putInt(libfabric.packed()).putInt(name.length).put(name).putInt(regions.size());
+                    5 * Integer.BYTES + name.length + regions.size() * RemoteRegion.ENCODED_LENGTH + where.length);
+            all.putInt(FORMAT).putInt(libfabric.packed()).putInt(proposal).putInt(name.length).put(name)
+                    .putInt(regions.size());
             regions.forEach(region -> all.put(region.encode()));
             return all.put(where).array();
         }
@@ -169,12 +187,14 @@ public final class Ranks {
                             "rank " + rank + " runs another release of ofi4j: its message has another format");
                 }
                 Version libfabric = Version.of(all.getInt());
+                int proposal = all.getInt();
                 String provider = new String(next(all, all.getInt()), StandardCharsets.UTF_8);
                 List<RemoteRegion> regions = new ArrayList<>();
                 for (int count = all.getInt(); count > 0; count--) {
                     regions.add(RemoteRegion.decode(next(all, RemoteRegion.ENCODED_LENGTH)));
                 }
-                return new RankHello(provider, libfabric, regions, EndpointAddress.decode(next(all, all.remaining())));
+                return new RankHello(provider, libfabric, proposal, regions,
+                        EndpointAddress.decode(next(all, all.remaining())));
             } catch (BufferUnderflowException | IllegalArgumentException e) {
                 throw new JobException("the message of rank " + rank + " cannot be read: " + e.getMessage(), e);
             }

@@ -125,7 +125,7 @@ public final class SymmetricMemory implements AutoCloseable {
             open.bind(queue).bind(vector).enable();
             ranks = Ranks.exchange(group, endpoint, vector, memory.remote());
             requireSameLength();
-            group.job().progressWhileWaiting(queue);
+            group.job().progressWhileThisThreadWaits(queue);
         } catch (Throwable t) {
             close(open, openCell, openMemory, openVector, openQueue);
             throw t;
@@ -359,7 +359,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private int progress(int turn, int blocked) {
         try {
             wait.check(blocked);
-            return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn);
+            return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn, queue);
         } catch (Throwable t) {
             isBrokenOff = true; // an answer that comes later must not be taken for that of another call
             throw t;

@@ -100,6 +100,33 @@ class JobGroupTest {
         });
     }
 
+    /** Some providers give a message that came early to a receive of another endpoint of the domain. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void anObjectTakesItsOwnMessagesAlone(String provider) {
+        JobOfThreads.run(hints(provider), 2, (job, domain) -> {
+            try (MemoryRegion region = domain.allocate(8, Access.SEND, Access.RECEIVE);
+                    JobCollectives late = new JobCollectives(job, domain, Waiting.BACKOFF);
+                    JobCollectives early = new JobCollectives(job, domain, Waiting.BACKOFF);
+                    JobCollectives between = new JobCollectives(job, domain, Waiting.BACKOFF)) {
+                if (job.rank() == 0) { assertThat(broadcast(early, region, job, 1)).isEqualTo(1); }
+                assertThat(broadcast(between, region, job, 2)).isEqualTo(2); // rank 1 gets the first one meanwhile
+                job.barrier();
+                assertThat(broadcast(late, region, job, 3)).isEqualTo(3);
+                if (job.rank() == 1) { assertThat(broadcast(early, region, job, 0)).isEqualTo(1); }
+                late.barrier();
+            }
+            job.barrier();
+        });
+    }
+
+    /** The number that rank 0 gives, at this rank. */
+    private static long broadcast(JobCollectives all, MemoryRegion region, Job job, long number) {
+        region.segment().set(ValueLayout.JAVA_LONG, 0, job.rank() == 0 ? number : -1);
+        all.broadcast(region.slice(0, 8), 0);
+        return region.segment().get(ValueLayout.JAVA_LONG, 0);
+    }
+
     @Test
     void theRanksOfOneHostAreAGroupWithoutAMessage() {
         JobOfThreads.run(hints("tcp;ofi_rxm"), 2, (job, _) -> {

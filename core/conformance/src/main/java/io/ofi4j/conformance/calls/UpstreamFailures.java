@@ -60,6 +60,7 @@ public final class UpstreamFailures {
     private static final VersionRange ALL_VERSIONS = VersionRange.from(1, 15);
     private static final VersionRange UP_TO_1_17 = VersionRange.from(1, 15).to(1, 17);
     private static final VersionRange UP_TO_1_18 = VersionRange.from(1, 15).to(1, 18);
+    private static final VersionRange FROM_1_17 = VersionRange.from(1, 17);
     private static final VersionRange FROM_1_19 = VersionRange.from(1, 19);
     private static final VersionRange UP_TO_1_21 = VersionRange.from(1, 15).to(1, 21);
     private static final VersionRange ONLY_1_16 = VersionRange.from(1, 16).to(1, 16);
@@ -140,6 +141,9 @@ public final class UpstreamFailures {
             Symptom.NEVER, "in the counter");
     private static final Failure CUT = like("It cuts the message to the receive, and completes both.",
             Symptom.OTHERWISE, "the receives that completed well");
+    private static final Failure OTHER_ENDPOINT = like(
+            "A message that came before its receive goes to that of another endpoint of the domain, if its tag fits.",
+            Symptom.OTHERWISE, "an endpoint");
     private static final Failure UNANSWERED = like("A write to a region that was closed is never answered.",
             Symptom.NEVER, "to a target that was closed");
 
@@ -198,6 +202,8 @@ public final class UpstreamFailures {
             new Failure(COUNTED_ERRORS, "shm", ALL_VERSIONS, UNCOUNTED),
             new Failure(COUNTED_ERRORS, "udp;ofi_rxd", ALL_VERSIONS, UNCOUNTED),
             new Failure("a message is not written beyond its receive", "udp;ofi_rxd", ALL_VERSIONS, CUT),
+            new Failure("a tagged message waits for a receive of its own endpoint", "net, tcp", FROM_1_17,
+                    OTHER_ENDPOINT),
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),

@@ -1,6 +1,8 @@
 package io.ofi4j.conformance.rules;
 
 import io.ofi4j.Access;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.conformance.Absent;
@@ -48,6 +50,7 @@ final class MessageRules {
         all.put("a message is not written beyond its receive", MessageRules::truncate);
         all.put("the longest inject, one byte less, one more", MessageRules::injectLongest);
         all.put("the source of a peer that was not inserted", MessageRules::nameStranger);
+        all.put("a tagged message waits for a receive of its own endpoint", MessageRules::awaitOwnReceive);
         all.put("endpoints close with receives that are posted", MessageRules::closeWithReceives);
         all.put("endpoints close with messages that nobody took", MessageRules::closeWithMessages);
     }
@@ -214,6 +217,36 @@ final class MessageRules {
             pair.requireFar("a message", () -> pair.far.count() > 0);
             Check.none("the errors", pair.far.errors);
             Check.equal("the source", pair.far.done.getFirst().source(), Peer.ADDRESS_NOT_AVAILABLE);
+        }
+    }
+
+    /** A third endpoint of the domain, to which nobody sends, receives with the same tag. */
+    private static void awaitOwnReceive(Subject subject) {
+        if (subject.isConnected()) { throw new UnsupportedOperationException("connected endpoints have no tags"); }
+        try (Ends ends = ends(subject, Capability.TAGGED);
+                MemoryRegion source = ends.domain.allocate(Long.BYTES, Access.SEND);
+                MemoryRegion target = ends.domain.allocate(2L * Long.BYTES, Access.RECEIVE);
+                CompletionQueue queue = ends.domain.openCompletionQueue();
+                Endpoint third = ends.domain.openEndpoint().bind(queue).bind(ends.vector()).enable()) {
+            End other = End.of(queue);
+            ends.back(); // some providers keep only messages of peers that are known
+            Pattern.fill(source.segment(), TAG);
+            ends.near.endpoint().tagged().send(source.slice(0, Long.BYTES), ends.peer, TAG, 1);
+            for (int i = 0; i < MANY_POLLS; i++) {
+                ends.poll();
+            }
+            third.tagged().receive(target.slice(0, Long.BYTES), TAG, 0, 1);
+            for (int i = 0; i < MANY_POLLS; i++) {
+                ends.poll();
+                other.poll();
+            }
+            Check.none("what came at an endpoint that nobody sends to", other.tokens());
+            Check.none("the completions of an endpoint without a receive", ends.far.tokens());
+            ends.far.endpoint().tagged().receive(target.slice(Long.BYTES, Long.BYTES), TAG, 0, 2);
+            ends.require("a message behind a receive of another endpoint", () -> ends.far.count() > 0);
+            Check.none("the errors", ends.far.errors);
+            Check.bytes("a message behind a receive of another endpoint",
+                    target.segment().asSlice(Long.BYTES, Long.BYTES), Pattern.of(TAG, Long.BYTES));
         }
     }
 
