@@ -128,6 +128,26 @@ void close_world(struct world *world);
 /* Runs so many operations; how many nanoseconds that took, or -1 where there is no such work. */
 int64_t run_work(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
 
+/* Does so many operations of a size, one after the other. */
+typedef void run_each(struct world *world, size_t size, uint64_t count);
+
+struct work {
+    const char *name;
+    run_each *run;
+};
+
+/* The work between whose operations other memory can be walked, or NULL. */
+run_each *cold_work(const char *name);
+run_each *cold_message_work(const char *name);
+/*
+ * Runs so many operations, and walks so many bytes of other memory before each; how many nanoseconds the operations
+ * took, without the walks, or -1 where there is no such work.
+ */
+int64_t run_cold(struct world *world, const char *work, size_t size, size_t walked, uint64_t count);
+
+/* Prints what memory takes on this machine. */
+void print_figures(void);
+
 /* The same for messages, where there is such work for the endpoints. */
 bool run_messages(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
 void post_receives(struct world *world);

@@ -5,6 +5,7 @@
  *                                                    ok VERSION ADDRESS BASE KEY THREAD, or absent
  *     other ADDRESS BASE KEY                         ok
  *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
+ *     cold WORK SIZE WALKED COUNT                    ok NANOSECONDS 0
  *     ping WORK UNMEASURED COUNT                     ok 0 SWITCHES NANOSECONDS ...
  *     pong WORK COUNT                                ok 0 SWITCHES
  *     serve                                          ok, once there is another command
@@ -17,6 +18,8 @@
  *
  * SWITCHES is the number of times that the system made the thread wait for other threads. A failure ends the process,
  * with 'error' and a sentence. The end of stdin ends it without a sentence.
+ *
+ * With the argument 'figures' it prints what memory takes on this machine, and ends.
  *
  * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many threads.
  * In a process with more than one thread Linux counts the users of a file, and a poll of tcp, which is a system call or
@@ -104,6 +107,18 @@ static void command_run(struct world *world, const char *line) {
     printf("ok %ld 0\n", time);
 }
 
+static void command_cold(struct world *world, const char *line) {
+    char work[16];
+    size_t size, walked;
+    unsigned long count;
+    if (sscanf(line, "cold %15s %zu %zu %lu", work, &size, &walked, &count) != 4)
+        misunderstood(line);
+    int64_t time = run_cold(world, work, size, walked, count);
+    if (time < 0)
+        misunderstood(line);
+    printf("ok %ld 0\n", time);
+}
+
 static long switches(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_THREAD, &usage) != 0)
@@ -186,6 +201,10 @@ static void *do_nothing(void *unused) {
 }
 
 int main(int argument_count, char **arguments) {
+    if (argument_count > 1 && strcmp(arguments[1], "figures") == 0) {
+        print_figures();
+        return 0;
+    }
     struct world *world = calloc(1, sizeof(*world));
     pthread_t second;
     bool alone = argument_count > 1 && strcmp(arguments[1], "alone") == 0;
@@ -205,6 +224,8 @@ int main(int argument_count, char **arguments) {
             command_other(world, line);
         else if (strncmp(line, "run ", 4) == 0)
             command_run(world, line);
+        else if (strncmp(line, "cold ", 5) == 0)
+            command_cold(world, line);
         else if (strncmp(line, "ping ", 5) == 0)
             command_ping(world, line);
         else if (strncmp(line, "pong ", 5) == 0)

@@ -110,6 +110,14 @@ static void stream_messages(struct world *world, size_t size, uint64_t window, u
     }
 }
 
+static void message_each(struct world *world, size_t size, uint64_t count) {
+    stream_messages(world, size, 1, count);
+}
+
+run_each *cold_message_work(const char *name) {
+    return strcmp(name, "roundtrip") == 0 ? round_trip_each : strcmp(name, "messages") == 0 ? message_each : NULL;
+}
+
 bool run_messages(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count) {
     if (size > MESSAGE_ROOM || (world->family != MSG && world->family != TAGGED))
         return false;

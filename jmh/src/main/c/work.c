@@ -63,7 +63,8 @@ static inline bool try_fetch_add(struct world *world) {
                     context, "fi_fetch_atomic");
 }
 
-static void fetch_add_each(struct world *world, uint64_t count) {
+static void fetch_add_each(struct world *world, size_t size, uint64_t count) {
+    (void)size; /* that of the integer */
     for (uint64_t done = 0; done < count; done++) {
         while (!try_fetch_add(world))
             make_progress(world);
@@ -114,22 +115,27 @@ static void write_data_each(struct world *world, size_t size, uint64_t count) {
     }
 }
 
+static inline void inject_one(struct world *world, size_t size) {
+    ssize_t status;
+    while ((status = fi_inject_write(world->source, world->local.memory, size, world->peer, world->remote.base,
+                                     world->remote.key)) == -FI_EAGAIN)
+        make_progress(world);
+    if (status != 0)
+        fail("fi_inject_write", status);
+}
+
 /* A write behind them says that the provider has taken them all. */
 static void inject_each(struct world *world, size_t size, uint64_t count) {
     for (uint64_t done = 0; done < count; done++) {
-        ssize_t status;
-        while ((status = fi_inject_write(world->source, world->local.memory, size, world->peer, world->remote.base,
-                                         world->remote.key)) == -FI_EAGAIN)
-            make_progress(world);
-        if (status != 0)
-            fail("fi_inject_write", status);
+        inject_one(world, size);
         if ((done & (INJECTS_PER_POLL - 1)) == 0)
             make_progress(world);
     }
     write_one(world, size);
 }
 
-static void poll_each(struct world *world, uint64_t count) {
+static void poll_each(struct world *world, size_t size, uint64_t count) {
+    (void)size;
     for (uint64_t done = 0; done < count; done++)
         poll_queue(world, world->queue);
 }
@@ -147,24 +153,38 @@ static void stream(struct world *world, size_t size, uint64_t window, uint64_t c
     }
 }
 
+/* Without progress: what is between two operations makes it. */
+static void inject_alone(struct world *world, size_t size, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++)
+        inject_one(world, size);
+}
+
+static const struct work works[] = {
+    {"write", write_each}, {"read", read_each},         {"inject", inject_each},    {"writedata", write_data_each},
+    {"poll", poll_each},   {"prepared", prepared_each}, {"fetchadd", fetch_add_each}, {NULL, NULL},
+};
+
+/* Where it is not the same: one operation at a time. */
+static const struct work cold_works[] = {{"inject", inject_alone}, {NULL, NULL}};
+
+static run_each *found(const struct work *all, const char *name) {
+    while (all->name != NULL && strcmp(all->name, name) != 0)
+        all++;
+    return all->run;
+}
+
+run_each *cold_work(const char *name) {
+    run_each *only = found(cold_works, name);
+    return only != NULL ? only : found(works, name);
+}
+
 int64_t run_work(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count) {
+    run_each *each = found(works, work);
     int64_t start = now();
-    if (strcmp(work, "write") == 0)
-        write_each(world, size, count);
-    else if (strcmp(work, "read") == 0)
-        read_each(world, size, count);
-    else if (strcmp(work, "inject") == 0)
-        inject_each(world, size, count);
-    else if (strcmp(work, "writedata") == 0)
-        write_data_each(world, size, count);
-    else if (strcmp(work, "poll") == 0)
-        poll_each(world, count);
-    else if (strcmp(work, "prepared") == 0)
-        prepared_each(world, size, count);
+    if (each != NULL)
+        each(world, size, count);
     else if (strcmp(work, "stream") == 0)
         stream(world, size, window, count);
-    else if (strcmp(work, "fetchadd") == 0)
-        fetch_add_each(world, count);
     else if (strcmp(work, "threads") == 0)
         return run_crew(world, size, count);
     else if (!run_messages(world, work, size, window, count) && !run_grown(world, work, size, count))

@@ -17,7 +17,7 @@ final class Baseline implements AutoCloseable {
     static final List<String> OPTIONS = List.of("-O2", "-std=gnu11");
 
     private static final List<String> SOURCES = List.of("main.c", "world.c", "work.c", "messages.c", "exchange.c",
-            "crowd.c", "growth.c", "crew.c");
+            "crowd.c", "growth.c", "crew.c", "cold.c", "figures.c");
     private static final String HEADER = "baseline.h";
     private static final String BINARY = "baseline";
 
@@ -99,6 +99,18 @@ final class Baseline implements AutoCloseable {
     List<String> command(boolean alone) {
         String binary = folder.resolve(BINARY).toString();
         return alone ? List.of(binary, "alone") : List.of(binary);
+    }
+
+    /** {@return what memory takes on this machine, as text} */
+    String figures() {
+        try {
+            Process process = new ProcessBuilder(folder.resolve(BINARY).toString(), "figures").start();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            if (exitCode(process) != 0) { throw new BenchFailure("the C baseline cannot measure memory: " + said); }
+            return said;
+        } catch (IOException e) {
+            throw new BenchFailure("the C baseline cannot be started: " + e.getMessage(), e);
+        }
     }
 
     @Override

@@ -98,6 +98,12 @@ public final class Bench implements Callable<Integer> {
             + "shm or the provider that -p names. It takes three minutes; with --quick, only the two smallest numbers.")
     private boolean scale;
 
+    @Option(names = "--cold",
+            description = "Measure instead operations between which each side walks through memory of its own, from "
+                    + "nothing to 4 MiB, so that the caches hold the data of the program; over shm or the providers that "
+                    + "-p names.")
+    private boolean cold;
+
     @Option(names = "--contention",
             description = "Measure instead how much one and two processes read from one server at the same "
                     + "time, over shm or the provider that -p names.")
@@ -165,6 +171,12 @@ public final class Bench implements Callable<Integer> {
                         "there is no work '" + work + "', only " + String.join(", ", Works.NAMES));
             }
         }
+        List<String> coldWorks = Job.cold().stream().map(Job::operation).distinct().toList();
+        if (cold && !coldWorks.containsAll(works)) {
+            throw new ParameterException(spec.commandLine(),
+                    "--cold measures " + String.join(", ", coldWorks) + ", not '"
+                            + works.stream().filter(work -> !coldWorks.contains(work)).findFirst().orElseThrow() + "'");
+        }
         if (scale) { return measureScale(); }
         if (safepoints != null) {
             measureSafepoints();
@@ -173,14 +185,14 @@ public final class Bench implements Callable<Integer> {
         if (contention) { return measureContention(); }
         requireWritable();
         Version version = Libfabric.load().version();
-        List<String> chosen = providers.isEmpty() ? software(version.major() >= 2) : providers;
+        List<String> chosen = !providers.isEmpty() ? providers : cold ? List.of("shm") : software(version.major() >= 2);
         requireThere(chosen);
         PrintWriter out = spec.commandLine().getOut();
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
-        Conditions.print(out, version.toString(), !idleThread, jvmOptions);
         try (Baseline baseline = Baseline.compile()) {
+            Conditions.print(out, version.toString(), baseline.figures(), !idleThread, jvmOptions);
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
-            boolean withPeers = peers || !quick && works.isEmpty() && providers.isEmpty();
+            boolean withPeers = peers || !quick && !cold && works.isEmpty() && providers.isEmpty();
             compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);
             if (peers || withPeers && !plan.isOver()) { new Peers(out).run(plan); }
         }
@@ -199,8 +211,9 @@ public final class Bench implements Callable<Integer> {
         requireThere(chosen);
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
         PrintWriter out = spec.commandLine().getOut();
-        Conditions.machine(out, Libfabric.load().version().toString());
         try (Baseline baseline = Baseline.compile()) {
+            Conditions.machine(out, Libfabric.load().version().toString());
+            out.println(baseline.figures());
             for (String provider : chosen) {
                 new Scale(out, seconds != null ? seconds : quick ? QUICK_SECONDS : SCALE_SECONDS, quick,
                         baseline.command(!idleThread), jvmOptions, charts).run(provider);
@@ -213,8 +226,9 @@ public final class Bench implements Callable<Integer> {
         List<String> chosen = providers.isEmpty() ? List.of("shm") : providers;
         requireThere(chosen);
         Version version = Libfabric.load().version();
-        Conditions.machine(spec.commandLine().getOut(), version.toString());
         try (Baseline baseline = Baseline.compile()) {
+            Conditions.machine(spec.commandLine().getOut(), version.toString());
+            spec.commandLine().getOut().println(baseline.figures());
             for (String provider : chosen) {
                 new Contention(spec.commandLine().getOut(), seconds == null ? QUICK_SECONDS : seconds).run(provider,
                         version.major(), baseline.command(!idleThread),
@@ -252,8 +266,8 @@ public final class Bench implements Callable<Integer> {
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
             Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
-                    Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)), new Works(works, charts != null),
-                    threading);
+                    Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)),
+                    new Works(works, charts != null, cold), threading);
             try {
                 Plan all = plan.part(1.0 / (chosen.size() - at));
                 List<Row> found = new ArrayList<>();

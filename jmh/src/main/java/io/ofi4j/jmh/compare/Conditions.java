@@ -14,8 +14,10 @@ import java.util.stream.Stream;
 final class Conditions {
     private Conditions() {}
 
-    static void print(PrintWriter out, String libfabric, boolean alone, List<String> jvmOptions) {
+    /** @param figures what memory takes on this machine */
+    static void print(PrintWriter out, String libfabric, String figures, boolean alone, List<String> jvmOptions) {
         machine(out, libfabric);
+        out.println(figures);
         out.printf("C: %s %s; %s, %s, all checks on%n", Baseline.compilerVersion(), String.join(" ", Baseline.OPTIONS),
                 java(), jvmOptions.isEmpty() ? "default options" : String.join(" ", jvmOptions));
         out.printf(

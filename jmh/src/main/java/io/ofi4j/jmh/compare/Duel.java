@@ -67,7 +67,7 @@ final class Duel {
     private static long time(String[] answer) { return Long.parseLong(answer[1]); }
 
     Row row(String libfabric, String provider) {
-        return Row.of(libfabric, provider, job.operation(), job.size(), job.window(), pairs,
+        return Row.of(libfabric, provider, job.name(), job.size(), job.window(), pairs,
                 (double) allocated / operations);
     }
 }

@@ -34,6 +34,8 @@ final class JavaWorker {
     private FabricHints hints;
     private Growth growth;
     private Crew crew;
+    private final Cold cold = new Cold();
+    private final Runnable progress = () -> world.makeProgress();
 
     private JavaWorker() {}
 
@@ -55,6 +57,7 @@ final class JavaWorker {
             case "open" -> open(words);
             case "other" -> other(words);
             case "run" -> run(words);
+            case "cold" -> cold(words);
             case "ping" -> ping(words);
             case "pong" -> pong(words);
             case "serve" -> serve();
@@ -131,6 +134,16 @@ final class JavaWorker {
                 : Growth.isWork(words[1]) ? growth.run(words[1], size, count) : work.run(words[1], size, window, count);
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
         return "ok " + time + " " + allocated;
+    }
+
+    private String cold(String[] words) {
+        Cold.Each each = messageWork != null ? messageWork.cold(words[1]) : work.cold(words[1]);
+        long size = Long.parseLong(words[2]);
+        int walked = Integer.parseInt(words[3]);
+        long count = Long.parseLong(words[4]);
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        long time = cold.run(each, size, walked, count, messageWork != null ? () -> {} : progress);
+        return "ok " + time + " " + (THREADS.getCurrentThreadAllocatedBytes() - before);
     }
 
     private String ping(String[] words) {

@@ -11,8 +11,11 @@ import java.util.List;
  * @param work what the workers call it
  * @param size how many bytes an operation moves
  * @param window how many operations are in flight
+ * @param walked how many bytes of other memory are walked before each, or {@link #HOT}
  */
-record Job(String operation, Family family, String work, long size, long window) {
+record Job(String operation, Family family, String work, long size, long window, long walked) {
+    /** Operations follow each other at once. */
+    static final long HOT = -1;
     /** How many bytes the workers' regions have. */
     static final long REGION = 16 << 20;
 
@@ -22,6 +25,26 @@ record Job(String operation, Family family, String work, long size, long window)
     private static final List<Long> BANDWIDTHS = List.of(64L << 10, 1L << 20);
     private static final List<Long> ALL_BANDWIDTHS = List.of(256L, 1L << 10, 4L << 10, 16L << 10, 64L << 10, 256L << 10,
             1L << 20);
+
+    private static final List<Long> WALKED = List.of(0L, 16L << 10, 64L << 10, 256L << 10, 1L << 20, 4L << 20);
+
+    Job(String operation, Family family, String work, long size, long window) {
+        this(operation, family, work, size, window, HOT);
+    }
+
+    /** {@return what is measured with other memory walked before each operation} */
+    static List<Job> cold() {
+        return all(false).stream().filter(job -> !List.of("poll", "rate", "bandwidth").contains(job.operation)).flatMap(
+                job -> WALKED.stream().map(walked -> new Job(job.operation, job.family, job.work, job.size, 1, walked)))
+                .toList();
+    }
+
+    /** {@return what the user reads} */
+    String name() {
+        return walked == HOT
+                ? operation
+                : walked == 0 ? "alone, " + operation : Table.size(walked) + ", then " + operation;
+    }
 
     /** {@return everything, with the bandwidth at more sizes where a picture is to be drawn of it} */
     static List<Job> all(boolean manySizes) {
@@ -42,6 +65,8 @@ record Job(String operation, Family family, String work, long size, long window)
 
     /** {@return the command that has a worker run so many operations} */
     String command(long count) {
-        return "run " + work + " " + size + " " + window + " " + count;
+        return walked == HOT
+                ? "run " + work + " " + size + " " + window + " " + count
+                : "cold " + work + " " + size + " " + walked + " " + count;
     }
 }

@@ -93,6 +93,15 @@ final class MessageWork {
         return System.nanoTime() - start;
     }
 
+    /** As {@link Work#cold}. */
+    Cold.Each cold(String work) {
+        return switch (work) {
+            case "roundtrip" -> this::roundTripEach;
+            case "messages" -> (size, count) -> stream(size, 1, count);
+            default -> throw new IllegalArgumentException("there is no cold work of messages called " + work);
+        };
+    }
+
     private void pollBoth() {
         target.poll();
         source.poll();

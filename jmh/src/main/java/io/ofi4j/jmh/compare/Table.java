@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** Prints the rows as they come. */
 final class Table {
-    private static final String FORMAT = "%-28s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
+    private static final String FORMAT = "%-33s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
 
     private final PrintWriter out;
     private final ThreadingModel threading;
@@ -45,7 +45,8 @@ final class Table {
                 + (row.window() > 1 ? ", window " + row.window() : "");
     }
 
-    private static String size(long bytes) {
+    /** {@return a number of bytes as text} */
+    static String size(long bytes) {
         return bytes >= 1 << 20 ? (bytes >> 20) + " MiB" : bytes >= 1 << 10 ? (bytes >> 10) + " KiB" : bytes + " B";
     }
 }

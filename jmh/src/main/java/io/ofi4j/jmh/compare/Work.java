@@ -56,6 +56,19 @@ final class Work {
         return System.nanoTime() - start;
     }
 
+    /** What is done so many times, one after the other, in {@link Cold}. */
+    Cold.Each cold(String work) {
+        return switch (work) {
+            case "write" -> this::writeEach;
+            case "read" -> this::readEach;
+            case "inject" -> this::injectAlone;
+            case "writedata" -> this::writeDataEach;
+            case "prepared" -> (size, count) -> preparedEach(count);
+            case "fetchadd" -> (size, count) -> fetchAddEach(count);
+            default -> throw new IllegalArgumentException("there is no cold work called " + work);
+        };
+    }
+
     private void awaitCompletions(long goal) {
         while (world.completed < goal) {
             if (world.pollQueue() == 0) { world.pollTarget(); }
@@ -151,12 +164,23 @@ final class Work {
     /** A write behind them says that the provider has taken them all. */
     private void injectEach(long size, long count) {
         for (long done = 0; done < count; done++) {
-            while (!rma.tryInjectWrite(local, 0, size, peer, remote, 0)) {
-                world.makeProgress();
-            }
+            injectOne(size);
             if ((done & INJECTS_PER_POLL - 1) == 0) { world.makeProgress(); }
         }
         writeOne(size);
+    }
+
+    private void injectOne(long size) {
+        while (!rma.tryInjectWrite(local, 0, size, peer, remote, 0)) {
+            world.makeProgress();
+        }
+    }
+
+    /** Without progress: what is between two operations makes it. */
+    private void injectAlone(long size, long count) {
+        for (long done = 0; done < count; done++) {
+            injectOne(size);
+        }
     }
 
     private void pollEach(long count) {

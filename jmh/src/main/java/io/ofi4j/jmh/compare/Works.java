@@ -12,28 +12,30 @@ final class Works implements Iterable<String> {
     private static final String EXCHANGE = "pingpong-";
 
     private final List<String> wanted;
-    private final boolean manySizes;
+    private final List<Job> all;
+    private final boolean cold;
     private final boolean chosen;
 
     /** For picocli, which wants the names. */
-    Works() { this(List.of(), false); }
+    Works() { this(List.of(), false, false); }
 
     /**
      * What was asked for.
      *
      * @param wanted of {@link #NAMES}, or nothing for all
      * @param manySizes whether the bandwidth is measured at many sizes
+     * @param cold whether other memory is walked between operations
      */
-    Works(List<String> wanted, boolean manySizes) {
+    Works(List<String> wanted, boolean manySizes, boolean cold) {
         this.wanted = wanted.isEmpty() ? NAMES : wanted;
         this.chosen = !wanted.isEmpty();
-        this.manySizes = manySizes;
+        this.all = cold ? Job.cold() : Job.all(manySizes);
+        this.cold = cold;
     }
 
     /** {@return what one process does with endpoints of a family} */
     List<Job> jobs(Family family) {
-        return Job.all(manySizes).stream().filter(job -> job.family() == family && wanted.contains(job.operation()))
-                .toList();
+        return all.stream().filter(job -> job.family() == family && wanted.contains(job.operation())).toList();
     }
 
     /** {@return whether the user has named what is wanted} */
@@ -52,7 +54,7 @@ final class Works implements Iterable<String> {
 
     /** {@return what two processes do, as the workers call it} */
     List<String> exchanges() {
-        return NAMES.stream().filter(name -> name.startsWith(EXCHANGE) && wanted.contains(name))
+        return NAMES.stream().filter(name -> !cold && name.startsWith(EXCHANGE) && wanted.contains(name))
                 .map(name -> name.substring(EXCHANGE.length())).toList();
     }
 

@@ -124,6 +124,24 @@ class BenchTest {
     }
 
     @Test
+    void operationsBehindAWalkThroughMemoryAreMeasuredOnBothSides() {
+        Run run = Run.of("--cold", "--forks", "1", "--seconds", "1", "-w", "write", "-w", "message-rate");
+
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        assertThat(run.out).contains("GHz, a load from 256 KiB ");
+        assertThat(run.out.lines().filter(line -> line.matches(".* 8 B +shm .*"))
+                .map(line -> line.substring(0, line.indexOf(" 8 B")))).containsExactly("alone, write",
+                        "16 KiB, then write", "64 KiB, then write", "256 KiB, then write", "1 MiB, then write",
+                        "4 MiB, then write", "alone, message-rate", "16 KiB, then message-rate",
+                        "64 KiB, then message-rate", "256 KiB, then message-rate", "1 MiB, then message-rate",
+                        "4 MiB, then message-rate");
+    }
+
+    @Test
+    void workThatHasNoColdFormIsRefused() { Run.of("--cold", "-w", "rate").failed(2, "'rate'", "--cold", "write"); }
+
+    @Test
     void severalReadFromOneOnBothSides() {
         Run run = Run.of("--contention", "--seconds", "1");
         assertThat(run.err).isEmpty();
