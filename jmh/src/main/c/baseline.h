@@ -109,6 +109,9 @@ struct world {
     struct crew *crew;
 };
 
+/* Whether an order of writes is asked for. */
+extern bool ordered;
+
 /* Ends the process with one sentence on stdout, which the driver shows. */
 noreturn void fail(const char *call, long status);
 

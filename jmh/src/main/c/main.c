@@ -21,9 +21,10 @@
  *
  * With the argument 'figures' it prints what memory takes on this machine, and ends.
  *
- * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many threads.
- * In a process with more than one thread Linux counts the users of a file, and a poll of tcp, which is a system call or
- * two, takes a third to a half longer. With the second thread this part of the difference goes away.
+ * With the argument 'ordered' it asks for an order of writes. Unless it is started with the argument 'alone', it has a
+ * second thread, which does nothing. A JVM has many threads. In a process with more than one thread Linux counts the
+ * users of a file, and a poll of tcp, which is a system call or two, takes a third to a half longer. With the second
+ * thread this part of the difference goes away.
  */
 #define _GNU_SOURCE
 #include "baseline.h"
@@ -207,7 +208,11 @@ int main(int argument_count, char **arguments) {
     }
     struct world *world = calloc(1, sizeof(*world));
     pthread_t second;
-    bool alone = argument_count > 1 && strcmp(arguments[1], "alone") == 0;
+    bool alone = false;
+    for (int at = 1; at < argument_count; at++) {
+        alone |= strcmp(arguments[at], "alone") == 0;
+        ordered |= strcmp(arguments[at], "ordered") == 0;
+    }
     if (!alone && pthread_create(&second, NULL, do_nothing, NULL) != 0)
         fail("pthread_create", -FI_ENOMEM);
     char *line = NULL;

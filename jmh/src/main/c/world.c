@@ -15,6 +15,8 @@
 #define SMALLEST_QUEUE 128
 #define LARGEST_QUEUE 4096
 
+bool ordered;
+
 static void check(long status, const char *call) {
     if (status != 0)
         fail(call, status);
@@ -32,6 +34,7 @@ static struct fi_info *make_hints(enum family family, const char *provider, enum
     hints->caps = capabilities_of(family);
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
     hints->ep_attr->type = FI_EP_RDM;
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = ordered ? FI_ORDER_WAW : 0;
     hints->domain_attr->threading = threading;
     hints->domain_attr->control_progress = progress;
     hints->domain_attr->data_progress = progress;

@@ -95,10 +95,17 @@ final class Baseline implements AutoCloseable {
         }
     }
 
-    /** {@return the words that start the program, with a second thread as a JVM has them, or alone} */
-    List<String> command(boolean alone) {
-        String binary = folder.resolve(BINARY).toString();
-        return alone ? List.of(binary, "alone") : List.of(binary);
+    /**
+     * {@return the words that start the program}
+     *
+     * @param alone without a second thread, as a JVM has them
+     * @param ordered with an order of one-sided operations asked for
+     */
+    List<String> command(boolean alone, boolean ordered) {
+        List<String> words = new ArrayList<>(List.of(folder.resolve(BINARY).toString()));
+        if (alone) { words.add("alone"); }
+        if (ordered) { words.add("ordered"); }
+        return words;
     }
 
     /** {@return what memory takes on this machine, as text} */

@@ -77,6 +77,11 @@ public final class Bench implements Callable<Integer> {
                     + "fastest that the provider has.")
     private ThreadingModel threading;
 
+    @Option(names = "--ordered",
+            description = "Ask for an order of writes (FI_ORDER_WAW): over shm small ones then go through the queue of "
+                    + "the peer, and not through the kernel.")
+    private boolean ordered;
+
     @Option(names = "--jvm-option", paramLabel = "OPTION",
             description = "Start the Java side with this option of the JVM, "
                     + "such as -XX:+UseSystemMemoryBarrier; may be given more than once. Without it: with the defaults.")
@@ -199,6 +204,14 @@ public final class Bench implements Callable<Integer> {
         return failed ? 1 : 0;
     }
 
+    private List<String> jvmOptions() {
+        List<String> all = new ArrayList<>(jvmOptions);
+        if (ordered) { all.add("-D" + Family.ORDERED + "=true"); }
+        return all;
+    }
+
+    private List<String> javaCommand() { return Jvm.command(JavaWorker.class, jvmOptions().toArray(String[]::new)); }
+
     private void measureSafepoints() {
         List<String> named = safepoints.isEmpty() ? providers : safepoints;
         requireThere(named);
@@ -216,7 +229,7 @@ public final class Bench implements Callable<Integer> {
             out.println(baseline.figures());
             for (String provider : chosen) {
                 new Scale(out, seconds != null ? seconds : quick ? QUICK_SECONDS : SCALE_SECONDS, quick,
-                        baseline.command(!idleThread), jvmOptions, charts).run(provider);
+                        baseline.command(!idleThread, ordered), jvmOptions(), charts).run(provider);
             }
         }
         return 0;
@@ -231,8 +244,7 @@ public final class Bench implements Callable<Integer> {
             spec.commandLine().getOut().println(baseline.figures());
             for (String provider : chosen) {
                 new Contention(spec.commandLine().getOut(), seconds == null ? QUICK_SECONDS : seconds).run(provider,
-                        version.major(), baseline.command(!idleThread),
-                        Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)));
+                        version.major(), baseline.command(!idleThread, ordered), javaCommand());
             }
         }
         return 0;
@@ -265,9 +277,8 @@ public final class Bench implements Callable<Integer> {
         table.header();
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
-            Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
-                    Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)),
-                    new Works(works, charts != null, cold), threading);
+            Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread, ordered),
+                    javaCommand(), new Works(works, charts != null, cold), threading);
             try {
                 Plan all = plan.part(1.0 / (chosen.size() - at));
                 List<Row> found = new ArrayList<>();
