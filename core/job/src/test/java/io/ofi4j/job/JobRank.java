@@ -64,7 +64,7 @@ final class JobRank {
             case "late" -> late(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
             case "stop" -> stop(Integer.parseInt(arguments[1]));
             case "leave" -> leave();
-            case "slow" -> slow();
+            case "slow" -> slow(Path.of(arguments[1]));
             case "twice" -> twice();
             case "nested" -> expectNoJob();
             case "differ" -> differ();
@@ -483,16 +483,22 @@ final class JobRank {
         }, Patience.seconds(60));
     }
 
-    /** Rank 1 comes when the others have given up, and have said so by a value. */
-    private static void slow() {
-        try (Job job = Job.join(Patience.seconds(3))) {
-            if (job.rank() != 1) {
-                expectFailure(job, job::barrier);
-                return; // rank 0 waits for rank 1 in close
-            }
-            expectNews(job);
-            expectFailure(job, job::barrier);
+    /** Rank 1 comes when the others have given up, and are about to leave. */
+    private static void slow(Path folder) {
+        Job job = Job.join(Patience.seconds(3));
+        if (job.rank() == 1) {
+            awaitWords(folder, "gave up ", job.size() - 1);
+            expectFailure(job, () -> {
+                while (true) { // a launcher may count those who no longer wait
+                    job.barrier();
+                }
+            });
+            System.out.flush();
+            Runtime.getRuntime().halt(0); // a launcher that has lost the others may not answer to an orderly end
         }
+        expectFailure(job, job::barrier);
+        leaveWord(folder, "gave up " + job.rank());
+        job.close(); // rank 0 waits for rank 1 here, where it serves
     }
 
     private static void twice() {

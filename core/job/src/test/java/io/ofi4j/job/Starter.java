@@ -25,6 +25,8 @@ enum Starter {
 
     boolean isSlurm() { return command.getFirst().equals("srun"); }
 
+    boolean isPmi1() { return this == HYDRA || this == SLURM_PMI2; }
+
     /** What the others are told when a rank has died, as a pattern: who serves them, the fence, or the deadline. */
     String lossOf(int rank) {
         String its = "rank " + rank + " \\(process \\d+ on .*\\) ";

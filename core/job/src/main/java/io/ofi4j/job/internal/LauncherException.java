@@ -5,7 +5,8 @@ import java.util.List;
 /** The launcher or rank 0 cannot be reached, or has refused a call, or a rank is missing. */
 public final class LauncherException extends RuntimeException {
     private static final long serialVersionUID = 1L;
-    private static final String LONGER = ". If ranks need longer, join with a longer deadline: Job.join(Duration).";
+    /** What helps where somebody is late. */
+    static final String LONGER = ". If ranks need longer, join with a longer deadline: Job.join(Duration).";
 
     private final transient List<Integer> ranks;
 

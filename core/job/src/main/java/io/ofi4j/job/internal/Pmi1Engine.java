@@ -252,7 +252,7 @@ public final class Pmi1Engine implements JobEngine {
                 if (answer != null) { return answer; }
                 if (wait.deadline().isOver()) {
                     throw new LauncherException("the launcher did not answer '" + line.split(" ")[0] + "' within "
-                            + wait.deadline() + ": a rank has not come, or has gone");
+                            + wait.deadline() + ": a rank has not come, or has gone" + LauncherException.LONGER);
                 }
                 wait.turn(turns);
             }

@@ -1,5 +1,6 @@
 package io.ofi4j.job.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
@@ -20,6 +21,8 @@ final class PmixEngine implements JobEngine {
     private static final String VALUE = "ofi4j/";
     private static final String GATHERING = "ofi4j-gathering/";
     private static final String MARK = "ofi4j-barrier/";
+    /** What a rank leaves that cannot go on: why. */
+    private static final String GAVE_UP = "ofi4j-gave-up";
     private static final byte[] NO_DATA = {};
     /** How long a rank is in a barrier before it leaves its mark. */
     private static final Duration MARK_TIME = Duration.ofMillis(250);
@@ -164,8 +167,25 @@ final class PmixEngine implements JobEngine {
             Wait look = new Wait(end.atMost(LOOK_TIME), null);
             return read(key, values, look, isRefreshed(looks)).isEmpty() ? values : null;
         });
-        lost = why.apply(missing(values));
+        List<Integer> missing = missing(values);
+        LauncherException gaveUp = gaveUp();
+        lost = gaveUp != null ? gaveUp : why.apply(missing);
         return lost;
+    }
+
+    /** {@return what the first rank has left that gave up, or null} It may have left before this one came. */
+    private LauncherException gaveUp() {
+        for (int refresh = 0; refresh < 2; refresh++) {
+            byte[][] reasons = new byte[size][];
+            read(GAVE_UP, reasons, new Wait(Deadline.in(LOOK_TIME), null), isRefreshed(refresh));
+            for (int other = 0; other < size; other++) {
+                if (other != rank && reasons[other] != null) {
+                    return new LauncherException(List.of(other),
+                            "gave up: " + new String(reasons[other], StandardCharsets.UTF_8));
+                }
+            }
+        }
+        return null;
     }
 
     @Override
@@ -174,6 +194,7 @@ final class PmixEngine implements JobEngine {
     @Override
     public void leave(Deadline deadline, String why) {
         HelperThread.within(deadline, () -> {
+            if (why != null) { pmix.put(GAVE_UP, why.getBytes(StandardCharsets.UTF_8)); }
             pmix.finish();
             return null;
         });
