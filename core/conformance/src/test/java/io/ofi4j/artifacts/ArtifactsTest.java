@@ -34,7 +34,7 @@ class ArtifactsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j",
+    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j jdk.net",
             "durable, java.base io.ofi4j", "conformance, java.base io.ofi4j",
             "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs", "../bindings/fabric, java.base",
             "../bindings/verbs, java.base"})

@@ -25,6 +25,9 @@ import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
 import io.ofi4j.util.PollGroup;
+import io.ofi4j.job.PeerHello;
+import io.ofi4j.job.PeerLink;
+import io.ofi4j.job.PeerServer;
 import io.ofi4j.job.Rendezvous;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -37,7 +40,8 @@ import java.util.stream.Stream;
 /** The objects that the threads of {@link HostileCalls} begin with: a pair, one family of operations, and tools. */
 final class HostileStage {
     static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class, RemoteRegion.class, RawKey.class,
-            EndpointAddress.class, FabricHints.class, MemoryRegionAttributes.class, Rendezvous.class);
+            EndpointAddress.class, FabricHints.class, MemoryRegionAttributes.class, Rendezvous.class, PeerServer.class,
+            PeerLink.class);
 
     /** A message that is longer than its receive ends the process, or never lets a poll return: MESSAGES.md. */
     private static final String LONG_MESSAGES_KILL = "shm";
@@ -125,7 +129,8 @@ final class HostileStage {
         add(new PollGroup(), new Pipeline<>(pair.endpoint, pair.queue, WINDOW, ignore),
                 new FutureThread(pair.endpoint, pair.queue));
         InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
-        add(Rendezvous.serve(any, Rendezvous.newSecret()));
+        add(Rendezvous.serve(any, Rendezvous.newSecret()), PeerServer.listen(any, Rendezvous.newSecret()),
+                PeerHello.of(pair.endpoint));
         if (random.nextInt(4) > 0) { return; }
         Job job = Job.join(Duration.ofSeconds(1)); // long: what nobody brings is awaited as long
         add(job);

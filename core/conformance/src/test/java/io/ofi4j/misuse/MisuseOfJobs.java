@@ -17,6 +17,9 @@ import io.ofi4j.job.JobGroup;
 import io.ofi4j.job.RankOfTwo;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.job.Reduction;
+import io.ofi4j.job.PeerHello;
+import io.ofi4j.job.PeerLink;
+import io.ofi4j.job.PeerServer;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.job.RendezvousException;
 import io.ofi4j.job.SymmetricMemory;
@@ -27,7 +30,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
+import java.util.function.BiConsumer;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -48,7 +53,7 @@ final class MisuseOfJobs {
     private MisuseOfJobs() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(jobs(), leavers(), groups(), memories(), ranks(), lazyRanks(), rendezvous())
+        return Stream.of(jobs(), leavers(), groups(), memories(), ranks(), lazyRanks(), rendezvous(), peers())
                 .flatMap(cases -> cases);
     }
 
@@ -247,5 +252,57 @@ final class MisuseOfJobs {
                 meeting("gather alone", TIME, "have not come", r -> r.gather("name", 0, 2, SOME, SHORT)),
                 left("await", r -> r.await("name", SHORT)), left("publish", r -> r.publish("name", SOME)),
                 left("gather", r -> r.gather("name", 0, 1, SOME, SHORT)));
+    }
+
+    private static Misuse serving(String name, Class<? extends Throwable> expected, String words,
+            Consumer<PeerServer> call) {
+        return refused("peers: " + name, expected, words,
+                s -> call.accept(s.opened(PeerServer.listen(ANY_PORT, Rendezvous.newSecret()))));
+    }
+
+    /** A link at the server, whose peer waits to be accepted. */
+    private static Misuse arrived(String name, String words, BiConsumer<PeerLink, PeerHello> call) {
+        return refused("peers: " + name, STATE, words, s -> {
+            String secret = Rendezvous.newSecret();
+            PeerHello hello = PeerHello.of(s.pair.endpoint);
+            PeerServer server = s.opened(PeerServer.listen(ANY_PORT, secret));
+            CompletableFuture<PeerLink> client = CompletableFuture.supplyAsync(
+                    () -> PeerLink.connect(server.address(), secret, hello, Pair.DEADLINE),
+                    task -> Thread.ofVirtual().start(task));
+            client.thenAccept(PeerLink::close);
+            server.await(link -> call.accept(link, hello), link -> {}, Pair.DEADLINE);
+        });
+    }
+
+    private static Stream<Misuse> peers() {
+        return Stream.of(
+                refused("peers: a secret that is too short", ARGUMENT, "at least 16",
+                        s -> PeerServer.listen(ANY_PORT, "short")),
+                refused("peers: connect with a secret that is too short", ARGUMENT, "at least 16",
+                        s -> PeerLink.connect(ANY_PORT, "short", PeerHello.of(s.pair.endpoint), SHORT)),
+                refused("peers: connect with another secret", GONE, "same secret", s -> {
+                    PeerServer server = s.opened(PeerServer.listen(ANY_PORT, Rendezvous.newSecret()));
+                    PeerLink.connect(server.address(), Rendezvous.newSecret(), PeerHello.of(s.pair.endpoint),
+                            Pair.DEADLINE);
+                }),
+                refused("peers: a hello that is too long", ARGUMENT, "may take 16384",
+                        s -> PeerHello.of(s.pair.endpoint).withData(TOO_LONG)),
+                serving("an address that is in use", GONE, "another port",
+                        server -> PeerServer.listen(server.address(), Rendezvous.newSecret())),
+                serving("poll a closed server", STATE, "is closed", server -> {
+                    server.close();
+                    server.poll(link -> {}, link -> {});
+                }), serving("await a closed server", STATE, "is closed", server -> {
+                    server.close();
+                    server.await(link -> {}, link -> {}, SHORT);
+                }), serving("await in a thread that is interrupted", GONE, "was interrupted", server -> {
+                    MisuseStage.interrupted(() -> server.await(link -> {}, link -> {}, Pair.DEADLINE));
+                }), arrived("accept a peer twice", "answered once", (link, hello) -> {
+                    link.accept(hello);
+                    link.accept(hello);
+                }), arrived("refuse a peer twice", "is closed", (link, hello) -> {
+                    link.refuse("why not");
+                    link.refuse("why not");
+                }));
     }
 }

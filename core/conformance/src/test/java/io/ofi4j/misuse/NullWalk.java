@@ -51,6 +51,9 @@ import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
+import io.ofi4j.job.PeerHello;
+import io.ofi4j.job.PeerLink;
+import io.ofi4j.job.PeerServer;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.job.SymmetricMemory;
 import io.ofi4j.job.Reduction;
@@ -92,6 +95,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -125,6 +129,8 @@ final class NullWalk {
     private static final List<Class<? extends Throwable>> NAMED = List.of(NullPointerException.class,
             IllegalArgumentException.class, IllegalStateException.class, UnsupportedOperationException.class,
             FabricException.class);
+
+    private static final String SECRET = Rendezvous.newSecret();
 
     private final Map<Class<?>, Object> samples = new HashMap<>();
     private final List<Endpoint> opened = new ArrayList<>();
@@ -160,6 +166,9 @@ final class NullWalk {
                 FutureThread futures = new FutureThread(connected.endpoint, connected.queue);
                 Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         Rendezvous.newSecret());
+                PeerServer server = PeerServer.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        SECRET);
+                PeerLink link = link(server, PeerHello.of(pair.endpoint));
                 Job job = Job.join(); // of one
                 JobCollectives collectives = new JobCollectives(job, pair.domain);
                 Pair delivering = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
@@ -194,7 +203,7 @@ final class NullWalk {
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
             walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum, job.group(), memory);
             walk.samples.put(Reduction.Combination.class, sum.combination());
-            walk.add(group, futures, futures.submit(token -> {}), rendezvous,
+            walk.add(group, futures, futures.submit(token -> {}), rendezvous, server, link, link.hello(),
                     new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 if (type != MulticastGroup.class || all != null) { walk.walk(type); } // where groups can be reached
@@ -204,6 +213,14 @@ final class NullWalk {
         Files.delete(file);
         System.out.println("done");
         System.exit(walk.wrong == 0 ? 0 : 1);
+    }
+
+    private static PeerLink link(PeerServer server, PeerHello hello) {
+        CompletableFuture<PeerLink> client = CompletableFuture.supplyAsync(
+                () -> PeerLink.connect(server.address(), SECRET, hello, Pair.DEADLINE),
+                task -> Thread.ofVirtual().start(task));
+        server.await(link -> link.accept(hello), link -> {}, Pair.DEADLINE);
+        return client.join();
     }
 
     private ConnectionRequest request(Pair pair) {

@@ -146,10 +146,6 @@ public final class Rendezvous implements AutoCloseable {
 
     static Rendezvous join(InetSocketAddress server, String secret, Deadline end) {
         requireSecret(secret);
-        if (server.isUnresolved()) {
-            throw new RendezvousException("the host " + server.getHostString() + " is not known: is its name right?",
-                    null);
-        }
         InetSocketAddress reachable = reachable(server);
         IOException reason = null;
         while (true) {
@@ -176,14 +172,22 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /** To connect to the wildcard address, the JDK looks up the host's own name, which not every host can resolve. */
-    private static InetSocketAddress reachable(InetSocketAddress server) {
+    static InetSocketAddress reachable(InetSocketAddress server) {
+        requireResolved(server);
         return server.getAddress().isAnyLocalAddress()
                 ? new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getPort())
                 : server;
     }
 
+    static void requireResolved(InetSocketAddress address) {
+        if (address.isUnresolved()) {
+            throw new RendezvousException("the host " + address.getHostString() + " is not known: is its name right?",
+                    null);
+        }
+    }
+
     /** {@return why an attempt has failed, and what to look at} A server that is short of time closes connections. */
-    private static String sentence(IOException e) {
+    static String sentence(IOException e) {
         return switch (e) {
             case SealedChannel.ForgedException _ -> "the server has another secret. Use the same secret on both sides.";
             case EOFException _ -> "the server has closed the connection. Is its machine, or this one, overloaded?";
@@ -201,14 +205,14 @@ public final class Rendezvous implements AutoCloseable {
         return new Rendezvous(null, server, socket, channel);
     }
 
-    private static void requireSecret(String secret) {
+    static void requireSecret(String secret) {
         if (secret.length() < MIN_SECRET_LENGTH) {
             throw new IllegalArgumentException("a secret has at least " + MIN_SECRET_LENGTH + " characters, not "
                     + secret.length() + ": Rendezvous.newSecret() makes one");
         }
     }
 
-    private static void sleep() {
+    static void sleep() {
         try {
             Thread.sleep(RETRY_PAUSE);
         } catch (InterruptedException e) {

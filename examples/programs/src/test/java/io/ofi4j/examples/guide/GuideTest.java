@@ -81,6 +81,13 @@ class GuideTest {
         assertThat(guide.printed("A server and its clients")).isEqualTo(guide.source());
     }
 
+    @Test
+    void the_section_on_peers_that_come_and_go_begins_with_the_text_of_its_program() throws IOException {
+        Guide guide = new Guide("MESSAGES.md", PeersThatComeAndGo.class);
+
+        assertThat(guide.printed("Peers that come and go")).isEqualTo(guide.source());
+    }
+
     static Stream<Arguments> programs() {
         return Stream.of(
                 Arguments.of(RegisteredMemory.class, "read from the peer: Hello, file\nthe file at 128: Hello, file\n"),
@@ -107,6 +114,12 @@ class GuideTest {
     @Test
     void a_server_answers_its_clients_and_is_told_that_one_was_killed() {
         assertThat(run(RequestsWithCredits.class).lines()).containsExactlyInAnyOrder("Ann has left after 100",
+                "Ben has left after 100", "Zoe was lost after 1");
+    }
+
+    @Test
+    void a_server_of_peers_without_connections_is_told_who_has_left_and_who_was_killed() {
+        assertThat(run(PeersThatComeAndGo.class).lines()).containsExactlyInAnyOrder("Ann has left after 100",
                 "Ben has left after 100", "Zoe was lost after 1");
     }
 
