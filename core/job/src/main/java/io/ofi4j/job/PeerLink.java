@@ -21,8 +21,8 @@ import java.util.function.Consumer;
  *
  * <p>{@link #isGone} tells whether the peer is still there. It costs the read of a field, so that a loop can ask before
  * each use of the peer. A process that ends, by {@code kill -9} too, is gone at the other side within milliseconds, as
- * its kernel closes the connection. A machine that loses its power or its network is gone after 30 seconds, as its kernel
- * answers no more. A process that is only stopped or busy is not gone.
+ * its kernel closes the connection. A machine that loses its power or its network is gone after about 30 seconds, as
+ * its kernel answers no more. A process that is only stopped or busy is not gone.
  *
  * <p>A link says nothing about the operations of endpoints, and does not touch them: remove the peer from the address
  * vector, and close the endpoint where operations to the peer stay in flight.
