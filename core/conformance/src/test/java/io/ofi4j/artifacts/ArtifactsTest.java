@@ -35,9 +35,9 @@ class ArtifactsTest {
 
     @ParameterizedTest
     @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j jdk.net",
-            "durable, java.base io.ofi4j", "conformance, java.base io.ofi4j",
-            "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs", "../bindings/fabric, java.base",
-            "../bindings/verbs, java.base"})
+            "durable, java.base io.ofi4j", "test, java.base io.ofi4j org.junit.jupiter.api",
+            "conformance, java.base io.ofi4j", "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs",
+            "../bindings/fabric, java.base", "../bindings/verbs, java.base"})
     void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
         assertThat(descriptor(artifact).requires()).extracting(ModuleDescriptor.Requires::name)
                 .containsExactlyInAnyOrder(required.split(" "));
@@ -51,11 +51,18 @@ class ArtifactsTest {
                 .allSatisfy(one -> assertThat(one.modifiers()).contains(ModuleDescriptor.Requires.Modifier.STATIC));
     }
 
+    /** Who tests without JUnit, or with another version of it, gets none. */
+    @Test
+    void junitIsOptional() throws IOException {
+        assertThat(descriptor("test").requires()).filteredOn(one -> one.name().startsWith("org.junit")).singleElement()
+                .satisfies(one -> assertThat(one.modifiers()).contains(ModuleDescriptor.Requires.Modifier.STATIC));
+    }
+
     @Test
     void internalsAreShownToTheVerbsPathAlone() throws IOException {
         assertThat(descriptor("fabric").exports()).filteredOn(exports -> exports.source().contains(".internal"))
                 .allSatisfy(exports -> assertThat(exports.targets()).containsExactly("io.ofi4j.verbs"));
-        for (String artifact : Set.of("job", "durable", "verbs")) {
+        for (String artifact : Set.of("job", "durable", "verbs", "test")) {
             assertThat(descriptor(artifact).exports().stream().map(ModuleDescriptor.Exports::source)
                     .collect(Collectors.toSet())).containsExactly("io.ofi4j." + artifact);
         }
@@ -70,7 +77,7 @@ class ArtifactsTest {
 
     /** Whoever uses it need not name it in --enable-native-access. */
     @ParameterizedTest
-    @ValueSource(strings = {"conformance", "durable", "verbs"})
+    @ValueSource(strings = {"conformance", "durable", "verbs", "test"})
     void whatIsMadeOfTheApiCallsNoRestrictedMethodItself(String artifact) {
         noClasses().should().accessTargetWhere(describe("it is restricted", ArtifactsTest::isRestricted))
                 .check(new ClassFileImporter().importPath(classes(artifact)));

@@ -14,14 +14,12 @@ import java.util.stream.Stream;
 record Misuse(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {
     /** The whole table. */
     static Stream<Misuse> all() {
-        return Stream
-                .of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
-                        MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(),
-                        MisuseInHandlers.cases(), MisuseOfAtomics.cases(), MisuseOfSaves.cases(),
-                        MisuseOfDeferredWork.cases(), MisuseOfCollectives.cases(), MisuseOfMulticast.cases(),
-                        MisuseOfContexts.cases(), MisuseOfRegions.cases(), MisuseOfUtilities.cases(),
-                        MisuseOfJobs.cases(), MisuseOfVerbs.cases(), MisuseOfProviders.cases(), MisuseInForks.cases())
-                .flatMap(cases -> cases);
+        return Stream.of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
+                MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(), MisuseInHandlers.cases(),
+                MisuseOfAtomics.cases(), MisuseOfSaves.cases(), MisuseOfDeferredWork.cases(),
+                MisuseOfCollectives.cases(), MisuseOfMulticast.cases(), MisuseOfContexts.cases(),
+                MisuseOfRegions.cases(), MisuseOfUtilities.cases(), MisuseOfJobs.cases(), MisuseOfTests.cases(),
+                MisuseOfVerbs.cases(), MisuseOfProviders.cases(), MisuseInForks.cases()).flatMap(cases -> cases);
     }
 
     static Misuse refused(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {

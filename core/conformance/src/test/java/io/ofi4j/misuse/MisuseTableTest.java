@@ -2,6 +2,7 @@ package io.ofi4j.misuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.documentation.JUnitModules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MisuseTableTest {
     private static final int MIN_CASES = 100;
-    private static final List<String> ARTIFACTS = List.of("fabric", "job", "durable", "verbs");
+    private static final List<String> ARTIFACTS = List.of("fabric", "job", "durable", "verbs", "test");
     private static final String REMEDY = " has no row in the table of misuses: add one that makes the call throw it, to"
             + " the Misuse... class of its subject, or say in ShownElsewhere why there can be none";
 
@@ -80,7 +81,8 @@ class MisuseTableTest {
             modules.put(artifact.equals("fabric") ? "io.ofi4j" : "io.ofi4j." + artifact,
                     Path.of("..", artifact, "src/main/java"));
         }
-        return DocumentedThrows.of(modules, "../../bindings/fabric/target/classes:../../bindings/verbs/target/classes");
+        return DocumentedThrows.of(modules,
+                "../../bindings/fabric/target/classes:../../bindings/verbs/target/classes:" + JUnitModules.path());
     }
 
     /** Whether there is a test, such as {@code io.ofi4j.job.JobTest#method}. */

@@ -61,6 +61,8 @@ import io.ofi4j.job.Rendezvous;
 import io.ofi4j.support.Member;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import io.ofi4j.test.TestFabric;
+import io.ofi4j.test.TestSide;
 import io.ofi4j.util.FutureThread;
 import io.ofi4j.util.Pipeline;
 import io.ofi4j.util.PipelineHandler;
@@ -183,6 +185,7 @@ final class NullWalk {
                 SharedTransmitContext shared = domain.openSharedTransmitContext();
                 ScalableEndpoint scalable = domain.openScalableEndpoint();
                 Scope scope = Libfabric.load().openScope();
+                TestFabric fabric = TestFabric.open("shm");
                 Arena arena = Arena.ofShared()) {
             walk.add(scope, receives, shared, scalable, EndpointStatistics.Latencies.NONE, pair.domain.statistics(),
                     pair.queue.statistics(), pair.endpoint.statistics());
@@ -203,6 +206,7 @@ final class NullWalk {
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
             walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum, job.group(), memory);
             walk.samples.put(Reduction.Combination.class, sum.combination());
+            walk.add(fabric, fabric.client());
             walk.add(group, futures, futures.submit(token -> {}), rendezvous, server, link, link.hello(),
                     new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
@@ -303,6 +307,7 @@ final class NullWalk {
                 publicTypes(Libfabric.class, "io/ofi4j", "io/ofi4j/errors", "io/ofi4j/info", "io/ofi4j/util"));
         types.addAll(publicTypes(Job.class, "io/ofi4j/job"));
         types.addAll(publicTypes(Saver.class, "io/ofi4j/durable"));
+        types.addAll(List.of(TestFabric.class, TestSide.class)); // the others need JUnit, which is not here
         return types;
     }
 

@@ -29,6 +29,7 @@ record ShownElsewhere(String key, String test, String reason) {
     private static Stream<ShownElsewhere> byTests() {
         String job = "a rank must die; ranks are processes that a launcher has started";
         String answers = "no provider of Debian demands it: the test answers in its place";
+        String test = "it takes as long as a test waits, which a property sets";
         String stuck = "it takes as long as the close waits";
         return Stream.of(shown("Job.check() JobException", "io.ofi4j.job.JobTest#theOthersLearnWhichRankHasDied", job),
                 shown("Job.close() JobException",
@@ -52,6 +53,16 @@ record ShownElsewhere(String key, String test, String reason) {
                 shown("FabricFuture.await() FabricTimeoutException",
                         "io.ofi4j.util.FutureThreadTest#aReceiveIsCanceledAtItsDeadlineAndItsMemoryIsFree",
                         "the thread that polls makes the exception, and its stack trace does not have the call"),
+                shown("TestFabric.open() NoProviderException",
+                        "io.ofi4j.test.ChosenProviderTest#whereNoneServesOneSentenceSaysWhyOfEach",
+                        "a machine must have no provider"),
+                shown("TestFabric.until(BooleanSupplier) FabricTimeoutException",
+                        "io.ofi4j.test.TestFabricTest#aWaitInVainSaysWhatHasCompleted", test),
+                shown("TestSide.await(long) FabricTimeoutException",
+                        "io.ofi4j.test.TestFabricTest#aWaitInVainSaysWhatHasCompleted", test),
+                shown("TestFabric.close() AssertionError",
+                        "io.ofi4j.test.TestFabricTest#aRegionThatTheTestHasLeftOpenIsNamed",
+                        "it is no misuse of a program, but the failure of a test"),
                 shown("MemoryRegion.remote() IllegalStateException",
                         "io.ofi4j.MemoryRegionDemandsTest#aRegionIsTiedToTheFirstEndpointAndGoesBeforeIt", answers),
                 shown("MemoryRegion.remote() UnsupportedOperationException",
