@@ -36,9 +36,9 @@ class LayoutTest {
     private static final String BINDINGS = "io.ofi4j.bindings";
 
     /** Constants of classes of {@code internal.os}, by class and field, as the headers name them. */
-    private static final Map<String, Map<String, String>> OF_THE_C_LIBRARY = Map.of("Machine",
-            Map.of("PAGE", "sysconf(_SC_PAGESIZE)", "O_DIRECTORY", "O_DIRECTORY", "RT_SIGPROCMASK",
-                    "SYS_rt_sigprocmask", "PTHREAD_MUTEX", "sizeof(pthread_mutex_t)", "SC_PAGESIZE", "_SC_PAGESIZE"),
+    private static final Map<String, Map<String, String>> OF_THE_C_LIBRARY = Map.of("Machine", Map.of("PAGE",
+            "sysconf(_SC_PAGESIZE)", "O_DIRECTORY", "O_DIRECTORY", "O_TMPFILE", "O_TMPFILE", "RT_SIGPROCMASK",
+            "SYS_rt_sigprocmask", "PTHREAD_MUTEX", "sizeof(pthread_mutex_t)", "SC_PAGESIZE", "_SC_PAGESIZE"),
             "NativeFile",
             Map.ofEntries(Map.entry("O_RDWR", "O_RDWR"), Map.entry("F_SETSIG", "F_SETSIG"),
                     Map.entry("F_SETLEASE", "F_SETLEASE"), Map.entry("F_WRLCK", "F_WRLCK"),

@@ -22,6 +22,9 @@ public final class Machine {
     /** open(2): the file must be a folder. Some machines have a value of their own, aarch64 among them. */
     static final int O_DIRECTORY = IS_AARCH64 ? 0x4000 : 0x10000;
 
+    /** open(2): a file without a name is made in the folder; the bit is that of every machine here. */
+    static final int O_TMPFILE = 0x400000 | O_DIRECTORY;
+
     /** The number of rt_sigprocmask(2): of x86-64, and of machines that have the kernel's common table. */
     static final long RT_SIGPROCMASK = IS_X86_64 ? 14 : 135;
 

@@ -90,6 +90,15 @@ public final class NativeFile implements AutoCloseable {
                 open(folder.toString(), StandardCharsets.UTF_8, Machine.O_DIRECTORY | Descriptors.CLOEXEC));
     }
 
+    /**
+     * Makes a file without a name in a folder, which is gone when it is closed: whether one can be made there. See
+     * {@link #error}; EOPNOTSUPP if the folder's file system has no such files.
+     */
+    public static NativeFile createUnnamed(Path folder) {
+        return new NativeFile(
+                open(folder.toString(), StandardCharsets.UTF_8, Machine.O_TMPFILE | O_RDWR | Descriptors.CLOEXEC));
+    }
+
     /** Whether no other file descriptor or mapping of it exists; also false if this process is not allowed to ask. */
     public boolean isUnused() {
         boolean isUnused = Descriptors.fcntl(descriptor, F_SETSIG, SIGURG) == 0

@@ -72,8 +72,8 @@ final class ShmFiles extends Quirk {
     }
 
     /**
-     * The error number with which the file of a new endpoint cannot be made, because of its name or for lack of a
-     * descriptor; 0 if it can.
+     * The error number with which the file of a new endpoint cannot be made, because of its name, for lack of a
+     * descriptor, or because the folder takes none; 0 if it can.
      */
     static int creationError(EndpointAddress address) {
         String text = new String(address.toBytes(), StandardCharsets.UTF_8);
@@ -82,8 +82,11 @@ final class ShmFiles extends Quirk {
         String name = text.substring(start, end < 0 ? text.length() : end);
         String own = name.startsWith("/") ? name.substring(1) : name;
         if (own.isEmpty() || own.indexOf('/') >= 0 || own.equals(".") || own.equals("..")) { return Errno.EINVAL; }
-        try (NativeFile spare = NativeFile.openFolder(DIRECTORY)) {
-            return spare.error();
+        try (NativeFile file = NativeFile.createUnnamed(DIRECTORY)) {
+            if (file.error() != Errno.EOPNOTSUPP) { return file.error(); }
+        }
+        try (NativeFile folder = NativeFile.openFolder(DIRECTORY)) {
+            return folder.error();
         }
     }
 

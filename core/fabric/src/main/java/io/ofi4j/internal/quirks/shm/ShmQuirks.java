@@ -29,8 +29,8 @@ public final class ShmQuirks {
 
     /** 0fb02def3 brought it. */
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", SHM, from(2, 2), """
-            An endpoint whose file could not be made, because of its name or for want of a descriptor, is enabled \
-            all the same, which ends the process.""", "DescriptorFaultTest") {
+            An endpoint whose file could not be made, because of its name, for want of a descriptor or where \
+            /dev/shm takes none, is enabled all the same, which ends the process.""", "DescriptorFaultTest") {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
                 IntSupplier enable) {
