@@ -41,6 +41,7 @@ class ChosenProviderTest {
     private static String chosen(List<String> prefix, String... options) {
         Forked.Result result = Forked.startBehind(prefix, ChosenProvider.class, options).await();
         assertThat(result.exit()).as(result.output()).isZero();
-        return result.output().strip();
+        return result.output().lines().filter(line -> line.startsWith(ChosenProvider.CHOSEN)).findFirst().orElseThrow()
+                .substring(ChosenProvider.CHOSEN.length());
     }
 }
