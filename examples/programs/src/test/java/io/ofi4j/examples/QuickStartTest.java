@@ -35,11 +35,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class QuickStartTest {
     private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
     private static final Path README = Path.of("README.md");
+    private static final Path TESTING = ROOT.resolve("core/guide/TESTING.md");
     /** The language of a block, which commands do not have, and its text. */
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
     private static final int SECONDS = 300;
     private static final List<String> INSTALLED = List.of("ofi4j-parent=pom.xml",
-            "ofi4j-bindings=bindings/fabric/pom.xml", "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml");
+            "ofi4j-bindings=bindings/fabric/pom.xml", "ofi4j-core=core/pom.xml", "ofi4j=core/fabric/pom.xml",
+            "ofi4j-test=core/test/pom.xml");
 
     @TempDir
     private Path home;
@@ -146,13 +148,32 @@ class QuickStartTest {
 
     @Test
     void maven_builds_it() throws Exception {
+        putMavenBeforePath();
+
+        assertThat(type("Maven")).contains(greeting());
+    }
+
+    /** The project that the guide to tests begins with. */
+    @Test
+    void maven_runs_the_first_test() throws Exception {
+        putMavenBeforePath();
+        String guide = Files.readString(TESTING);
+        Path sources = Files.createDirectories(home.resolve("echo/src/test/java"));
+        Files.writeString(sources.resolve("EchoTest.java"), blocks(guide, "java").findFirst().orElseThrow());
+        Files.writeString(home.resolve("echo/pom.xml"), blocks(guide, "xml").findFirst().orElseThrow());
+
+        run("cd ~/echo\nmvn test\n");
+
+        assertThat(Files.readString(home.resolve("echo/target/surefire-reports/EchoTest.txt")))
+                .contains("Tests run: 1, Failures: 0, Errors: 0, Skipped: 0");
+    }
+
+    private void putMavenBeforePath() throws IOException, URISyntaxException {
         assumeTrue(isInstalled("mvn"), "Maven is not on the PATH");
         String repository = "-Dmaven.repo.local='" + repository() + "'";
         // Some plugins are those of this Maven, and not of this project's build: they may not be here yet.
         putBeforePath("mvn", found -> found + " -o " + repository + " \"$@\" > \"$HOME/offline\" 2>&1 || exec " + found
                 + " " + repository + " \"$@\"");
-
-        assertThat(type("Maven")).contains(greeting());
     }
 
     @Test
@@ -185,6 +206,21 @@ class QuickStartTest {
                 "<maven.compiler.release>" + release + "<",
                 "<version>" + first("<maven-compiler-plugin.version>([^<]*)", pom) + "</version>",
                 "<version>" + first("<maven-dependency-plugin.version>([^<]*)", pom) + "</version>");
+    }
+
+    @Test
+    void the_project_of_the_first_test_names_what_the_build_makes() throws IOException {
+        String pom = Files.readString(ROOT.resolve("pom.xml"));
+        String guide = Files.readString(TESTING);
+        String version = first("<artifactId>ofi4j-parent</artifactId>\\s*<version>([^<]*)", pom);
+        String junit = first("<junit.version>([^<]*)", pom);
+
+        assertThat(blocks(guide, "xml").findFirst().orElseThrow()).contains("<version>" + version + "</version>",
+                "<version>" + junit + "</version>", "<maven.compiler.release>22<",
+                "<version>" + first("<maven-compiler-plugin.version>([^<]*)", pom) + "</version>",
+                "<version>" + first("<maven-surefire-plugin.version>([^<]*)", pom) + "</version>");
+        assertThat(guide).contains("(\"io.ofi4j:ofi4j-test:" + version + "\")",
+                "(\"org.junit.jupiter:junit-jupiter:" + junit + "\")");
     }
 
     private static String first(String pattern, String text) {

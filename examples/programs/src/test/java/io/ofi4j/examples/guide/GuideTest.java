@@ -33,11 +33,11 @@ class GuideTest {
     private static final Map<String, String> ALONE = Map.of("OFI4J_RANK", "0", "OFI4J_SIZE", "1");
 
     private record Guide(String document, Class<?> program) {
-        /** {@return the program as the guide prints it: without package and imports} */
+        /** {@return the program as the guide prints it: without package and imports, but a test with them} */
         String source() throws IOException {
-            Path folder = program.getSimpleName().endsWith("Test") ? TESTS : SOURCES;
-            String whole = Files.readString(folder.resolve(program.getSimpleName() + ".java"));
-            return whole.substring(whole.indexOf("/** "));
+            boolean isTest = program.getSimpleName().endsWith("Test");
+            String whole = Files.readString((isTest ? TESTS : SOURCES).resolve(program.getSimpleName() + ".java"));
+            return whole.substring(whole.indexOf(isTest ? "import " : "/** "));
         }
 
         /** {@return the first program of the document} */
