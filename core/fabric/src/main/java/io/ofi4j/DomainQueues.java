@@ -219,6 +219,14 @@ final class DomainQueues {
         return found;
     }
 
+    /** Whether a progress thread of this library serves them. */
+    boolean isServed() { return progressThread != null; }
+
+    /** Whether this thread may make progress on all of them. */
+    boolean isForThisThread() {
+        return queues.stream().allMatch(queue -> queue.guard.admits(Thread.currentThread()));
+    }
+
     /** As {@link #progress}, of queues that no other thread is in: that one makes progress, or hangs. */
     void progressFree() {
         for (CompletionQueue queue : queues) {

@@ -706,6 +706,8 @@ public final class Endpoint implements AutoCloseable {
                     + ", as many as it has room for: poll it, or open a larger one with"
                     + " Domain.openCompletionQueue(int).";
         }
+        String elsewhere = peer == null ? "" : OpenObjects.servedElsewhere(this, peer);
+        if (!elsewhere.isEmpty()) { return elsewhere; }
         return "The provider " + info.provider() + " has no room: is " + (peer == null ? "the peer" : peer)
                 + " there and polling its queue, and does this side poll for its completions?";
     }

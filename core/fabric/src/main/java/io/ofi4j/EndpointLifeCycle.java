@@ -427,6 +427,11 @@ final class EndpointLifeCycle implements EndpointView {
         return original.addressOfOriginal();
     }
 
+    /** The address as it was read last, without a lock or a call; null if it was not read. */
+    EndpointAddress lastAddress() {
+        return address;
+    }
+
     private EndpointAddress addressOfOriginal() {
         synchronized (endpoint) {
             if (bindings.isConnectionOriented() && state == State.ENABLED) { address = nativeAddress(); }

@@ -8,7 +8,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.WeakHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -62,6 +64,40 @@ final class OpenObjects implements OpenObjectsMXBean {
     static List<Domain> domains(String provider) {
         return List.copyOf(FABRICS).stream().flatMap(Fabric::domains)
                 .filter(domain -> domain.info().provider().equals(provider)).toList();
+    }
+
+    /**
+     * What to say of the peer of a post that has found no room: that it is an endpoint of this process which only
+     * another thread can serve. Empty if it is no such endpoint. Takes no lock of an endpoint: a thread may hang in it.
+     */
+    static String servedElsewhere(Endpoint poster, Peer peer) {
+        for (Domain other : domains(poster.info().provider())) {
+            boolean isPeers = other != poster.domain
+                    && other.children.all(Endpoint.class).anyMatch(one -> one.lifeCycle.lastAddress() != null
+                            && one.lifeCycle.lastAddress().equals(peer.entry.address));
+            if (isPeers && !other.queues.isForThisThread()) {
+                return peer + " is an endpoint of this process, in another " + other + " that belongs to another"
+                        + " thread: that thread must poll its queue.";
+            }
+        }
+        return "";
+    }
+
+    /**
+     * What to say where a thread has waited in vain and domains of this process may have waited for each other; empty
+     * where they have not.
+     */
+    static String unservedDomains() {
+        Map<String, Long> unserved = List.copyOf(FABRICS).stream().flatMap(Fabric::domains)
+                .filter(domain -> !domain.queues.isServed()
+                        && domain.children.find(Endpoint.class, endpoint -> endpoint.lifeCycle.wasEnabled()) != null)
+                .collect(
+                        Collectors.groupingBy(domain -> domain.info().provider(), TreeMap::new, Collectors.counting()));
+        return unserved.entrySet().stream().filter(one -> one.getValue() > 1).findFirst()
+                .map(one -> " In this process " + one.getValue() + " domains of " + one.getKey()
+                        + " are open, and a call on one makes no progress in the others: poll a queue of each, or have"
+                        + " Domain.startProgress() serve those that nobody polls.")
+                .orElse("");
     }
 
     private OpenDomain domain(Domain domain) {

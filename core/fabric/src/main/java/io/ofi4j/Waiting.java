@@ -86,7 +86,8 @@ public interface Waiting {
     default void until(BooleanSupplier condition, Duration deadline) {
         if (!tryUntil(condition, deadline)) {
             throw new FabricTimeoutException("waiting for a condition", deadline,
-                    "Is the peer running, and does it make progress by polling its queue?");
+                    "Is the peer running, and does it make progress by polling its queue?"
+                            + OpenObjects.unservedDomains());
         }
     }
 
