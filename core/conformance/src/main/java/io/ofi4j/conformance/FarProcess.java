@@ -16,7 +16,7 @@ public interface FarProcess {
      */
     Optional<String> line(Duration deadline) throws InterruptedException, TimeoutException;
 
-    /** Sends it a signal: KILL, STOP or CONT. */
+    /** Sends it a signal: TERM, KILL, STOP or CONT. */
     void signal(String name);
 
     /** {@return whether it has ended, after it was waited for so long at most} */

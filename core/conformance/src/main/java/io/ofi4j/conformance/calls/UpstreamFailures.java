@@ -23,7 +23,9 @@ public final class UpstreamFailures {
         /** What it did is not what it shall do. */
         OTHERWISE(List.of(Wrong.class)),
         /** ofi4j refuses it. */
-        REFUSED(List.of(UnsupportedOperationException.class));
+        REFUSED(List.of(UnsupportedOperationException.class)),
+        /** The process ends. */
+        ENDS(List.of());
 
         private final List<Class<? extends Throwable>> types;
 
@@ -46,6 +48,11 @@ public final class UpstreamFailures {
         /** The subject, with the time that its trial has. */
         public Subject within(Subject tried) {
             return symptom == Symptom.NEVER ? tried.within(tried.deadline().dividedBy(SHORTER)) : tried;
+        }
+
+        /** Whether a trial whose process ended so has shown this failure. */
+        public boolean isShownBy(String ending) {
+            return symptom == Symptom.ENDS && ending.contains(says);
         }
 
         /** Whether a trial that ended so has shown this failure. */
@@ -147,6 +154,9 @@ public final class UpstreamFailures {
     private static final Failure UNANSWERED = like("A write to a region that was closed is never answered.",
             Symptom.NEVER, "to a target that was closed");
 
+    private static final Failure TOO_MANY_REMOVALS = like(
+            "It ends the process once some 140 peers were inserted, written to and removed.", Symptom.ENDS, "SIGSEGV");
+
     private static final String COUNTED_ERRORS = "a counter counts what fails, without a queue";
     private static final String FROM = "fi_cq_readfrom";
     private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";
@@ -205,6 +215,7 @@ public final class UpstreamFailures {
             new Failure("a tagged message waits for a receive of its own endpoint", "net, tcp", FROM_1_17,
                     OTHER_ENDPOINT),
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
+            new Failure("many peers come and go", "udp;ofi_rxd", ALL_VERSIONS, TOO_MANY_REMOVALS),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "verbs;ofi_rxm", FROM_2_0, OLD_VALUE),

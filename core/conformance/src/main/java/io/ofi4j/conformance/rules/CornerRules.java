@@ -1,8 +1,7 @@
 package io.ofi4j.conformance.rules;
 
 import io.ofi4j.Access;
-import io.ofi4j.CompletionHandler;
-import io.ofi4j.CompletionQueue;
+import io.ofi4j.Counter;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Messages;
@@ -10,19 +9,22 @@ import io.ofi4j.Peer;
 import io.ofi4j.Rma;
 import io.ofi4j.conformance.Check;
 import io.ofi4j.conformance.Ends;
-import io.ofi4j.conformance.Pattern;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
-import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.WaitObject;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -34,7 +36,8 @@ import java.util.function.Consumer;
 final class CornerRules {
     private static final int SIZE = 64;
     private static final int ROOM = 64 << 10;
-    private static final int SHORTER = 200;
+    /** In one packet, and in several. */
+    private static final int[] SHORTER = {200, 20_000};
     private static final int TIMES = 50;
     private static final int PEERS = 8;
     private static final int MAX_RECEIVES = 20_000;
@@ -42,7 +45,7 @@ final class CornerRules {
     private static final long TOKEN = 7;
     private static final long TAG = 0x77;
     private static final Duration SHORT = Duration.ofMillis(300);
-    private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
+    private static final long FLUSH = 1000;
 
     private CornerRules() {}
 
@@ -55,12 +58,15 @@ final class CornerRules {
         all.put("a receive of many messages is not written beyond its end", CornerRules::overrunReceive);
         all.put("the sender of a long message is told that it is discarded", CornerRules::discardLong);
         all.put("injects to an endpoint that was closed", CornerRules::injectToClosed);
-        all.put("a queue is waited for after its endpoint has closed", CornerRules::waitBehindClose);
-        all.put("an absent peer does not share its address", CornerRules::insertAbsent);
-        all.put("a new peer takes the place of one that was removed", CornerRules::replacePeers);
         all.put("a message of a peer that is removed before it is taken", CornerRules::removeSender);
-        all.put("an endpoint closes under the writes of its neighbour", CornerRules::closeUnderWrites);
-        all.put("a name is used again", CornerRules::reuseName);
+        all.put("a read of no bytes completes", CornerRules::readNothing);
+        all.put("behind a flush, all sums are there", CornerRules::flushSums);
+        all.put("a source that is told is right", CornerRules::tellSource);
+        all.put("a counter of another provider ends its waits", CornerRules::waitBesides);
+        AddressCorners.addTo(all);
+        CounterCorners.addTo(all);
+        MessageCorners.addTo(all);
+        CloseCorners.addTo(all);
     }
 
     private static void deliverNothing(Subject subject) {
@@ -70,6 +76,70 @@ final class CornerRules {
             ends.near.endpoint().rma().prepare().peer(ends.peer).local(source, 0, 0).remote(target.remote(), 0, 0)
                     .flags(OperationFlag.DELIVERY_COMPLETE).write(TOKEN);
             ends.awaitToken(TOKEN);
+        }
+    }
+
+    private static void readNothing(Subject subject) {
+        try (Ends ends = new Ends(subject);
+                MemoryRegion target = ends.domain.allocate(SIZE, Access.READ);
+                MemoryRegion source = ends.domain.allocate(SIZE, Access.REMOTE_READ)) {
+            ends.near.endpoint().rma().read(target.slice(0, 0), ends.peer, source.remote(), TOKEN);
+            ends.awaitToken(TOKEN);
+        }
+    }
+
+    private static void flushSums(Subject subject) {
+        if (!Subject.info(subject.hints(Capability.ATOMIC)).provider().equals(subject.provider())) {
+            throw new UnsupportedOperationException("it has no atomic operations"); // ofi_rxm over it has them
+        }
+        try (Ends ends = ends(subject, Capability.ATOMIC);
+                MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE, Access.READ);
+                MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+            source.segment().set(ValueLayout.JAVA_LONG, 0, 1);
+            ends.near.endpoint().rma().write(source.slice(0, 0), ends.peer, target.remote(), TOKEN); // connects
+            ends.awaitToken(TOKEN);
+            ends.near.done.clear();
+            for (int round = 1; round <= PEERS; round++) {
+                for (int i = 0; i < TIMES; i++) {
+                    ends.near.endpoint().atomics().execute(AtomicOperation.SUM, Datatype.INT64,
+                            source.slice(0, Long.BYTES), ends.peer, target.remote(), i);
+                }
+                ends.near.endpoint().rma().flush(ends.peer, target.remote(), FLUSH);
+                ends.require("the completion of a flush", () -> ends.near.tokens().contains(FLUSH));
+                Check.equal("the sum behind a flush", target.segment().get(ValueLayout.JAVA_LONG, 0),
+                        (long) round * TIMES);
+                ends.require("the completions of sums", () -> ends.near.count() == TIMES + 1);
+                ends.near.done.clear();
+            }
+        }
+    }
+
+    /** That there is none is right, too. */
+    private static void tellSource(Subject subject) {
+        try (Ends ends = new Ends(subject, subject.hints(Capability.SOURCE),
+                CompletionQueueAttributes.defaults().format(CompletionFormat.DATA), Ends.QUEUES);
+                MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE);
+                MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
+            ends.vector();
+            long back = ends.back().fabricAddress();
+            ends.near.endpoint().rma().writeData(source.slice(0, SIZE), 1, ends.peer, target.remote(), TOKEN);
+            ends.require("the data of a write", () -> ends.far.count() > 0);
+            long told = Check.single("the completions", ends.far.done).source();
+            Check.holds("the source " + told + " is the writer, " + back + ", or none",
+                    told == back || told == Peer.ADDRESS_NOT_AVAILABLE);
+        }
+    }
+
+    /** The other provider is one that each libfabric has. */
+    private static void waitBesides(Subject subject) {
+        Subject another = new Subject("tcp;ofi_rxm", EndpointType.RDM, subject.source(), subject.deadline());
+        try (Ends ends = new Ends(subject);
+                Counter _ = ends.openCounter(WaitObject.UNSPECIFIED);
+                Ends others = new Ends(another);
+                Counter counter = others.openCounter(WaitObject.FD)) {
+            long start = System.nanoTime();
+            Check.thrown("a wait for what does not come", FabricTimeoutException.class, () -> counter.await(1, SHORT));
+            Check.holds("a wait does not end before its deadline", System.nanoTime() - start > SHORT.toNanos() / 2);
         }
     }
 
@@ -116,12 +186,18 @@ final class CornerRules {
         }
     }
 
-    /** Two messages leave as much as keeps the receive posted, and less than a third needs. */
     private static void overrunReceive(Subject subject) {
+        for (int shorter : SHORTER) {
+            overrunReceive(subject, shorter);
+        }
+    }
+
+    /** Two messages leave as much as keeps the receive posted, and less than a third needs. */
+    private static void overrunReceive(Subject subject, int shorter) {
         try (Ends ends = ends(subject, Capability.MSG, Capability.MULTI_RECV)) {
             Long least = ends.far.endpoint().options().get(EndpointOption.MINIMUM_MULTI_RECEIVE);
-            int length = Math.toIntExact(least) + 2 * SHORTER;
-            int room = 2 * length + Math.toIntExact(least) + SHORTER;
+            int length = Math.toIntExact(least) + 2 * shorter;
+            int room = 2 * length + Math.toIntExact(least) + shorter;
             try (MemoryRegion source = ends.domain.allocate(length, Access.SEND);
                     MemoryRegion target = ends.domain.allocate(room + length, Access.RECEIVE)) {
                 source.segment().fill((byte) 1);
@@ -188,67 +264,6 @@ final class CornerRules {
         }
     }
 
-    private static void waitBehindClose(Subject subject) {
-        try (Ends ends = new Ends(subject, subject.hints(),
-                CompletionQueueAttributes.defaults().waitObject(WaitObject.FD), Ends.QUEUES);
-                MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
-            ends.near.endpoint().rma().write(source.slice(0, SIZE), ends.peer, target.remote(), TOKEN);
-            ends.awaitToken(TOKEN);
-            ends.near.endpoint().close();
-            ends.far.endpoint().close();
-            Check.equal("the completions of a queue without endpoints", ends.near.queue.await(NOTHING, 1, SHORT), 0);
-        }
-    }
-
-    /** That it is refused is as good. */
-    private static void insertAbsent(Subject subject) {
-        try (Ends ends = new Ends(subject); CompletionQueue queue = ends.domain.openCompletionQueue()) {
-            EndpointAddress absent;
-            EndpointAddress present;
-            try (Endpoint gone = ends.domain.openEndpoint().bind(ends.vector()).bind(queue).enable()) {
-                absent = gone.address();
-            }
-            Peer first;
-            try {
-                first = ends.vector().insert(absent);
-            } catch (FabricException | IllegalArgumentException e) {
-                return;
-            }
-            try (Endpoint other = ends.domain.openEndpoint().bind(ends.vector()).bind(queue).enable()) {
-                present = other.address();
-                Peer second = ends.vector().insert(present);
-                Check.holds("two peers have two addresses", first.fabricAddress() != second.fabricAddress());
-            }
-        }
-    }
-
-    private static void replacePeers(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                CompletionQueue queue = ends.domain.openCompletionQueue();
-                MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
-            for (int round = 1; round <= PEERS; round++) {
-                Pattern.fill(source.segment(), round);
-                try (Endpoint other = ends.domain.openEndpoint().bind(ends.vector()).bind(queue).enable()) {
-                    Peer peer = ends.vector().insert(other.address());
-                    ends.near.endpoint().rma().write(source.slice(0, SIZE), peer, target.remote(), round);
-                    ends.require("the completion of a write to a new peer", () -> {
-                        queue.poll(NOTHING, SIZE);
-                        return ends.near.count() > 0;
-                    });
-                    Check.none("the errors", ends.near.errors);
-                    ends.require("the bytes of a write to a new peer", () -> {
-                        queue.poll(NOTHING, SIZE);
-                        return target.segment().mismatch(source.segment()) == -1;
-                    });
-                    ends.near.done.clear();
-                    ends.vector().remove(peer);
-                }
-            }
-        }
-    }
-
     /** What becomes of the message is open. */
     private static void removeSender(Subject subject) {
         try (Ends ends = ends(subject, Capability.MSG);
@@ -261,44 +276,6 @@ final class CornerRules {
             ends.vector().remove(back);
             for (int i = 0; i < MANY_POLLS; i++) {
                 ends.poll();
-            }
-        }
-    }
-
-    private static void closeUnderWrites(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                MemoryRegion source = ends.domain.allocate((long) PEERS * ROOM, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate((long) PEERS * ROOM, Access.REMOTE_WRITE)) {
-            Rma rma = ends.near.endpoint().rma();
-            for (int i = 0; i < PEERS; i++) {
-                rma.tryWrite(source, (long) i * ROOM, ROOM, ends.peer, target.remote(), (long) i * ROOM, i);
-            }
-            ends.far.endpoint().close();
-            for (int i = 0; i < MANY_POLLS; i++) {
-                ends.near.poll();
-            }
-        }
-    }
-
-    /** Names are a program's own choice over shared memory alone. */
-    private static void reuseName(Subject subject) {
-        try (Ends ends = new Ends(subject);
-                CompletionQueue queue = ends.domain.openCompletionQueue();
-                MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE);
-                MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
-            EndpointAddress name = ends.domain.info().addressNamed("ofi4j-verify-" + ProcessHandle.current().pid());
-            for (int round = 1; round <= 2; round++) {
-                Pattern.fill(source.segment(), round);
-                try (Endpoint named = ends.domain.openEndpoint().bind(ends.vector()).bind(queue).address(name)
-                        .enable()) {
-                    Peer peer = ends.vector().insert(named.address());
-                    ends.near.endpoint().rma().write(source.slice(0, SIZE), peer, target.remote(), round);
-                    ends.require("the bytes of a write to a name", () -> {
-                        queue.poll(NOTHING, SIZE);
-                        return target.segment().mismatch(source.segment()) == -1;
-                    });
-                    ends.vector().remove(peer);
-                }
             }
         }
     }

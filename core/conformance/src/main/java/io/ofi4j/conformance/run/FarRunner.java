@@ -22,7 +22,7 @@ public final class FarRunner implements FarHost.Line {
     static final String LINE = "line ";
     static final String ENDED = "ended ";
 
-    private static final Set<String> SIGNALS = Set.of("KILL", "STOP", "CONT");
+    private static final Set<String> SIGNALS = Set.of("TERM", "KILL", "STOP", "CONT");
     private static final Duration LOOK = Duration.ofMillis(200);
 
     private final Subject subject;

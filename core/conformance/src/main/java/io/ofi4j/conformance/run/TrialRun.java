@@ -1,9 +1,11 @@
 package io.ofi4j.conformance.run;
 
+import io.ofi4j.Libfabric;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
+import io.ofi4j.conformance.calls.UpstreamFailures;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,7 +95,7 @@ public final class TrialRun {
             if (isInterrupted.getAsBoolean()) { return; } // Ctrl-C ends the other process, too
             left.removeFirst();
             if (result.isEmpty()) {
-                accept(page, name, Outcome.ENDED, ending, start);
+                ended(page, name, ending, start);
                 return;
             }
             results.accept(hasFar || farHost.isHere() ? result.get() : alone(result.get()));
@@ -102,6 +104,13 @@ public final class TrialRun {
             }
         }
         awaitEnd(process, page);
+    }
+
+    /** A trial has ended its process, which may be known of the provider. */
+    private void ended(String page, String name, String ending, long start) {
+        UpstreamFailures.of(name, subject, Libfabric.load().version()).filter(failure -> failure.isShownBy(ending))
+                .ifPresentOrElse(failure -> accept(page, name, Outcome.KNOWN, failure.reason(), start),
+                        () -> accept(page, name, Outcome.ENDED, ending, start));
     }
 
     /** Of what makes sense in one process only, or would be the same on two machines. */
