@@ -82,6 +82,15 @@ public final class Forked implements AutoCloseable {
             return new Launch(prefix, environment, all, main);
         }
 
+        /** Starts a server at a free port, and waits until it listens. */
+        public Forked server(String... arguments) {
+            List<String> all = new ArrayList<>(Arrays.asList(arguments));
+            all.addAll(List.of("--server", "-B", "0"));
+            Forked server = start(all.toArray(String[]::new));
+            server.awaitOutput("serving");
+            return server;
+        }
+
         /** A class of the tests in the command's place. */
         public Launch main(Class<?> testClass) {
             return new Launch(prefix, environment, List.of(NATIVE_ACCESS, "--patch-module",
@@ -130,11 +139,7 @@ public final class Forked implements AutoCloseable {
 
     /** Starts a server at a free port, and waits until it listens. */
     public static Forked server(String... arguments) {
-        List<String> all = new ArrayList<>(Arrays.asList(arguments));
-        all.addAll(List.of("--server", "-B", "0"));
-        Forked server = start(all.toArray(String[]::new));
-        server.awaitOutput("serving");
-        return server;
+        return Launch.USUAL.server(arguments);
     }
 
     /** {@return the port that it says it listens on} */

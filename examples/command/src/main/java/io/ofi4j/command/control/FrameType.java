@@ -30,7 +30,7 @@ public enum FrameType {
     MET(12),
     /** Server: what it has measured. */
     ROW(13),
-    /** Client: the user has enough. */
+    /** Client, or server of {@code verify}: the user has enough. */
     STOP(14),
     /** Client of {@code verify}: what it tries, and who it is. */
     VERIFY(15),

@@ -143,6 +143,7 @@ final class OtherMachine implements FarHost, AutoCloseable {
 
     private void take(Frame frame) throws ControlException {
         if (frame.type() == FrameType.ALIVE) { return; }
+        if (frame.type() == FrameType.STOP) { throw new ControlException(Reason.GONE, "was ended by Ctrl-C"); }
         var fields = frame.require(FrameType.FAR).reader();
         long number = fields.number(0, Long.MAX_VALUE);
         String line = fields.text(FarSession.LONGEST_LINE);

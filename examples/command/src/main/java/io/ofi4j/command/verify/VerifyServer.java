@@ -8,6 +8,7 @@ import io.ofi4j.command.control.ControlException.Reason;
 import io.ofi4j.command.control.Frame;
 import io.ofi4j.command.control.FrameType;
 import io.ofi4j.command.control.Listener;
+import io.ofi4j.command.control.PayloadWriter;
 import io.ofi4j.conformance.Subject;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -17,6 +18,8 @@ import java.util.Optional;
 final class VerifyServer {
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final Duration FIRST_WORD = Duration.ofSeconds(10);
+
+    private static final Duration LAST_WORD = Duration.ofSeconds(5);
 
     private final Subject subject;
     private final Introduction own;
@@ -69,9 +72,7 @@ final class VerifyServer {
                 try (FarSession session = new FarSession(channel, asked, out)) {
                     FindingKind found = session.run(interrupt);
                     if (found == null) { throw new ControlException(Reason.GONE, "said no last line"); }
-                    if (interrupt.isAsked()) {
-                        throw new ControlException(Reason.REFUSED, "the server was ended by Ctrl-C.");
-                    }
+                    if (interrupt.isAsked()) { sayStop(channel); }
                     return Optional.of(found);
                 }
             } catch (ControlException e) {
@@ -87,6 +88,16 @@ final class VerifyServer {
                 complain(sentence + " It is ignored.");
                 return Optional.empty();
             }
+        }
+    }
+
+    /** Waits until the client has gone: what was said last could be lost with the connection. */
+    private static void sayStop(ControlChannel channel) throws ControlException {
+        channel.send(FrameType.STOP, new PayloadWriter(), LAST_WORD);
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < LAST_WORD.toNanos()) {
+            if (channel.poll().filter(frame -> frame.type() == FrameType.BYE).isPresent()) { return; }
+            Thread.yield();
         }
     }
 

@@ -169,4 +169,34 @@ class TwoSidesTest {
             assertThat(served.lines().getLast()).startsWith("interrupted after ");
         }
     }
+
+    @Tag("gate")
+    @Test
+    void anInterruptOfTheServerEndsBothSides() {
+        try (Forked server = Forked.Launch.INTERRUPTIBLE.server("verify", "-p", PROVIDER);
+                Forked client = Forked.start("verify", "-p", PROVIDER, "127.0.0.1", "-P", server.port(), "-v", "--only",
+                        "rules of fi_cq(3)", "--only", "rules of fi_msg(3)")) {
+            client.awaitOutput("rules of fi_cq(3) ");
+            server.interrupt();
+
+            Run served = server.await();
+            assertThat(served.exitCode()).as(served.err()).isEqualTo(Interrupt.EXIT_CODE);
+            assertThat(served.out()).contains("serving the client at ");
+            Run run = client.await();
+            assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(2);
+            assertThat(run.err().lines()).singleElement().asString().contains("The server at 127.0.0.1:")
+                    .endsWith(" was ended by Ctrl-C.");
+            assertThat(run.lines().getLast()).startsWith("interrupted after ");
+        }
+    }
+
+    @Test
+    void anInterruptEndsAServerThatNobodyCameTo() {
+        try (Forked server = Forked.Launch.INTERRUPTIBLE.server("verify", "-p", PROVIDER)) {
+            server.interrupt();
+
+            Run served = server.await();
+            assertThat(served.exitCode()).as(served.err()).isEqualTo(Interrupt.EXIT_CODE);
+        }
+    }
 }
