@@ -10,6 +10,7 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.job.Doorbell;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.JobException;
@@ -20,6 +21,7 @@ import io.ofi4j.job.Reduction;
 import io.ofi4j.job.PeerHello;
 import io.ofi4j.job.PeerLink;
 import io.ofi4j.job.PeerServer;
+import io.ofi4j.job.RemoteDoorbell;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.job.RendezvousException;
 import io.ofi4j.job.SymmetricMemory;
@@ -53,7 +55,8 @@ final class MisuseOfJobs {
     private MisuseOfJobs() {}
 
     static Stream<Misuse> cases() {
-        return Stream.of(jobs(), leavers(), groups(), memories(), ranks(), lazyRanks(), rendezvous(), peers())
+        return Stream
+                .of(jobs(), leavers(), groups(), memories(), ranks(), lazyRanks(), rendezvous(), peers(), doorbells())
                 .flatMap(cases -> cases);
     }
 
@@ -272,6 +275,28 @@ final class MisuseOfJobs {
             client.thenAccept(PeerLink::close);
             server.await(link -> call.accept(link, hello), link -> {}, Pair.DEADLINE);
         });
+    }
+
+    private static Misuse ringing(String name, Class<? extends Throwable> expected, String words,
+            Consumer<Doorbell> call) {
+        return refused("doorbells: " + name, expected, words, s -> call.accept(s.opened(Doorbell.open())));
+    }
+
+    private static Stream<Misuse> doorbells() {
+        return Stream.of(ringing("await at a closed one", STATE, "is closed", bell -> {
+            bell.close();
+            bell.await(() -> 0, SHORT, Duration.ZERO);
+        }), ringing("await in a thread that is interrupted", GONE, "was interrupted", bell -> {
+            MisuseStage.interrupted(() -> bell.await(() -> 0, Pair.DEADLINE, Duration.ZERO));
+        }), ringing("open that of a process that has gone", GONE, "Is its process running", bell -> {
+            bell.close();
+            RemoteDoorbell.open(bell.address());
+        }), ringing("ring a closed one", STATE, "is closed", bell -> {
+            RemoteDoorbell remote = RemoteDoorbell.open(bell.address());
+            remote.close();
+            remote.ring();
+        }), refused("doorbells: bytes that are no address", ARGUMENT, "no address of a doorbell",
+                s -> RemoteDoorbell.open(new byte[3])));
     }
 
     private static Stream<Misuse> peers() {

@@ -49,6 +49,7 @@ import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TrafficClass;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.VersionRange;
+import io.ofi4j.job.Doorbell;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.PeerHello;
@@ -57,6 +58,7 @@ import io.ofi4j.job.PeerServer;
 import io.ofi4j.job.Ranks;
 import io.ofi4j.job.SymmetricMemory;
 import io.ofi4j.job.Reduction;
+import io.ofi4j.job.RemoteDoorbell;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.support.Member;
 import io.ofi4j.support.Pair;
@@ -101,6 +103,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.IntSupplier;
 import java.util.function.LongPredicate;
 import java.util.stream.Stream;
 
@@ -171,6 +174,8 @@ final class NullWalk {
                 PeerServer server = PeerServer.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         SECRET);
                 PeerLink link = link(server, PeerHello.of(pair.endpoint));
+                Doorbell bell = Doorbell.open();
+                RemoteDoorbell remoteBell = RemoteDoorbell.open(bell.address());
                 Job job = Job.join(); // of one
                 JobCollectives collectives = new JobCollectives(job, pair.domain);
                 Pair delivering = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
@@ -207,8 +212,8 @@ final class NullWalk {
             walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum, job.group(), memory);
             walk.samples.put(Reduction.Combination.class, sum.combination());
             walk.add(fabric, fabric.client());
-            walk.add(group, futures, futures.submit(token -> {}), rendezvous, server, link, link.hello(),
-                    new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
+            walk.add(group, futures, futures.submit(token -> {}), rendezvous, server, link, link.hello(), bell,
+                    remoteBell, new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 if (type != MulticastGroup.class || all != null) { walk.walk(type); } // where groups can be reached
             }
@@ -284,6 +289,7 @@ final class NullWalk {
         samples.put(FileChannel.MapMode.class, FileChannel.MapMode.READ_ONLY);
         samples.put(MemorySegment.class, Arena.ofAuto().allocate(64));
         samples.put(BooleanSupplier.class, (BooleanSupplier) () -> true);
+        samples.put(IntSupplier.class, (IntSupplier) () -> 0);
         samples.put(LongPredicate.class, (LongPredicate) number -> true);
         samples.put(CompletionHandler.class, (CompletionHandler) (token, flags, length, data) -> {});
         samples.put(Waitable.class, samples.get(CompletionQueue.class));
