@@ -191,13 +191,13 @@ public final class Collectives extends PostPath {
         try {
             if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (joining == null) { return; }
-            EqOps.Read read = events.fi_eq_read();
-            if (read.status() == -Errno.EAVAIL) {
+            long status = events.fi_eq_read();
+            if (status == -Errno.EAVAIL) {
                 joining = null; // it has failed, and must not block the next join
                 EqOps.ErrorEntry error = events.fi_eq_readerr();
                 throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective", provider);
             }
-            if (read.status() > 0 && read.code() == FabricConstants.FI_JOIN_COMPLETE) {
+            if (status > 0 && events.code() == FabricConstants.FI_JOIN_COMPLETE) {
                 joining.joined = true;
                 joining = null;
             }

@@ -102,7 +102,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         Arena arena = Arena.ofShared();
         WaitDescriptor descriptor = null;
         try {
-            descriptor = WaitDescriptor.open(handle, attributes.waitObject());
+            descriptor = WaitDescriptor.open(handle, "a completion queue", attributes.waitObject());
             return new CompletionQueue(domain, handle, size, attributes, guard, arena, descriptor);
         } catch (Throwable t) {
             if (FidOps.fi_close(handle) == 0) { arena.close(); }

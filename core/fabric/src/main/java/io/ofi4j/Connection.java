@@ -193,7 +193,7 @@ public final class Connection {
         if (state == State.IDLE) {
             throw new IllegalStateException("call connect or accept on " + endpoint + " first");
         }
-        if (!queue.await(() -> state != State.CONNECTING, deadline)) {
+        if (!queue.awaitUntil(() -> state != State.CONNECTING, deadline)) {
             throw new ConnectionException(
                     endpoint + " was not connected within " + Deadlines.text(deadline)
                             + ". Does the peer read its event queue, and accept?" + Descriptors.shortage(1),

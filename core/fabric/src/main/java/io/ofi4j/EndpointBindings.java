@@ -346,7 +346,8 @@ final class EndpointBindings {
     /** @throws WrongThreadException if the threading model gives the endpoint or one of its queues to another thread */
     void checkThread() {
         endpoint.domain.checkThread();
-        queues().forEach(queue -> queue.guard.checkThread());
+        if (transmitQueue != null) { transmitQueue.guard.checkThread(); }
+        if (receiveQueue != null) { receiveQueue.guard.checkThread(); }
     }
 
     /**

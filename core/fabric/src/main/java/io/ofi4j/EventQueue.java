@@ -1,14 +1,14 @@
 package io.ofi4j;
 
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.Backoff;
+import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.FabricLock;
-import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.WaitDescriptor;
@@ -19,16 +19,18 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.OpenResult;
+import io.ofi4j.internal.ffi.TryWait;
+import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
+import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -48,8 +50,9 @@ import java.util.function.Predicate;
  * is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
-    private static final long MIN_PAUSE_NANOS = 20_000;
     private static final long MAX_PAUSE_NANOS = 1_000_000;
+    /** Between reads without a descriptor. Each takes the fabric's lock, and so none spins. */
+    private static final Backoff PAUSES = new Backoff(0, 0, 20_000, MAX_PAUSE_NANOS);
 
     final Fabric fabric;
 
@@ -59,18 +62,24 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private final FabricLock lock;
     private final EventReader reader;
     private final Deque<Event> buffered = new ArrayDeque<>();
+    private final BooleanSupplier hasEvent = () -> !buffered.isEmpty();
+    private final Consumer<Event> toBuffer = this::add;
+    private final BlockingWait<BooleanSupplier> blocking;
+    private final TryWait tryWait;
     private final OpenChildren children = new OpenChildren();
     /** Why the last {@link #drainQuietly} has ended early, for the next reader; otherwise null. */
     private FabricException unreported;
     private boolean hasRetired;
-    private boolean closed;
+    private final LifeCycle lifeCycle = new LifeCycle();
 
-    private EventQueue(Fabric fabric, Handle handle, EventQueueAttributes attributes) {
+    private EventQueue(Fabric fabric, Handle handle, EventQueueAttributes attributes, WaitDescriptor descriptor) {
         this.fabric = fabric;
         this.handle = handle;
         this.attributes = attributes;
         this.lock = fabric.lock;
         this.reader = new EventReader(handle);
+        this.blocking = new BlockingWait<>(descriptor, "reading events", new Reads(), PAUSES);
+        this.tryWait = new TryWait(fabric.handle(), handle, Arena.ofAuto());
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
@@ -82,7 +91,15 @@ public final class EventQueue implements Waitable, AutoCloseable {
                     fabricHandle.provider());
         }
         Status.check(out.status(), "fi_eq_open", fabricHandle.provider());
-        return out.adopt(opened -> new EventQueue(fabric, opened, attributes), FidOps::fi_close);
+        return out.adopt(opened -> new EventQueue(fabric, opened, attributes, descriptor(opened, attributes)),
+                FidOps::fi_close);
+    }
+
+    /** The descriptor that was asked for, or null. */
+    private static WaitDescriptor descriptor(Handle opened, EventQueueAttributes attributes) {
+        return attributes.waitObject() == WaitObject.FD
+                ? WaitDescriptor.open(opened, "an event queue", WaitObject.FD)
+                : null;
     }
 
     Handle handle() { return handle; }
@@ -96,7 +113,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     public Optional<Event> read() {
         StackRoom.require(); // before an event is removed
         return lock.locked(() -> {
-            progressUntil(() -> !buffered.isEmpty());
+            progressUntil(hasEvent);
             return Optional.ofNullable(buffered.poll());
         });
     }
@@ -107,27 +124,62 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     public Optional<Event> peek() {
         return lock.locked(() -> {
-            progressUntil(() -> !buffered.isEmpty());
+            progressUntil(hasEvent);
             return Optional.ofNullable(buffered.peek());
         });
     }
 
     /**
-     * As {@link #read()}, but waits for an event: it reads again and again, and sleeps between reads, a millisecond at
-     * most. It does not call fi_eq_sread, which would block the fabric's other connections for the whole wait.
+     * As {@link #read()}, but waits for an event, until one comes, the deadline passes, or {@link #signal} is called. A
+     * queue that was opened with {@link WaitObject#FD} blocks on its descriptor, and reads again every 100 ms; while
+     * another event queue of the fabric has no thread that waits for it, every millisecond, because connections may need
+     * progress on both. Other queues, and virtual threads, read again and again, and sleep between reads, a millisecond
+     * at most. The wait itself allocates nothing. It does not call fi_eq_sread, which would block the fabric's other
+     * connections for the whole wait.
+     *
+     * @param deadline the longest time to wait; nanoseconds count
+     * @return the event; empty after the deadline or a signal
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with
+     *         the interrupt status still set
+     */
+    public Optional<Event> await(Duration deadline) {
+        StackRoom.require(); // before an event is removed
+        long start = System.nanoTime();
+        Duration left = deadline;
+        while (true) {
+            boolean found = blocking.until(hasEvent, 0, left, Duration.ZERO) > 0;
+            Optional<Event> event = found ? takeBuffered() : Optional.empty();
+            if (!found || event.isPresent()) { return event; }
+            left = Duration.ofNanos(Deadlines.nanos(deadline) - (System.nanoTime() - start)); // another thread took it
+        }
+    }
+
+    private Optional<Event> takeBuffered() { return lock.locked(() -> Optional.ofNullable(buffered.poll())); }
+
+    /**
+     * As {@link #await}, but a signal does not end it: then the next {@code await} returns at once.
      *
      * @param deadline the longest time to wait
      * @throws FabricTimeoutException if there is no event in that time
-     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with
-     *         the interrupt status still set
+     * @throws FabricException as {@link #await} throws it
      */
     public Event read(Duration deadline) {
         StackRoom.require(); // before an event is removed
         Event[] next = new Event[1];
-        if (!await(() -> (next[0] = buffered.poll()) != null, deadline)) {
+        if (!awaitUntil(() -> (next[0] = buffered.poll()) != null, deadline)) {
             throw new FabricTimeoutException("reading an event", deadline, "No event came.");
         }
         return next[0];
+    }
+
+    /**
+     * Wakes all threads in {@link #await}, whether they block or sleep between reads; if none waits, the next call of it
+     * returns at once. An application's own event loop wakes too: the wait descriptor becomes readable, or, if no thread
+     * waits, the next {@link #tryWait} returns false. Any thread may call this.
+     */
+    public void signal() {
+        requireOpen();
+        blocking.signal();
     }
 
     /** Makes progress on connections, and buffers events for the next {@link #read()}. */
@@ -137,13 +189,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Makes progress, unless this queue is closed or another thread's. */
     void tryProgress() {
-        lock.locked(() -> {
-            try {
-                if (!closed) { readNext(); }
-            } catch (WrongThreadException e) {
-                return; // the owner of the bound endpoints makes progress instead
-            }
-        });
+        lock.lock();
+        try {
+            if (lifeCycle.isOpen()) { readNext(); }
+        } catch (WrongThreadException e) {
+            return; // the owner of the bound endpoints makes progress instead
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -162,6 +215,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
                         this + " was not opened for writing: open it with EventQueueAttributes.writable()");
             }
             Status.check(reader.write(context, data), "fi_eq_write", handle.provider());
+            blocking.wake(); // who sleeps between reads
         });
     }
 
@@ -174,12 +228,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public int waitDescriptor() {
-        return lock.locked(() -> {
-            requireDescriptor();
-            FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
-            Status.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
-            return control.value();
-        });
+        requireDescriptor();
+        return blocking.requireDescriptor(this).number;
     }
 
     /**
@@ -190,10 +240,13 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public boolean tryWait() {
-        return lock.locked(() -> {
+        lock.lock();
+        try {
             requireDescriptor();
-            return buffered.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
-        });
+            return !blocking.takeSignal() && buffered.isEmpty() && isQuiet();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void requireDescriptor() {
@@ -204,34 +257,81 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Reads and buffers events until a condition holds, which they change. Returns whether it held in time. */
-    boolean await(BooleanSupplier condition, Duration deadline) {
-        Object recording = RECORDER.waiting();
-        long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
-        long pause = MIN_PAUSE_NANOS;
-        while (true) {
-            long left = limit - (System.nanoTime() - start);
-            boolean happened = progressUntil(condition);
-            if (happened || left <= 0) {
-                RECORDER.waited(recording, "reading events", happened);
-                return happened;
+    /** Whether there is nothing to read, so that the next event makes the descriptor readable. Inside the lock. */
+    private boolean isQuiet() {
+        blocking.requireDescriptor(this).reset();
+        return tryWait.fi_trywait() == 0 && !readNext(); // fi_trywait of some providers does not read their queue
+    }
+
+    /** What {@link #await} waits for. */
+    private final class Reads implements BlockingWait.Source<BooleanSupplier> {
+        @Override
+        public int take(BooleanSupplier condition, long none) {
+            if (progressUntil(condition)) { return 1; }
+            fabric.progressOthers(EventQueue.this);
+            return 0;
+        }
+
+        /** Not where the provider's descriptor stays readable though there is no event: such threads sleep. */
+        @Override
+        public boolean mayBlock() {
+            if (!blocking.hasDescriptor()) { return false; }
+            lock.lock();
+            try {
+                requireOpen();
+                boolean quiet = isQuiet() && !blocking.requireDescriptor(EventQueue.this).isProviderReady();
+                if (quiet) { blocking.beginBlocking(); }
+                return quiet;
+            } finally {
+                lock.unlock();
             }
-            Interrupts.check("reading events");
-            fabric.progressOthers(this);
-            LockSupport.parkNanos(this, Math.min(pause, left));
-            pause = Math.min(2 * pause, MAX_PAUSE_NANOS);
+        }
+
+        @Override
+        public void block(Blocker blocker, long none, long nanos) {
+            long longest = fabric.hasUnattended(EventQueue.this) ? Math.min(nanos, MAX_PAUSE_NANOS) : nanos;
+            blocker.block(longest, blocking.requireDescriptor(EventQueue.this).number);
+        }
+    }
+
+    /** Whether a thread waits for this queue, and makes progress on it. */
+    boolean isAwaited() {
+        return blocking.hasWaiters();
+    }
+
+    /**
+     * Reads and buffers events until a condition holds, which they change. Returns whether it held in time. The
+     * condition is checked inside the lock. A signal that comes meanwhile is left for the next {@link #await}.
+     */
+    boolean awaitUntil(BooleanSupplier condition, Duration deadline) {
+        long start = System.nanoTime();
+        Duration left = deadline;
+        boolean wasSignaled = false;
+        try {
+            while (true) {
+                if (blocking.until(condition, 0, left, Duration.ZERO) > 0) { return true; }
+                long nanos = Deadlines.nanos(deadline) - (System.nanoTime() - start);
+                if (nanos <= 0) { return false; }
+                wasSignaled = true;
+                left = Duration.ofNanos(nanos);
+            }
+        } finally {
+            if (wasSignaled) { blocking.signal(); }
         }
     }
 
     /** Reads and buffers events until the condition holds or there are no more. Returns whether it holds. */
     private boolean progressUntil(BooleanSupplier condition) {
-        return lock.locked(() -> {
+        lock.lock();
+        try {
+            requireOpen();
             while (!condition.getAsBoolean()) {
                 if (!readNext()) { return false; }
             }
             return true;
-        });
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Reads one event and buffers it, inside the lock. Returns whether there was one. */
@@ -243,13 +343,17 @@ public final class EventQueue implements Waitable, AutoCloseable {
             unreported = null;
             throw failed;
         }
-        return reader.read(buffered::add);
+        return reader.read(toBuffer);
+    }
+
+    /** Buffers an event, and wakes those who wait: it may be what another thread waits for. */
+    private void add(Event event) {
+        buffered.add(event);
+        blocking.wake();
     }
 
     /** Adds an event that the provider does not report. */
-    void buffer(Event event) {
-        lock.locked(() -> buffered.add(event));
-    }
+    void buffer(Event event) { lock.locked(() -> add(event)); }
 
     /** Removes buffered events whose outcome the caller knows already. */
     void discard(Predicate<Event> which) {
@@ -277,7 +381,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             children.remove(endpoint);
             if (!retires) {
                 reader.remove(endpoint, object);
-                if (!closed) { drainQuietly(); }
+                if (lifeCycle.isOpen()) { drainQuietly(); }
             }
             return status;
         });
@@ -300,26 +404,40 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /** Whether endpoints that are bound to it are open. */
     boolean isBound() { return !children.isEmpty(); }
 
-    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+    private void requireOpen() { lifeCycle.requireOpen(this); }
 
     /**
-     * Closes the queue; fi_close, fi_eq(3). Unread events are discarded. If endpoints bound to it are open, it throws
-     * {@link IllegalStateException}, which names them, and stays open. After FabricException it is closed.
+     * Closes the queue; fi_close, fi_eq(3). Unread events are discarded. Waits of other threads end with
+     * IllegalStateException. If endpoints bound to it are open, it throws {@link IllegalStateException}, which names
+     * them, and stays open. After FabricException it is closed.
      */
     @Override
     public void close() {
         StackRoom.require();
-        int status = lock.locked(this::closeNatively);
-        fabric.forget(this);
-        Status.check(status, "fi_close(event queue)", handle.provider());
+        if (!lock.locked(this::beginClose)) { return; }
+        int closeStatus = lifeCycle.finish(() -> {
+            blocking.drain();
+            int status = lock.locked(this::closeNatively);
+            fabric.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(event queue)", handle.provider());
+    }
+
+    /** Returns whether there is something to close. */
+    private boolean beginClose() {
+        if (!lifeCycle.mayClose()) { return false; }
+        children.requireNone(this);
+        if (lifeCycle.isOpen()) { drainQuietly(); } // frees the infos of unread requests
+        lifeCycle.begin();
+        buffered.clear();
+        blocking.wake();
+        return true;
     }
 
     private int closeNatively() {
-        if (closed) { return 0; }
-        children.requireNone(this);
-        drainQuietly(); // frees the infos of unread requests
-        closed = true;
-        buffered.clear();
+        if (!lifeCycle.beginNativeClose()) { return 0; }
+        blocking.close();
         if (!hasRetired) { return FidOps.fi_close(handle); }
         fabric.retired.addLast(handle);
         return 0;
@@ -336,46 +454,56 @@ public final class EventQueue implements Waitable, AutoCloseable {
         private final String provider;
         /** The endpoints, active and passive, by their native addresses. */
         private final Map<Long, Object> bound = new HashMap<>();
+        /** The active ones of them. */
+        private Endpoint[] endpoints = {};
 
         EventReader(Handle queue) {
             this.ops = new EqOps(queue);
             this.provider = queue.provider();
         }
 
-        void add(Object endpoint, Handle object) { bound.put(object.address(), endpoint); }
+        void add(Object endpoint, Handle object) {
+            bound.put(object.address(), endpoint);
+            listEndpoints();
+        }
+
+        private void listEndpoints() {
+            endpoints = bound.values().stream().filter(Endpoint.class::isInstance).toArray(Endpoint[]::new);
+        }
 
         /** Removes an endpoint, unless a new one has the same native address by now. */
         void remove(Object endpoint, Handle object) {
             bound.remove(object.address(), endpoint);
+            listEndpoints();
         }
 
         long write(long context, long data) { return ops.fi_eq_write(context, data); }
 
         /** Reads one event. Returns whether there was one, even if its object is closed. */
         boolean read(Consumer<Event> taker) {
-            for (Object one : bound.values()) {
-                if (one instanceof Endpoint endpoint) { endpoint.bindings.checkThread(); }
+            for (Endpoint endpoint : endpoints) {
+                endpoint.bindings.checkThread();
             }
-            EqOps.Read read = ops.fi_eq_read();
-            if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) { return false; }
-            Event event = read.status() == -Errno.EAVAIL ? failure() : event(read);
+            long status = ops.fi_eq_read();
+            if (status == -Errno.EAGAIN || status == 0 || status == -Errno.EINTR) { return false; }
+            Event event = status == -Errno.EAVAIL ? failure() : event(status);
             if (event != null) { taker.accept(event); }
             return true;
         }
 
         /** The event that was read; null if its object is closed. */
-        private Event event(EqOps.Read read) {
-            Status.check(read.status(), "fi_eq_read", provider);
-            return switch (read.code()) {
+        private Event event(long status) {
+            Status.check(status, "fi_eq_read", provider);
+            return switch (ops.code()) {
                 case FabricConstants.FI_NOTIFY -> new Event.Notification(ops.context(), ops.data());
-                case FabricConstants.FI_CONNREQ -> connectionRequest(ops.connectionData(read.status()));
+                case FabricConstants.FI_CONNREQ -> connectionRequest(ops.connectionData(status));
                 case FabricConstants.FI_CONNECTED ->
-                    connectionEvent(connection -> connection.connected(ops.connectionData(read.status())));
+                    connectionEvent(connection -> connection.connected(ops.connectionData(status)));
                 case FabricConstants.FI_SHUTDOWN -> connectionEvent(Connection::receiveShutdown);
                 case FabricConstants.FI_MR_COMPLETE -> new Event.MemoryRegionComplete(ops.context(), ops.data());
                 case FabricConstants.FI_AV_COMPLETE -> new Event.AddressVectorComplete(ops.context(), ops.data());
                 case FabricConstants.FI_JOIN_COMPLETE -> new Event.JoinComplete(ops.context(), ops.data());
-                default -> new Event.Unknown(read.code(), ops.bytes(read.status()));
+                default -> new Event.Unknown(ops.code(), ops.bytes(status));
             };
         }
 

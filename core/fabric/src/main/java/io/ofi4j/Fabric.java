@@ -24,10 +24,10 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
 import java.util.Comparator;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -50,7 +50,8 @@ public final class Fabric implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     private final OpenChildren children = OpenChildren.owned();
-    private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
+    /** Replaced in each change, inside the monitor of {@link #retired}. */
+    private volatile EventQueue[] eventQueues = {};
     private final LifeCycle lifeCycle = new LifeCycle();
 
     Fabric(Handle handle, FabricInfo info) {
@@ -111,7 +112,9 @@ public final class Fabric implements AutoCloseable {
     public synchronized EventQueue openEventQueue(EventQueueAttributes attributes) {
         beginOpen();
         EventQueue queue = children.adopt(EventQueue.open(this, handle, attributes));
-        eventQueues.add(queue);
+        synchronized (retired) {
+            eventQueues = Stream.concat(Arrays.stream(eventQueues), Stream.of(queue)).toArray(EventQueue[]::new);
+        }
         return queue;
     }
 
@@ -129,7 +132,17 @@ public final class Fabric implements AutoCloseable {
      * progress on both.
      */
     void progressOthers(EventQueue waiting) {
-        eventQueues.stream().filter(queue -> queue != waiting).forEach(EventQueue::tryProgress);
+        for (EventQueue queue : eventQueues) {
+            if (queue != waiting) { queue.tryProgress(); }
+        }
+    }
+
+    /** Whether this fabric has another event queue which nobody waits for, so that it lacks progress. */
+    boolean hasUnattended(EventQueue waiting) {
+        for (EventQueue queue : eventQueues) {
+            if (queue != waiting && !queue.isAwaited()) { return true; }
+        }
+        return false;
     }
 
     /**
@@ -203,7 +216,10 @@ public final class Fabric implements AutoCloseable {
 
     void forget(Object child) {
         children.remove(child);
-        eventQueues.remove(child);
+        if (!(child instanceof EventQueue)) { return; }
+        synchronized (retired) {
+            eventQueues = Arrays.stream(eventQueues).filter(queue -> queue != child).toArray(EventQueue[]::new);
+        }
     }
 
     /**

@@ -46,15 +46,15 @@ final class JoinEvents {
 
     /** Reads one event. Returns whether there was one. */
     private boolean readNext() {
-        EqOps.Read read = queue.fi_eq_read();
-        if (read.status() == -Errno.EAGAIN || read.status() == 0) { return false; }
-        if (read.status() == -Errno.EAVAIL) {
+        long status = queue.fi_eq_read();
+        if (status == -Errno.EAGAIN || status == 0) { return false; }
+        if (status == -Errno.EAVAIL) {
             EqOps.ErrorEntry error = queue.fi_eq_readerr();
             if (error != null) { note(error.context(), Math.max(error.errno(), 1)); }
             return error != null;
         }
-        Status.check(read.status(), "fi_eq_read", provider);
-        if (read.code() == FabricConstants.FI_JOIN_COMPLETE) { note(queue.context(), queue.errno(read.status())); }
+        Status.check(status, "fi_eq_read", provider);
+        if (queue.code() == FabricConstants.FI_JOIN_COMPLETE) { note(queue.context(), queue.errno(status)); }
         return true;
     }
 

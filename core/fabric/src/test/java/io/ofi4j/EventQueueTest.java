@@ -28,6 +28,7 @@ import java.util.Collections;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,6 +150,68 @@ class EventQueueTest {
 
     @ParameterizedTest
     @MethodSource("offeredWaitObjects")
+    void aSignalEndsAnAwait(String provider, WaitObject object) throws Exception {
+        try (Fabric fabric = fabric(provider);
+                EventQueue queue = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(object))) {
+            for (Thread.Builder kind : new Thread.Builder[]{Thread.ofPlatform(), Thread.ofVirtual()}) {
+                CompletableFuture<Optional<Event>> awaited = new CompletableFuture<>();
+                Thread thread = kind.start(() -> awaited.complete(queue.await(Pair.DEADLINE)));
+                TimeUnit.MILLISECONDS.sleep(20); // it waits, or the signal ends its wait before that
+                queue.signal();
+
+                assertThat(awaited.get(Pair.DEADLINE.toSeconds() / 2, TimeUnit.SECONDS)).isEmpty();
+                thread.join();
+            }
+            assertThat(queue.await(SHORT)).as("the signal was taken").isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("offeredWaitObjects")
+    void aSignalBeforeAnAwaitEndsItAndNoRead(String provider, WaitObject object) {
+        try (Fabric fabric = fabric(provider);
+                EventQueue queue = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(object))) {
+            queue.signal();
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> queue.read(SHORT)).isInstanceOf(FabricTimeoutException.class);
+            assertThat(System.nanoTime() - start).as("the read waits").isGreaterThanOrEqualTo(SHORT.toNanos());
+
+            assertThat(queue.await(Pair.DEADLINE.multipliedBy(60))).as("the signal is left").isEmpty();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void anAwaitOfADescriptorReadsTenTimesASecond(String provider) throws ReflectiveOperationException {
+        MethodType type = MethodType.methodType(long.class, Collections.nCopies(5, long.class));
+        MemorySegment counting = FunctionSlot.ofJava(
+                MethodHandles.lookup().findStatic(EventQueueTest.class, "countRead", type),
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+        try (Fabric fabric = fabric(provider);
+                EventQueue queue = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD))) {
+            FunctionSlot read = FunctionSlot.in(NativeWords.get(queue.handle().address(), fid_eq.ops$offset()),
+                    fi_ops_eq.read$offset());
+            MemorySegment original = read.function();
+            READS.set(0);
+            read.set(counting);
+            try {
+                assertThat(queue.await(Duration.ofMillis(500))).isEmpty();
+            } finally {
+                read.set(original);
+            }
+            assertThat(READS.get()).as("three for each of five blocks, and some at the beginning").isLessThan(25);
+        }
+    }
+
+    private static final AtomicInteger READS = new AtomicInteger();
+
+    private static long countRead(long queue, long event, long entry, long length, long flags) {
+        READS.incrementAndGet();
+        return -Errno.EAGAIN;
+    }
+
+    @ParameterizedTest
+    @MethodSource("offeredWaitObjects")
     void anInterruptEndsAWait(String provider, WaitObject object) throws Exception {
         try (Fabric fabric = fabric(provider)) {
             try (EventQueue queue = fabric
@@ -220,6 +283,8 @@ class EventQueueTest {
 
             assertThatIllegalStateException().isThrownBy(queue::read).withMessageContaining("closed");
             assertThatIllegalStateException().isThrownBy(() -> queue.read(SHORT)).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> queue.await(SHORT)).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(queue::signal).withMessageContaining("closed");
             assertThatIllegalStateException().isThrownBy(() -> queue.write(1, 1)).withMessageContaining("closed");
             assertThatIllegalStateException().isThrownBy(queue::waitDescriptor).withMessageContaining("closed");
             assertThatIllegalStateException().isThrownBy(queue::tryWait).withMessageContaining("closed");
@@ -232,12 +297,12 @@ class EventQueueTest {
         assertThatIllegalStateException().isThrownBy(closed::openEventQueue).withMessageContaining("closed");
     }
 
-    @Test
-    void closingAQueueEndsTheWaitOfOthers() throws Exception {
-        try (Fabric fabric = fabric("tcp")) {
+    @ParameterizedTest
+    @MethodSource("offeredWaitObjects")
+    void closingAQueueEndsTheWaitOfOthers(String provider, WaitObject object) throws Exception {
+        try (Fabric fabric = fabric(provider)) {
             for (int round = 0; round < 8; round++) {
-                EventQueue queue = fabric
-                        .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.UNSPECIFIED));
+                EventQueue queue = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(object));
                 CompletableFuture<Throwable> ended = new CompletableFuture<>();
                 Thread.ofPlatform().start(() -> {
                     try {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.AllocatedBytes;
@@ -15,8 +16,11 @@ import io.ofi4j.support.TestProviders;
 import io.ofi4j.util.PollGroup;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Waits allocate nothing, whether they block, sleep or find something at once, also where they are interpreted. */
@@ -34,6 +38,42 @@ class WaitAllocationTest {
                 "counter: 0 bytes", "counter with a spin: 0 bytes", "done");
         if (object == WaitObject.FD) {
             assertThat(result.output().lines()).contains("block: 0 bytes", "blocking: 0 bytes");
+        }
+    }
+
+    static Stream<Arguments> eventQueues() {
+        return TestProviders.connected().flatMap(
+                provider -> Stream.of(WaitObject.NONE, WaitObject.FD).map(object -> Arguments.of(provider, object)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("eventQueues")
+    void waitsForEventsAllocateNothing(String provider, WaitObject object) {
+        Forked.Result result = Forked.run(EventWaits.class, "-Xint", provider, object.name());
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output().lines()).contains("await: 0 bytes", "done");
+    }
+
+    private static final class EventWaits {
+        private EventWaits() {}
+
+        public static void main(String[] arguments) {
+            FabricHints hints = TestProviders.connectedHints(arguments[0]);
+            EventQueueAttributes attributes = EventQueueAttributes.defaults()
+                    .waitObject(WaitObject.valueOf(arguments[1]));
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                    EventQueue events = fabric.openEventQueue(attributes);
+                    EventQueue others = fabric.openEventQueue(attributes);
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    PassiveEndpoint listener = fabric.openPassiveEndpoint(fabric.info()).bind(events).listen();
+                    Endpoint endpoint = domain.openEndpoint().bind(events).bind(queue).enable()) {
+                Waits.round(Waits.COUNTS_BEFORE, () -> events.await(Waits.SHORT)); // each comes to its block
+                System.out.println("await: " + Waits.round(Waits.WAITS, () -> events.await(Waits.SHORT)) + " bytes");
+                System.out.println(others + " and " + endpoint + " were open, and " + listener);
+            }
+            System.out.println("done");
         }
     }
 

@@ -170,6 +170,8 @@ final class MisuseOfConnections {
                                 .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.YIELD)))),
                 queue("an interrupted wait", FabricException.class, "interrupted",
                         queue -> MisuseStage.interrupted(() -> queue.read(Pair.DEADLINE))),
+                queue("an interrupted await", FabricException.class, "interrupted",
+                        queue -> MisuseStage.interrupted(() -> queue.await(Pair.DEADLINE))),
                 queue("nothing comes", FabricTimeoutException.class, "reading an event", queue -> queue.read(SHORT)));
     }
 }

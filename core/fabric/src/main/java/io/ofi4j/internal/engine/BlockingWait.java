@@ -63,7 +63,7 @@ public final class BlockingWait<T> {
     }
 
     /** With the pauses of threads that poll. */
-    BlockingWait(WaitDescriptor descriptor, String operation, Source<T> source, Backoff backoff) {
+    public BlockingWait(WaitDescriptor descriptor, String operation, Source<T> source, Backoff backoff) {
         this.descriptor = descriptor;
         this.operation = operation;
         this.source = source;
@@ -227,6 +227,9 @@ public final class BlockingWait<T> {
     }
 
     private synchronized boolean isSignaled(int since) { return signals != since; }
+
+    /** Whether a thread waits now. */
+    public boolean hasWaiters() { return waiting > 0; }
 
     public boolean hasDescriptor() { return descriptor != null; }
 

@@ -14,14 +14,21 @@ public final class FabricLock {
     private final ReentrantLock lock = new ReentrantLock(true);
 
     public <T> T locked(Supplier<T> call) {
-        assert LockOrder.taken(LockOrder.Rank.FABRIC_LOCK, lock);
-        lock.lock();
+        lock();
         try {
             return call.get();
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
+
+    /** For calls that must not allocate; {@link #unlock} follows. */
+    public void lock() {
+        assert LockOrder.taken(LockOrder.Rank.FABRIC_LOCK, lock);
+        lock.lock();
+    }
+
+    public void unlock() { lock.unlock(); }
 
     public void locked(Runnable call) {
         locked(() -> {

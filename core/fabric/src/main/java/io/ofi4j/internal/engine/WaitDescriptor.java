@@ -37,12 +37,16 @@ public final class WaitDescriptor {
         return descriptor;
     }
 
-    /** {@return the descriptor of an object, or null if it has none and none was asked for} */
-    public static WaitDescriptor open(Handle opened, WaitObject asked) {
+    /**
+     * {@return the descriptor of an object, or null if it has none and none was asked for}
+     *
+     * @param what the kind of object, for the message of an exception
+     */
+    public static WaitDescriptor open(Handle opened, String what, WaitObject asked) {
         boolean wanted = asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened);
         FidOps.Control got = wanted ? FidOps.fi_control(opened, FabricConstants.FI_GETWAIT) : null;
         boolean isOffered = got != null && got.status() == 0;
-        if (!isOffered && asked == WaitObject.FD) { throw notOffered("a completion queue", asked, opened.provider()); }
+        if (!isOffered && asked == WaitObject.FD) { throw notOffered(what, asked, opened.provider()); }
         return isOffered ? new WaitDescriptor(got.value()) : null;
     }
 

@@ -25,6 +25,8 @@ public final class EqOps {
     private final Handle queue;
     private final MemorySegment code;
     private final MemorySegment entry;
+    /** fi_eq_read, as the last read found it in the table. */
+    private MemorySegment read = MemorySegment.NULL;
 
     public EqOps(Handle queue) {
         this.queue = queue;
@@ -33,14 +35,16 @@ public final class EqOps {
         this.entry = arena.allocate(ROOM, Long.BYTES);
     }
 
-    /** The length of the entry or a negated error, and the event. */
-    public record Read(long status, int code) {}
-
-    public Read fi_eq_read() {
+    /** Returns the length of the entry, or a negated error. It allocates nothing. */
+    public long fi_eq_read() {
         clear();
-        return new Read(fi_ops_eq.read.invoke(fi_eq_read.of(queue), queue.pointer(), code, entry, ROOM, 0),
-                code.get(JAVA_INT, 0));
+        long function = fi_eq_read.address(queue);
+        if (function == 0 || function != read.address()) { read = fi_eq_read.of(queue); }
+        return Downcalls.call(false, read, queue.address(), code.address(), entry.address(), ROOM, 0);
     }
+
+    /** The kind of the event. */
+    public int code() { return code.get(JAVA_INT, 0); }
 
     private void clear() {
         code.fill((byte) 0);

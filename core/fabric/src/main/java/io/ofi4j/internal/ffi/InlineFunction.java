@@ -1,7 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_atomic;
 import io.ofi4j.bindings.fi_ops_av;
@@ -176,12 +174,16 @@ enum InlineFunction {
 
     /** FI_CHECK_OP: the function of an object; null if its provider has no such table or entry. */
     MemorySegment find(Handle object) {
-        long ops = NativeWords.get(object.address(), table);
-        if (ops == 0) { return null; }
-        long size = NativeWords.get(ops, 0); // every table begins with its size
-        if (size < entry + ADDRESS.byteSize()) { return null; }
-        long function = NativeWords.get(ops, entry);
+        long function = address(object);
         return function == 0 ? null : MemorySegment.ofAddress(function);
+    }
+
+    /** As {@link #find}, but returns the address, or 0. */
+    long address(Handle object) {
+        long ops = NativeWords.get(object.address(), table);
+        if (ops == 0) { return 0; }
+        long size = NativeWords.get(ops, 0); // every table begins with its size
+        return size < entry + Long.BYTES ? 0 : NativeWords.get(ops, entry);
     }
 
     /** As {@link #find}, but throws UnsupportedOperationException if there is none. */
