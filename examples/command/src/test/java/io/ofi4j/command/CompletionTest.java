@@ -1,10 +1,16 @@
 package io.ofi4j.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.Libfabric;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.ThreadingModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,11 +18,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -58,7 +68,7 @@ class CompletionTest {
     private Map<String, Set<String>> offered(String shell, List<String> lines) throws Exception {
         Path program = folder.resolve("program");
         Path output = folder.resolve("output");
-        Files.writeString(program, Run.of("completion").succeeded().out() + COMPLETE.get(shell)
+        Files.writeString(program, Run.of("completion").succeeded().out() + COMPLETE.get(shell) + command()
                 + String.join("\n", lines.stream().map(line -> "complete_words " + line).toList()) + "\n");
         List<String> command = shell.equals("zsh")
                 ? List.of("zsh", "-f", "-c", "autoload -U +X compinit && compinit -D -u; source \"$1\"", "zsh",
@@ -74,6 +84,12 @@ class CompletionTest {
         }
         assertThat(offered).hasSize(lines.size());
         return offered;
+    }
+
+    /** A function of the shell that runs the command. */
+    private static String command() {
+        return "ofi4j() {\n" + Forked.command(Forked.Launch.USUAL).stream().map(word -> "'" + word + "'")
+                .collect(Collectors.joining(" ")) + " \"$@\"\n}\n";
     }
 
     @ParameterizedTest
@@ -117,10 +133,60 @@ class CompletionTest {
                 Set.of("verbs"));
     }
 
-    /** Tools that know only the class find the same. */
+    /** Tools that know only the class find the same, but for the names of providers. */
     @Test
     void theClassSaysWhatTheCommandSays() {
-        assertThat(AutoComplete.bash("ofi4j", new CommandLine(new Ofi4j())))
-                .isEqualTo(Run.of("completion").succeeded().out());
+        List<String> script = Run.of("completion").succeeded().out().lines().toList();
+
+        assertThat(script)
+                .containsSubsequence(AutoComplete.bash("ofi4j", new CommandLine(new Ofi4j())).lines().toList());
+    }
+
+    /** As the machine has them, with what the command needs; the shell would end the command at a semicolon. */
+    @ParameterizedTest
+    @ValueSource(strings = {"bash", "zsh"})
+    void providersAreThoseOfThisMachineInTheFormThatTheShellNeeds(String shell) throws Exception {
+        requireShell(shell);
+        Map<String, Set<String>> offered = offered(shell, List.of("ofi4j info -p ''", "ofi4j perf write --provider ''",
+                "ofi4j perf msg -e msg -p ''", "ofi4j perf atomic -p ''", "ofi4j verify -e DGRAM -p ''"));
+
+        assertThat(offered.get("ofi4j info -p")).isEqualTo(names(FabricHints.any()));
+        assertThat(offered.get("ofi4j perf write --provider")).contains("shm", "tcp\\;ofi_rxm")
+                .isEqualTo(names(FabricHints.rma()));
+        assertThat(offered.get("ofi4j perf msg -e msg -p")).contains("tcp").doesNotContain("shm")
+                .isEqualTo(names(FabricHints.connected().capabilities(Capability.MSG)));
+        assertThat(offered.get("ofi4j perf atomic -p")).isEqualTo(names(FabricHints.atomics()));
+        assertThat(offered.get("ofi4j verify -e DGRAM -p")).contains("udp").doesNotContain("tcp\\;ofi_rxm");
+    }
+
+    private static Set<String> names(FabricHints hints) {
+        return Libfabric.load().info(hints.threading(ThreadingModel.UNSPECIFIED)).stream()
+                .map(info -> info.provider().replace(";", "\\;")).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void theBeginningOfAProviderIsCompletedWithItsSemicolonAndWithoutABackslashBetweenQuotes() throws Exception {
+        Map<String, Set<String>> offered = offered("bash",
+                List.of("ofi4j soak -p 'tcp\\;o'", "ofi4j soak -p \"'tcp;o\"", "ofi4j soak -p sh"));
+
+        assertThat(offered).containsExactly(Map.entry("ofi4j soak -p tcp\\;o", Set.of("tcp\\;ofi_rxm")),
+                Map.entry("ofi4j soak -p 'tcp;o", Set.of("tcp;ofi_rxm")), Map.entry("ofi4j soak -p sh", Set.of("shm")));
+    }
+
+    static Stream<Arguments> offeredValues() {
+        return CommandTree.all().stream().flatMap(command -> command.getCommandSpec().options().stream()
+                .filter(option -> !option.hidden() && option.completionCandidates() != null)
+                .flatMap(option -> StreamSupport.stream(option.completionCandidates().spliterator(), false).map(
+                        value -> Arguments.of(command.getCommandSpec().qualifiedName(), option.longestName(), value))));
+    }
+
+    @ParameterizedTest(name = "{0} {1} {2}")
+    @MethodSource("offeredValues")
+    void noValueIsOfferedThatIsRefused(String name, String option, String value) {
+        List<String> words = new ArrayList<>(Arrays.asList(name.split(" ")));
+        words.addAll(List.of(option, value));
+
+        assertThatCode(() -> Ofi4j.commandLine().parseArgs(words.subList(1, words.size()).toArray(String[]::new)))
+                .doesNotThrowAnyException();
     }
 }

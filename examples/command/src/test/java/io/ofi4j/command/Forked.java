@@ -110,14 +110,20 @@ public final class Forked implements AutoCloseable {
     private Forked(Launch launch, List<String> arguments) throws IOException {
         out = Files.createTempFile("ofi4j", ".out");
         err = Files.createTempFile("ofi4j", ".err");
-        List<String> command = new ArrayList<>(launch.prefix());
-        command.addAll(ForkedArchive.start());
-        command.addAll(launch.options());
-        command.addAll(List.of("-m", moduleOf(launch.main()) + "/" + launch.main().getName()));
+        List<String> command = command(launch);
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
         builder.environment().putAll(launch.environment());
         process = builder.start();
+    }
+
+    /** {@return what starts it, without arguments} */
+    static List<String> command(Launch launch) {
+        List<String> command = new ArrayList<>(launch.prefix());
+        command.addAll(ForkedArchive.start());
+        command.addAll(launch.options());
+        command.addAll(List.of("-m", moduleOf(launch.main()) + "/" + launch.main().getName()));
+        return command;
     }
 
     /** A module is called as the package that all its packages are in; a test may have all classes on its class path. */

@@ -53,7 +53,7 @@ public final class InfoCommand implements Runnable {
     private Set<Capability> capabilities = Set.of();
 
     @Option(names = {"-a", "--addr-format", "--addr_format"}, paramLabel = "FORMAT",
-            converter = Names.AddressFormatConverter.class,
+            converter = Names.AddressFormatConverter.class, completionCandidates = Names.AddressFormats.class,
             description = "Only addresses of this format, such as SOCKADDR_IN, with or without FI_ in front.")
     private AddressFormat addressFormat = AddressFormat.UNSPECIFIED;
 

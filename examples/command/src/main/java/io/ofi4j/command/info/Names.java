@@ -14,7 +14,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Names as fi_info takes them, with or without their prefix, in any case. */
-final class Names {
+public final class Names {
     private Names() {}
 
     private static String bare(String text, String... prefixes) {
@@ -32,7 +32,7 @@ final class Names {
     }
 
     /** The types of endpoints that may be asked for. */
-    static final class EndpointTypes implements Iterable<String> {
+    public static final class EndpointTypes implements Iterable<String> {
         static final List<EndpointType> ALL = List.of(EndpointType.MSG, EndpointType.DGRAM, EndpointType.RDM);
 
         @Override
@@ -40,20 +40,27 @@ final class Names {
     }
 
     /** A type of endpoint. */
-    static final class EndpointTypeConverter implements ITypeConverter<EndpointType> {
+    public static final class EndpointTypeConverter implements ITypeConverter<EndpointType> {
         @Override
         public EndpointType convert(String text) {
             return find(text, bare(text, "FI_", "EP_"), EndpointTypes.ALL, "endpoint type");
         }
     }
 
+    /** The formats of addresses that may be asked for. */
+    static final class AddressFormats implements Iterable<String> {
+        static final List<AddressFormat> ALL = Arrays.stream(AddressFormat.values())
+                .filter(format -> format.value() > 0).toList();
+
+        @Override
+        public Iterator<String> iterator() { return ALL.stream().map(AddressFormat::name).iterator(); }
+    }
+
     /** A format of addresses. */
     static final class AddressFormatConverter implements ITypeConverter<AddressFormat> {
         @Override
         public AddressFormat convert(String text) {
-            return find(text, bare(text, "FI_", "ADDR_"),
-                    Arrays.stream(AddressFormat.values()).filter(format -> format.value() > 0).toList(),
-                    "address format");
+            return find(text, bare(text, "FI_", "ADDR_"), AddressFormats.ALL, "address format");
         }
     }
 

@@ -9,6 +9,7 @@ import io.ofi4j.command.WholeFile;
 import io.ofi4j.command.control.Listener;
 import io.ofi4j.command.control.Ports;
 import io.ofi4j.command.device.DeviceRun;
+import io.ofi4j.command.info.Names;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.rules.RuleTrials;
@@ -58,7 +59,8 @@ public final class VerifyCommand implements Callable<Integer> {
             description = "The provider, as 'ofi4j info' names it.")
     private String provider;
 
-    @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
+    @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE", converter = Names.EndpointTypeConverter.class,
+            completionCandidates = Names.EndpointTypes.class,
             description = "${COMPLETION-CANDIDATES}. Without it the first of RDM, MSG and DGRAM that the provider has.")
     private EndpointType type;
 
