@@ -178,8 +178,15 @@ class JobTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void whoDoesNotComeInTimeIsNamed(Starter starter) {
+    @EnumSource(names = {"LAUNCH", "OPEN_MPI"})
+    void whoDoesNotComeInTimeIsNamed(Starter starter) { requireLateIsNamed(starter); }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"LAUNCH", "OPEN_MPI"})
+    @Tag("long")
+    void whoDoesNotComeInTimeIsNamedUnderOtherLaunchers(Starter starter) { requireLateIsNamed(starter); }
+
+    private void requireLateIsNamed(Starter starter) {
         Forked.Result result = run(starter, 3, "late", folder.toString(), "3");
 
         String who = starter.isPmi1()
@@ -204,8 +211,14 @@ class JobTest {
 
     /** PMI-1 keeps nothing of a rank that has left. */
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"HYDRA", "SLURM_PMI2"})
-    void aRankThatComesTooLateIsToldWhyTheOthersHaveGone(Starter starter) {
+    @EnumSource(names = {"LAUNCH", "OPEN_MPI"})
+    void aRankThatComesTooLateIsToldWhyTheOthersHaveGone(Starter starter) { requireReasonIsTold(starter); }
+
+    @Test
+    @Tag("long")
+    void aRankThatComesTooLateUnderSlurmIsToldWhyTheOthersHaveGone() { requireReasonIsTold(Starter.SLURM_PMIX); }
+
+    private void requireReasonIsTold(Starter starter) {
         Forked.Result result = run(starter, 3, "slow", folder.toString());
 
         assertThat(told(result)).as(result.output()).hasSize(3);
