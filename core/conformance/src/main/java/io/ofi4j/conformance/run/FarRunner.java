@@ -1,5 +1,6 @@
 package io.ofi4j.conformance.run;
 
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.conformance.Subject;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.ofi4j.conformance.run;
 
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.Libfabric;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;

@@ -1,6 +1,6 @@
 package io.ofi4j.command.device;
 
-import io.ofi4j.conformance.run.JavaProcess;
+import io.ofi4j.conformance.JavaProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -5,7 +5,7 @@ import com.google.gson.JsonParser;
 import com.google.gson.JsonSyntaxException;
 import io.ofi4j.command.Ofi4j;
 import io.ofi4j.conformance.Subject;
-import io.ofi4j.conformance.run.JavaProcess;
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.info.EndpointType;
 import java.time.Duration;
 import java.util.ArrayList;

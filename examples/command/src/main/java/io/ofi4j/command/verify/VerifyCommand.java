@@ -54,6 +54,8 @@ public final class VerifyCommand implements Callable<Integer> {
     private static final String PERFORMANCE = "performance";
     private static final int MAX_SECONDS = 86_400;
     private static final int USUAL_TIMEOUT = 10;
+    private static final int USUAL_LIMIT = 270;
+    private static final int QUIRKS_LIMIT = 1200;
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class,
             description = "The provider, as 'ofi4j info' names it.")
@@ -111,10 +113,10 @@ public final class VerifyCommand implements Callable<Integer> {
             description = "How long a trial waits for what has to come. Without it ${DEFAULT-VALUE}.")
     private int deadline;
 
-    @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "270",
-            description = "How long all of it takes at most; what is left then is not tried. Without it"
-                    + " ${DEFAULT-VALUE}.")
-    private int limit;
+    @Option(names = "--limit", paramLabel = "SECONDS",
+            description = "How long all of it takes at most; what is left then is not tried. Without it " + USUAL_LIMIT
+                    + ", and " + QUIRKS_LIMIT + " with --quirks.")
+    private Integer limit;
 
     @Option(names = {"-v", "--verbose"}, description = "Print a line for each trial, also where it works.")
     private boolean verbose;
@@ -139,6 +141,7 @@ public final class VerifyCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         requireSeconds("--deadline", deadline);
+        if (limit == null) { limit = quirks ? QUIRKS_LIMIT : USUAL_LIMIT; }
         requireSeconds("--limit", limit);
         if (timeout != null) { requireSeconds("--timeout", timeout); }
         requireFolder("--json", json);

@@ -114,7 +114,7 @@ class VerifyTest {
                 .extracting(one -> one.get("operation").getAsString())
                 .contains("write", "read", "inject", "msg", "tagged", "atomic");
         JsonObject calls = report.getAsJsonObject("nanosecondsOfCalls");
-        assertThat(calls.keySet()).containsExactlyInAnyOrder("bare", "critical", "poll")
+        assertThat(calls.keySet()).containsExactlyInAnyOrder("bare", "critical", "own", "poll", "read", "criticalRead")
                 .allSatisfy(call -> assertThat(calls.get(call).getAsDouble()).isPositive());
     }
 

@@ -1,4 +1,4 @@
-package io.ofi4j.conformance.run;
+package io.ofi4j.conformance;
 
 import java.util.List;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package io.ofi4j.conformance.run;
+package io.ofi4j.conformance;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -108,7 +108,7 @@ public final class JavaProcess implements AutoCloseable {
     }
 
     /** Writes a line to its standard input. It may have ended. */
-    void tell(String line) {
+    public void tell(String line) {
         try {
             say(line);
         } catch (UncheckedIOException e) {
