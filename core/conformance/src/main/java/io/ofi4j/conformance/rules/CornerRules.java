@@ -63,6 +63,8 @@ final class CornerRules {
         all.put("behind a flush, all sums are there", CornerRules::flushSums);
         all.put("a source that is told is right", CornerRules::tellSource);
         all.put("a counter of another provider ends its waits", CornerRules::waitBesides);
+        all.put(HugePageRule.NAME, HugePageRule::run);
+        all.put(EnvironmentRule.NAME, EnvironmentRule::run);
         AddressCorners.addTo(all);
         CounterCorners.addTo(all);
         MessageCorners.addTo(all);

@@ -34,6 +34,9 @@ final class MessageCorners {
     private static final int MANY_POLLS = 2000;
     private static final long TOKEN = 7;
     private static final long TAG = 0x77;
+    private static final long FROM_ONE = 1;
+    private static final long FROM_ANY = 2;
+    private static final long CANCELED = 3;
     private static final int ECANCELED = 125;
     /** Members of a group do not share them evenly. */
     private static final int UNEVEN = 3;
@@ -48,6 +51,7 @@ final class MessageCorners {
         all.put("a tagged message waits in a shared context", MessageCorners::sendTaggedToShared);
         all.put("a long message that is claimed comes whole", MessageCorners::claimLong);
         all.put("a peer is inserted while a message waits", MessageCorners::insertMeanwhile);
+        all.put("receives from one peer take no message of another", MessageCorners::receiveFromOne);
         all.put("a receive of a shared context is canceled", MessageCorners::cancelShared);
         all.put("a broadcast changes nothing but its elements", MessageCorners::broadcastUnevenly);
         all.put("members of a group send each other much", MessageCorners::gatherMuch);
@@ -146,6 +150,31 @@ final class MessageCorners {
             CompletionError error = Check.single("the errors", ends.far.errors);
             Check.equal("the token of the error", error.token(), TOKEN);
             Check.equal("the number of the error", error.errno(), ECANCELED);
+        }
+    }
+
+    /** The other sends first, while a receive from any peer is posted behind the one from the near end. */
+    private static void receiveFromOne(Subject subject) {
+        try (Ends ends = ends(subject, CompletionFormat.DATA, Capability.MSG, Capability.DIRECTED_RECV);
+                MemoryRegion source = ends.domain.allocate(SIZE, Access.SEND);
+                MemoryRegion target = ends.domain.allocate(4L * SIZE, Access.RECEIVE);
+                Endpoint other = ends.domain.openEndpoint().bind(ends.vector()).bind(ends.near.queue).enable()) {
+            Peer near = ends.back();
+            ends.vector.insert(other.address());
+            Messages receiver = ends.far.endpoint().messages();
+            receiver.receive(target.slice(0, SIZE), near, FROM_ONE);
+            receiver.receive(target.slice(SIZE, SIZE), FROM_ANY);
+            other.messages().send(source.slice(0, SIZE), ends.peer, TOKEN);
+            ends.require("the message of another peer", () -> ends.far.count() > 0);
+            Check.equal("the receive that took the message of another peer", ends.far.tokens(), List.of(FROM_ANY));
+            ends.far.done.clear();
+            receiver.receive(target.slice(2L * SIZE, SIZE), near, CANCELED);
+            receiver.cancel(CANCELED);
+            ends.require("the canceled receive", () -> ends.far.count() > 0);
+            Check.equal("the token of the canceled receive", ends.far.errors.getFirst().token(), CANCELED);
+            ends.near.endpoint().messages().send(source.slice(0, SIZE), ends.peer, TOKEN);
+            ends.require("the message of the peer", () -> !ends.far.done.isEmpty());
+            Check.equal("the receive that took the message of the peer", ends.far.tokens(), List.of(FROM_ONE));
         }
     }
 

@@ -33,7 +33,7 @@ public final class QuirkRun {
      *
      * @param quirk its name
      * @param isNeeded true if a trial fails without it; false if each trial works without it that is refused with it;
-     *        empty if no trial shows it
+     *        empty if no trial shows it, or time was up
      * @param text the trials, and what comes of them without it
      */
     public record Finding(String quirk, Optional<Boolean> isNeeded, String text) {}
@@ -42,7 +42,7 @@ public final class QuirkRun {
      * A run that has not begun.
      *
      * @param subject what was tried
-     * @param limit how long it takes at most; what is left then is found by no trial
+     * @param limit how long it takes at most; of the quirks that are left then, nothing is found
      * @param isInterrupted whether it shall end
      * @param results what came with all quirks
      * @param farHost where the far halves of trials run
@@ -75,7 +75,11 @@ public final class QuirkRun {
             if (isInterrupted.getAsBoolean()) { return; }
             String rest = quirks.stream().map(ProviderQuirk::name).filter(name -> !name.equals(quirk.name()))
                     .collect(Collectors.joining(","));
-            findings.accept(finding(quirk.name(), differing(rest.isEmpty() ? "none" : rest, suspects)));
+            List<Result> differing = differing(rest.isEmpty() ? "none" : rest, suspects);
+            if (isInterrupted.getAsBoolean()) { return; }
+            findings.accept(left().isZero()
+                    ? new Finding(quirk.name(), Optional.empty(), "time was up: give a longer --limit")
+                    : finding(quirk.name(), differing));
         }
     }
 
