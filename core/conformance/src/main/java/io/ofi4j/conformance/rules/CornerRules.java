@@ -4,6 +4,7 @@ import io.ofi4j.Access;
 import io.ofi4j.Counter;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.RemoteRegion;
 import io.ofi4j.Messages;
 import io.ofi4j.Peer;
 import io.ofi4j.Rma;
@@ -61,6 +62,7 @@ final class CornerRules {
         all.put("a message of a peer that is removed before it is taken", CornerRules::removeSender);
         all.put("a read of no bytes completes", CornerRules::readNothing);
         all.put("behind a flush, all sums are there", CornerRules::flushSums);
+        all.put("an atomic operation with a wrong key stops no other", CornerRules::continueBehindWrongKey);
         all.put("a source that is told is right", CornerRules::tellSource);
         all.put("a counter of another provider ends its waits", CornerRules::waitBesides);
         all.put(HugePageRule.NAME, HugePageRule::run);
@@ -113,6 +115,23 @@ final class CornerRules {
                 ends.require("the completions of sums", () -> ends.near.count() == TIMES + 1);
                 ends.near.done.clear();
             }
+        }
+    }
+
+    /** Whether the wrong one is told is open. */
+    private static void continueBehindWrongKey(Subject subject) {
+        if (!Subject.info(subject.hints(Capability.ATOMIC)).provider().equals(subject.provider())) {
+            throw new UnsupportedOperationException("it has no atomic operations"); // ofi_rxm over it has them
+        }
+        try (Ends ends = ends(subject, Capability.ATOMIC);
+                MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE, Access.READ);
+                MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+            RemoteRegion there = target.remote();
+            RemoteRegion wrong = new RemoteRegion(there.base(), SIZE, ~there.key(), there.accessBits());
+            ends.near.endpoint().atomics().execute(AtomicOperation.SUM, Datatype.INT64, source.slice(0, Long.BYTES),
+                    ends.peer, wrong, TOKEN);
+            ends.near.endpoint().rma().write(source.slice(0, SIZE), ends.peer, there, TOKEN + 1);
+            ends.require("the completion of a write behind it", () -> ends.near.tokens().contains(TOKEN + 1));
         }
     }
 
