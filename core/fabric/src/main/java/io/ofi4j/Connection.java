@@ -94,7 +94,10 @@ public final class Connection {
 
     /**
      * Requests a connection without waiting; fi_connect, fi_cm(3). The event queue reports the outcome. Some providers
-     * look for the peer inside this call; other connections of the fabric wait meanwhile.
+     * look for the peer inside this call: {@code sockets} waits in connect(2), as long as the kernel tries where the
+     * peer's machine does not answer. Meanwhile calls that open, connect, accept or close endpoints of the same fabric
+     * wait, and so do reads of its event queues; posts and polls go on. A program whose loops must not wait for each
+     * other opens a {@link Fabric} for each.
      *
      * @param address where the peer listens: its {@link PassiveEndpoint#address}, or
      *         {@link FabricInfo#destinationAddress}

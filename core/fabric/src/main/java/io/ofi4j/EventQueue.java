@@ -44,10 +44,12 @@ import java.util.function.Predicate;
  * <p>With most providers, connections are established only while both sides read their event queues. Some providers
  * notice that a peer has gone only while the endpoint's completion queue is polled.
  *
- * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
- * {@link ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get
- * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue
- * is closed, and {@link FabricException} if the queue itself fails.
+ * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or {@link
+ * ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get {@link
+ * WrongThreadException}: a read makes progress on all endpoints of these domains, over some providers without a lock.
+ * Several loops therefore have an event queue each, for their own endpoints, and one more for the passive endpoint; a
+ * request that one loop has read can be accepted by another. Except for accessors, every method throws {@link
+ * IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
     private static final long MAX_PAUSE_NANOS = 1_000_000;

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -107,6 +108,34 @@ class HandOverTest {
             elsewhere(() -> handOver(pair, here)); // in place of the thread that was never started
             assertThat(pair.queue.poll(NOTHING, 1)).isZero();
         }
+    }
+
+    @ForEachProvider
+    @MethodSource("providersAndModels")
+    void anotherThreadClosesWhatALoopHasHandedOver(String provider, ThreadingModel model) throws Exception {
+        Pair closing = open(provider, model);
+        try (Pair pair = open(provider, model);
+                MemoryRegion region = pair.domain.allocate(64, Access.SEND, Access.RECEIVE)) {
+            handOver(closing, other);
+            Future<?> closed = executor.submit(closing::close);
+            do {
+                exchange(pair, region); // the loop goes on
+            } while (!closed.isDone());
+            closed.get();
+            exchange(pair, region);
+
+            assertThat(closing.endpoint.isClosed()).isTrue();
+        }
+    }
+
+    private static void exchange(Pair pair, MemoryRegion region) {
+        pair.farEndpoint.messages().receive(region.slice(32, 8), 1);
+        pair.endpoint.messages().send(region.slice(0, 8), pair.far, 2);
+        int[] left = {2};
+        Waiting.YIELD.until(() -> {
+            left[0] -= pair.queue.poll(NOTHING, 4) + pair.farQueue.poll(NOTHING, 4);
+            return left[0] == 0;
+        }, Pair.DEADLINE);
     }
 
     @ForEachProvider
