@@ -20,6 +20,7 @@ class BenchmarksRunTest {
     private static final int THREADING_MODELS = 2;
     private static final int REGISTRATIONS = 2 * 2 * 4;
     private static final int INSERTIONS = 1;
+    private static final int WAITS = 4;
 
     @Test
     void everyBenchmarkRuns() throws RunnerException {
@@ -28,7 +29,8 @@ class BenchmarksRunTest {
                 .measurementIterations(1).measurementTime(TimeValue.milliseconds(20)).shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT).build();
         Collection<RunResult> results = new Runner(options).run();
-        assertThat(results).hasSize((KINDS_OF_WORK * LAYERS + PREPARED) * THREADING_MODELS + REGISTRATIONS + INSERTIONS)
+        assertThat(results)
+                .hasSize((KINDS_OF_WORK * LAYERS + PREPARED) * THREADING_MODELS + REGISTRATIONS + INSERTIONS + WAITS)
                 .allSatisfy(result -> assertThat(result.getPrimaryResult().getScore()).isPositive());
     }
 }
