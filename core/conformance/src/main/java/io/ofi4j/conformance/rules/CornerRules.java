@@ -219,6 +219,7 @@ final class CornerRules {
             Long least = ends.far.endpoint().options().get(EndpointOption.MINIMUM_MULTI_RECEIVE);
             int length = Math.toIntExact(least) + 2 * shorter;
             int room = 2 * length + Math.toIntExact(least) + shorter;
+            if (length > ends.domain.info().endpoint().maximumMessageSize()) { return; }
             try (MemoryRegion source = ends.domain.allocate(length, Access.SEND);
                     MemoryRegion target = ends.domain.allocate(room + length, Access.RECEIVE)) {
                 source.segment().fill((byte) 1);
@@ -292,8 +293,9 @@ final class CornerRules {
                 MemoryRegion target = ends.domain.allocate(ROOM, Access.RECEIVE)) {
             ends.vector();
             Peer back = ends.back();
-            ends.far.endpoint().messages().receive(target.slice(0, ROOM), TOKEN);
-            ends.near.endpoint().messages().send(source.slice(0, ROOM), ends.peer, TOKEN);
+            long length = Math.min(ROOM, ends.domain.info().endpoint().maximumMessageSize());
+            ends.far.endpoint().messages().receive(target.slice(0, length), TOKEN);
+            ends.near.endpoint().messages().send(source.slice(0, length), ends.peer, TOKEN);
             ends.vector().remove(back);
             for (int i = 0; i < MANY_POLLS; i++) {
                 ends.poll();
