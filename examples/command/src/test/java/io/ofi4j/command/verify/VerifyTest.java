@@ -124,13 +124,13 @@ class VerifyTest {
     void aQuirkThatATrialNeedsIsSaidToBeNeeded(@TempDir Path folder) throws Exception {
         Path json = folder.resolve("report.json");
 
-        Run.of("verify", "-p", "shm", "--only", "fi_atomic(3)", "--quirks", "--deadline", "3", "--json",
+        Run.of("verify", "-p", "tcp;ofi_rxm", "--only", "fi_atomic(3)", "--quirks", "--deadline", "3", "--json",
                 json.toString());
 
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
         assertThat(report.getAsJsonArray("quirks")).extracting(one -> one.getAsJsonObject())
-                .filteredOn(one -> one.get("quirk").getAsString().equals("shm-atomic-data")).singleElement()
+                .filteredOn(one -> one.get("quirk").getAsString().equals("rxm-atomics")).singleElement()
                 .satisfies(one -> assertThat(one.get("state").getAsString()).isEqualTo("needed"))
-                .satisfies(one -> assertThat(one.get("text").getAsString()).contains("fi_atomicmsg, REMOTE_CQ_DATA"));
+                .satisfies(one -> assertThat(one.get("text").getAsString()).contains("fi_atomicmsg, INJECT"));
     }
 }
