@@ -84,10 +84,19 @@ class CommandRoot implements Runnable {
                 : sentence.substring(0, sentence.length() - 1) + suggestion;
     }
 
+    /** Whether a word stands where a command should. */
+    private static boolean isNoCommand(ParameterException failure, CommandLine command) {
+        return failure instanceof UnmatchedArgumentException unmatched && !unmatched.getUnmatched().isEmpty()
+                && !unmatched.getUnmatched().getFirst().startsWith("-")
+                && !command.getCommandSpec().subcommands().isEmpty();
+    }
+
     private int misused(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
-        String sentence = withSuggestion(Sentences.of(failure), Suggestions.of(failure));
+        String sentence = withSuggestion(isNoCommand(failure, command)
+                ? "There is no command '" + ((UnmatchedArgumentException) failure).getUnmatched().getFirst() + "'"
+                : Sentences.of(failure), Suggestions.of(failure));
         err.println("ofi4j: " + sentence + (sentence.endsWith(".") || sentence.endsWith("?") ? "" : ".") + " '"
                 + command.getCommandSpec().qualifiedName() + " --help' lists what there is.");
         if (stacktrace) { failure.printStackTrace(err); }

@@ -26,10 +26,10 @@ class BadInputTest {
             verbs                                      > 2 > Say which command: info
             verbs infos                                > 2 > infos
             verbs info -d nosuch                       > 1 > RDMA device
-            nonsense                                   > 2 > nonsense
-            nonsense --help                            > 2 > nonsense
-            perf nonsense --help                       > 2 > nonsense
-            inf                                        > 2 > did you mean 'info'?
+            nonsense                                   > 2 > There is no command 'nonsense'
+            nonsense --help                            > 2 > There is no command 'nonsense'
+            perf nonsense --help                       > 2 > There is no command 'nonsense'
+            inf                                        > 2 > There is no command 'inf': did you mean 'info'?
             perf wrte                                  > 2 > did you mean 'write'?
             perf write --windwo 3                      > 2 > did you mean '--window'?
             help perf wrte                             > 2 > no command 'wrte'; did you mean 'write'?
