@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
@@ -24,7 +25,8 @@ class Sm2Test {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("reading: ofi4j refuses", "setting: ofi4j refuses", "longest 64",
-                "inserted and found: true", "received [1, 2]", "closed");
+                "inserted and found: true", "received [1, 2]", "one peer: ofi4j refuses", "closed without peers",
+                "closed");
     }
 
     private static final class Promises {
@@ -35,7 +37,8 @@ class Sm2Test {
         public static void main(String[] arguments) {
             List<FabricInfo> found;
             try {
-                found = Libfabric.load().info(FabricHints.messages().provider("sm2"));
+                found = Libfabric.load()
+                        .info(FabricHints.messages().addCapabilities(Capability.DIRECTED_RECV).provider("sm2"));
             } catch (NoProviderException e) {
                 System.out.println(NONE);
                 return;
@@ -64,6 +67,10 @@ class Sm2Test {
                     return done.size() == 2;
                 }, Pair.DEADLINE);
                 System.out.println("received " + done.stream().sorted().toList());
+                System.out.println(
+                        "one peer: " + refusal(() -> far.messages().receive(target.slice(0, LENGTH), peer, 3)));
+                domain.openEndpoint().close();
+                System.out.println("closed without peers");
             }
             System.out.println("closed");
         }
@@ -72,7 +79,7 @@ class Sm2Test {
             try {
                 call.run();
                 return "not refused";
-            } catch (IllegalStateException e) {
+            } catch (IllegalStateException | UnsupportedOperationException e) {
                 return e.getMessage();
             }
         }

@@ -218,6 +218,8 @@ public enum Fact {
     UNTAKEN_MESSAGES_BREAK_CLOSE,
     /** An endpoint that no vector was bound to must get one before it is closed. */
     CLOSE_NEEDS_VECTOR,
+    /** As {@link #CLOSE_NEEDS_VECTOR}; it must also be enabled, with a queue. */
+    CLOSE_NEEDS_ENABLE,
     /** Injects need a counter of writes on their endpoint. */
     NEEDS_WRITE_COUNTER,
     /** All operations of an endpoint should end before it is closed. */

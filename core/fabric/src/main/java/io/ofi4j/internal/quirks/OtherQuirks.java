@@ -59,6 +59,15 @@ final class OtherQuirks {
             A message that is discarded, or that waits when its endpoint is closed, has the provider wait for a lock \
             that it holds.""", "UntakenMessagesTest", Fact.UNTAKEN_MESSAGES_BREAK_CLOSE, Fact.DISCARDS_HANG);
 
+    /** In 1.19.0, and in today's main: the memory that is shared belongs to it from its enabling on. */
+    private static final Quirk SM2_CLOSES = new Quirk("sm2-close-without-enable", SM2, from(1, 19), """
+            Closing an endpoint that was never enabled ends the process.""", "Sm2Test", Fact.CLOSE_NEEDS_ENABLE);
+
+    /** As in shm-directed-receives, by the same code. */
+    private static final Quirk SM2_DIRECTED_RECEIVES = new Quirk("sm2-directed-receives", SM2, from(1, 19), """
+            A receive of messages without tags from one peer overwrites the provider's memory beside one from any \
+            peer, and ends the process when it is canceled.""", "Sm2Test", Fact.DIRECTED_RECEIVES_CRASH);
+
     /** In 1.19.0, and in today's main. */
     private static final Quirk SM2_LOOKUPS = new Quirk("sm2-lookups", SM2, from(1, 19), """
             fi_av_lookup leaves out the zero at the end of a name.""", "Sm2Test", Fact.LOOKUP_INEXACT);
@@ -148,9 +157,10 @@ final class OtherQuirks {
 
     static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), SOCKETS_PLACES, SOCKETS_SHUTDOWN,
             UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC, SM2_OPTIONS, SM2_UNTAKEN_MESSAGES,
-            SM2_LOOKUPS, UCX_LOOKUPS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA,
-            SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS,
-            RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
+            SM2_CLOSES, SM2_DIRECTED_RECEIVES, SM2_LOOKUPS, UCX_LOOKUPS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED,
+            SOCKETS_MESSAGE_DATA, SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES,
+            RXD_CLAIMS, RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES,
+            RXD_SOURCES);
 
     private OtherQuirks() {}
 }

@@ -119,6 +119,8 @@ class QuirksTest {
             sockets-symmetric 1.17 2.1 2.6
             sm2-options 2.1 2.6
             sm2-untaken-messages 2.1 2.6
+            sm2-close-without-enable 2.1 2.6
+            sm2-directed-receives 2.1 2.6
             sm2-lookups 2.1 2.6
             ucx-lookups 2.1 2.6
             sockets-unconnected-peers 2.6
