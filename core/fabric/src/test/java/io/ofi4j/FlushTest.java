@@ -16,6 +16,7 @@ import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.ShmFile;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
@@ -324,6 +325,7 @@ class FlushTest {
     /** Without what is known of it beyond its attributes, shm promises no order. */
     @Test
     void aProviderThatPromisesNoOrderRefusesByName() {
+        ShmFile.removeAbandoned();
         Forked.Result result = Forked.run(FlushesWithoutOrder.class, "-Dio.ofi4j.quirks=none");
         assertThat(result.output()).contains("the provider shm does not promise", "DELIVERY_COMPLETE");
         assertThat(result.exit()).isZero();

@@ -13,6 +13,7 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.ProviderFault;
+import io.ofi4j.support.ShmFile;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,6 +47,10 @@ class TrialRunTest {
     private static final String UNTAKEN = "endpoints close with messages that nobody took";
     private static final int NOBODYS_PORT = 1;
     private static final Path FAULTY = Path.of("src/test/c/faulty_libfabric.c").toAbsolutePath();
+
+    /** Trials that run without quirks need names that no process has left. */
+    @BeforeEach
+    void removeAbandonedFiles() { ShmFile.removeAbandoned(); }
 
     private static Subject subject(String provider) {
         return new Subject(provider, EndpointType.RDM,
