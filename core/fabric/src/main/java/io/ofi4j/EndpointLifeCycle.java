@@ -673,19 +673,19 @@ final class EndpointLifeCycle implements EndpointView {
      * @param close calls fi_close of it
      */
     static int closeUnbound(Domain domain, Handle handle, Quirks quirks, boolean hasPeers, IntSupplier close) {
-        boolean isEnabled = domain.queues.areDomains() || quirks.has(Fact.CLOSE_NEEDS_ENABLE);
+        boolean needsEnable = domain.queues.areDomains() || quirks.has(Fact.CLOSE_NEEDS_ENABLE);
         boolean needsVector = quirks.has(Fact.CLOSE_NEEDS_VECTOR) || quirks.has(Fact.CLOSE_NEEDS_ENABLE);
         return domain.fabric().lock.locked(
-                () -> needsVector && hasPeers ? closeWithVector(domain, handle, isEnabled, close) : close.getAsInt());
+                () -> needsVector && hasPeers ? closeWithVector(domain, handle, needsEnable, close) : close.getAsInt());
     }
 
     /** For a provider whose fi_close of an endpoint uses its vector: binds an empty one first. */
-    private static int closeWithVector(Domain domain, Handle handle, boolean isEnabled, IntSupplier close) {
+    private static int closeWithVector(Domain domain, Handle handle, boolean needsEnable, IntSupplier close) {
         OpenResult vector = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
         Status.check(vector.status(), "fi_av_open", handle.provider());
         try {
             FidOps.fi_bind(handle, vector.handle(), 0);
-            return isEnabled ? closeWithQueue(domain, handle, close) : close.getAsInt();
+            return needsEnable ? closeWithQueue(domain, handle, close) : close.getAsInt();
         } finally {
             FidOps.fi_close(vector.handle());
         }

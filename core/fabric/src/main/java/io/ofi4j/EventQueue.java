@@ -134,10 +134,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /**
      * As {@link #read()}, but waits for an event, until one comes, the deadline passes, or {@link #signal} is called. A
      * queue that was opened with {@link WaitObject#FD} blocks on its descriptor, and reads again every 100 ms; while
-     * another event queue of the fabric has no thread that waits for it, every millisecond, because connections may need
-     * progress on both. Other queues, and virtual threads, read again and again, and sleep between reads, a millisecond
-     * at most. The wait itself allocates nothing. It does not call fi_eq_sread, which would block the fabric's other
-     * connections for the whole wait.
+     * another event queue of the fabric has no thread that waits for it, every millisecond, because connections may
+     * need progress on both. Other queues, and virtual threads, read again and again, and sleep between reads, a
+     * millisecond at most. The wait itself allocates nothing. It does not call fi_eq_sread, which would block the
+     * fabric's other connections for the whole wait.
      *
      * @param deadline the longest time to wait; nanoseconds count
      * @return the event; empty after the deadline or a signal
@@ -175,9 +175,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Wakes all threads in {@link #await}, whether they block or sleep between reads; if none waits, the next call of it
-     * returns at once. An application's own event loop wakes too: the wait descriptor becomes readable, or, if no thread
-     * waits, the next {@link #tryWait} returns false. Any thread may call this.
+     * Wakes all threads in {@link #await}, whether they block or sleep between reads; if none waits, the next call of
+     * it returns at once. An application's own event loop wakes too: the wait descriptor becomes readable, or, if no
+     * thread waits, the next {@link #tryWait} returns false. Any thread may call this.
      */
     public void signal() {
         requireOpen();

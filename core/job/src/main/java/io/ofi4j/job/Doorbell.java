@@ -4,7 +4,6 @@ import io.ofi4j.CompletionQueue;
 import io.ofi4j.job.internal.BellFolder;
 import io.ofi4j.job.internal.Deadline;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
@@ -32,8 +31,8 @@ import java.util.function.IntSupplier;
  *
  * <p>The peer opens a {@link RemoteDoorbell} and calls {@link RemoteDoorbell#ring} after what it has posted. That costs
  * a memory barrier and a read while this thread is awake, and a write to a socket when it sleeps. A peer that does not
- * ring is seen at the next look. So is what libfabric does by itself: the end of a long transfer, or the first answer of
- * a peer.
+ * ring is seen at the next look. So is what libfabric does by itself: the end of a long transfer, or the first answer
+ * of a peer.
  *
  * <p>It is a folder of this user with a file of one page and a socket, in {@code /dev/shm} or, where there is none, the
  * folder for temporary files. A process that was killed leaves it; the next doorbell of this user removes it.
@@ -85,7 +84,7 @@ public final class Doorbell implements AutoCloseable {
                 folder.close();
                 throw e;
             }
-        } catch (IOException | UncheckedIOException e) {
+        } catch (IOException e) {
             throw new RendezvousException("no doorbell can be opened: " + e.getMessage()
                     + ". Is there room and a free descriptor, and may this user write to /dev/shm?", e);
         }
@@ -123,7 +122,7 @@ public final class Doorbell implements AutoCloseable {
                 if (elapsed < spinNanos) {
                     Thread.onSpinWait();
                 } else if (!asleep) {
-                    folder.sleeps(true); // a peer that posts from now on rings: what came before is seen by the next poll
+                    folder.sleeps(true); // who posts from now on rings; what came before, the next poll sees
                     asleep = true;
                 } else {
                     sleep(Math.min(longestSleepNanos, limit - elapsed));

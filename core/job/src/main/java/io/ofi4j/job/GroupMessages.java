@@ -291,7 +291,10 @@ final class GroupMessages implements AutoCloseable {
     private MemoryRegion allocate(long length) { return domain.allocate(length, Access.SEND, Access.RECEIVE); }
 
     @Override
-    public void close() { close(endpoint, vector, queue, scratch); }
+    public void close() {
+        job.forget(queue);
+        close(endpoint, vector, queue, scratch);
+    }
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion scratch) {
         try (scratch; queue; vector; endpoint) { // closes the last first, even if one of them throws; null is skipped

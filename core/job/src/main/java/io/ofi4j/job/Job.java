@@ -253,8 +253,8 @@ public final class Job implements AutoCloseable {
      * <p>The calls that wait make the progress in their own thread. With {@link io.ofi4j.info.ThreadingModel#DOMAIN}
      * and {@link io.ofi4j.info.ThreadingModel#COMPLETION}, call them in the thread that uses the queue. {@link #close}
      * makes no progress: wait in a barrier before. A queue that is given twice counts once, and one that was closed is
-     * forgotten. Those of {@link JobCollectives} and {@link SymmetricMemory} need not be given: a thread that waits makes
-     * progress on what it has opened.
+     * forgotten. Those of {@link JobCollectives} and {@link SymmetricMemory} need not be given: a thread that waits
+     * makes progress on what it has opened.
      *
      * @param queue a queue of this rank's endpoints
      */
@@ -306,6 +306,11 @@ public final class Job implements AutoCloseable {
     }
 
     private void forget(WaitingQueue queue) { replaceQueues(all -> all.filter(other -> other != queue)); }
+
+    /** Makes no progress on a queue any more. */
+    void forget(CompletionQueue queue) {
+        replaceQueues(all -> all.filter(other -> other.queue != queue));
+    }
 
     /**
      * Publishes a value of this rank, which {@link #get} returns at every rank. A name gets one value, which cannot be

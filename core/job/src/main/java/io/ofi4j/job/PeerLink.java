@@ -16,8 +16,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * A link to one peer, over TCP, beside the endpoints that exchange the data: it brings the peer's {@link PeerHello}, and
- * it ends when the peer does. {@link #connect} makes one to a {@link PeerServer}, which hands out those of its clients.
+ * A link to one peer, over TCP, beside the endpoints that exchange the data: it brings the peer's {@link PeerHello},
+ * and it ends when the peer does. {@link #connect} makes one to a {@link PeerServer}, which hands out those of its
+ * clients.
  *
  * <p>{@link #isGone} tells whether the peer is still there. It costs the read of a field, so that a loop can ask before
  * each use of the peer. A process that ends, by {@code kill -9} too, is gone at the other side within milliseconds, as
@@ -272,8 +273,8 @@ public final class PeerLink implements AutoCloseable {
     }
 
     /**
-     * Leaves: at the other side the link is {@link State#LEFT}. A peer that was not accepted is refused. Nothing happens
-     * if the link has ended.
+     * Leaves: at the other side the link is {@link State#LEFT}. A peer that was not accepted is refused. Nothing
+     * happens if the link has ended.
      */
     @Override
     public synchronized void close() {

@@ -33,11 +33,12 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>One thread watches all links of the process, and one for each server accepts. They wait for nobody: each connection
- * costs a descriptor and a few hundred bytes, and the system's limit of descriptors is the only limit of peers. The hellos are encrypted and
- * authenticated, with keys derived from the secret, as those of a {@link Rendezvous}: {@link Rendezvous#newSecret} makes
- * one. A connection with another secret, with garbage, with another release of ofi4j or without a word within ten seconds
- * is closed, and disturbs nobody; of such connections there are 1024 at most.
+ * <p>One thread watches all links of the process, and one for each server accepts. They wait for nobody: each
+ * connection costs a descriptor and a few hundred bytes, and the system's limit of descriptors is the only limit of
+ * peers. The hellos are encrypted and authenticated, with keys derived from the secret, as those of a
+ * {@link Rendezvous}: {@link Rendezvous#newSecret} makes one. A connection with another secret, with garbage, with
+ * another release of ofi4j or without a word within ten seconds is closed, and disturbs nobody; of such connections
+ * there are 1024 at most.
  *
  * <p>Any thread may call the methods, but only one at a time polls or awaits. They throw {@link IllegalStateException}
  * once the server is closed.
@@ -120,9 +121,9 @@ public final class PeerServer implements AutoCloseable {
     }
 
     /**
-     * Tells which peers have come and which have gone, in that order for each peer, and never waits. If there is nothing
-     * to tell, it reads a number and allocates nothing. A handler that throws ends the call; the next one goes on with the
-     * next link.
+     * Tells which peers have come and which have gone, in that order for each peer, and never waits. If there is
+     * nothing to tell, it reads a number and allocates nothing. A handler that throws ends the call; the next one goes
+     * on with the next link.
      *
      * @param arrived takes links that are {@link PeerLink.State#ARRIVED}: {@linkplain PeerLink#accept accept} or
      *        {@linkplain PeerLink#refuse refuse} each, in the handler or later; their peers wait for it
@@ -142,8 +143,8 @@ public final class PeerServer implements AutoCloseable {
     }
 
     /**
-     * As {@link #poll}, but waits until there is something to tell. It is for programs with a thread for it; others pass
-     * {@code queue::signal} to {@link #listen}.
+     * As {@link #poll}, but waits until there is something to tell. It is for programs with a thread for it; others
+     * pass {@code queue::signal} to {@link #listen}.
      *
      * @param deadline the longest wait
      * @return how many were told; 0 if the time ended first

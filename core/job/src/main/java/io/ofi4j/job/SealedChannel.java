@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Messages over a socket, encrypted and authenticated with {@link SealedKeys}. A call waits for the other side until its
- * deadline.
+ * Messages over a socket, encrypted and authenticated with {@link SealedKeys}. A call waits for the other side until
+ * its deadline.
  */
 final class SealedChannel implements AutoCloseable {
     private static final byte[] MAGIC = {'O', 'F', 'I', 'M', 'E', 'E', 'T', 1};

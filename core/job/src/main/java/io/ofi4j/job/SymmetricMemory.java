@@ -386,7 +386,10 @@ public final class SymmetricMemory implements AutoCloseable {
      * Closes the endpoint and frees the memory. Call a barrier before, so that no rank still uses this rank's memory.
      */
     @Override
-    public void close() { close(endpoint, cell, memory, vector, queue); }
+    public void close() {
+        group.job().forget(queue);
+        close(endpoint, cell, memory, vector, queue);
+    }
 
     private static void close(Endpoint endpoint, MemoryRegion cell, MemoryRegion memory, AddressVector vector,
             CompletionQueue queue) {

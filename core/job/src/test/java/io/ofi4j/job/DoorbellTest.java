@@ -169,7 +169,7 @@ class DoorbellTest {
     }
 
     @Test
-    void aRingAtTheEndOfTheWaitIsNotSeenInTheNext() {
+    void aRingOfThisProcessEndsOneWait() {
         try (Doorbell bell = Doorbell.open(NEVER)) {
             bell.ring();
 

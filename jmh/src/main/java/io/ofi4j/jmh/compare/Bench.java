@@ -195,7 +195,7 @@ public final class Bench implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
         try (Baseline baseline = Baseline.compile()) {
-            Conditions.print(out, version.toString(), baseline.figures(), !idleThread, jvmOptions);
+            Conditions.print(out, version.toString(), baseline.figures(), !idleThread, ordered, jvmOptions);
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
             boolean withPeers = peers || !quick && !cold && works.isEmpty() && providers.isEmpty();
             compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);

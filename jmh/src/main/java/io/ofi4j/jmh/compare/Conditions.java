@@ -15,15 +15,16 @@ final class Conditions {
     private Conditions() {}
 
     /** @param figures what memory takes on this machine */
-    static void print(PrintWriter out, String libfabric, String figures, boolean alone, List<String> jvmOptions) {
+    static void print(PrintWriter out, String libfabric, String figures, boolean alone, boolean ordered,
+            List<String> jvmOptions) {
         machine(out, libfabric);
         out.println(figures);
         out.printf("C: %s %s; %s, %s, all checks on%n", Baseline.compilerVersion(), String.join(" ", Baseline.OPTIONS),
                 java(), jvmOptions.isEmpty() ? "default options" : String.join(" ", jvmOptions));
         out.printf(
-                "one thread works in each process, spinning, tied to a processor%s; polls of at most %d; slices of about 4 ms in turns; "
+                "one thread works in each process, spinning, tied to a processor%s%s; polls of at most %d; slices of about 4 ms in turns; "
                         + "pingpong: round trips between two processes, 50 ms slices, corrected for coordinated omission%n",
-                alone ? ", and C has no other" : "", World.BATCH);
+                alone ? ", and C has no other" : "", ordered ? "; an order of writes is asked for" : "", World.BATCH);
         out.flush();
     }
 

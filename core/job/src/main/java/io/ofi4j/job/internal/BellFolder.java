@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -96,7 +97,7 @@ public final class BellFolder implements AutoCloseable {
             for (Path folder : folders) {
                 if (isOfThisUser(folder) && isAbandoned(folder)) { remove(folder); }
             }
-        } catch (IOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
             return; // what stays costs a page
         }
     }

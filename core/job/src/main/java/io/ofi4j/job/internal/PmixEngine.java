@@ -27,7 +27,7 @@ final class PmixEngine implements JobEngine {
     /** How long a rank is in a barrier before it leaves its mark. */
     private static final Duration MARK_TIME = Duration.ofMillis(250);
     /** The time to find out who has not come, beyond the deadline. */
-    private static final Duration DIAGNOSIS_TIME = Duration.ofSeconds(1);
+    private static final Duration DIAGNOSIS_TIME = Duration.ofMillis(600);
     /** How long one look of that time waits for ranks that have put nothing. */
     private static final Duration LOOK_TIME = Duration.ofMillis(200);
 
@@ -173,7 +173,10 @@ final class PmixEngine implements JobEngine {
         return lost;
     }
 
-    /** {@return what the first rank has left that gave up, or null} It may have left before this one came. */
+    /**
+     * {@return what the first rank has left that gave up, or null} It may have left before this one came. With the time
+     * before, two looks end within a second.
+     */
     private LauncherException gaveUp() {
         for (int refresh = 0; refresh < 2; refresh++) {
             byte[][] reasons = new byte[size][];
