@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 
 /** The connection to the other side of a command; whatever goes wrong is said with the other's address. */
@@ -235,6 +236,11 @@ public final class Connection implements AutoCloseable {
 
     /** {@return where the other side is} */
     public String place() { return place; }
+
+    /** {@return what the other side is and where, for the middle of a sentence} */
+    public String other() {
+        return role.toLowerCase(Locale.ROOT) + place;
+    }
 
     @Override
     public String toString() { return role + place; }

@@ -34,7 +34,7 @@ final class Client {
             if (settings.bidirectional()) { more.add(() -> serve(device, connection, team)); }
         }
         return team.run(() -> {
-            try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+            try (Watchdog watchdog = Watchdog.start(settings.timeout(), err, connection.other())) {
                 return measure(device, connection, team, new Progress(), watchdog, report);
             }
         }, more);
@@ -42,7 +42,8 @@ final class Client {
 
     /** With a device and a connection of its own. */
     private Result measureToo(Device device, Connection connection, Team team) {
-        try (Connection own = connection.again(); Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+        try (Connection own = connection.again();
+                Watchdog watchdog = Watchdog.start(settings.timeout(), err, connection.other())) {
             watchdog.watchSlow();
             try (Device another = device.again()) {
                 Result result = measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
@@ -78,7 +79,8 @@ final class Client {
 
     /** Serves the server, which measures the other direction; {@return nothing, for its rows are the team's} */
     private Result serve(Device device, Connection connection, Team team) {
-        try (Connection own = connection.again(); Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+        try (Connection own = connection.again();
+                Watchdog watchdog = Watchdog.start(settings.timeout(), err, connection.other())) {
             Terms terms = new Terms(settings.operation(), device.kind(), device.traits().libfabric(), Optional.empty(),
                     Plan.longest(settings));
             own.channel().send(FrameType.REVERSE, Reverse.of(settings).encode(), settings.timeout());

@@ -36,7 +36,7 @@ final class Embedded {
         }
     }
 
-    private Watchdog watchdog() { return Watchdog.start(settings.timeout(), err); }
+    private Watchdog watchdog() { return Watchdog.start(settings.timeout(), err, ""); }
 
     private Result measure(Device device, Team team, Progress progress, Watchdog watchdog, Report report) {
         Header header = new Header(settings, device.traits(), null);

@@ -210,7 +210,7 @@ abstract class PerfRun implements Callable<Integer> {
         Settings asked = settings(sizes.bytes());
         PrintWriter err = spec.commandLine().getErr();
         if (host == null) {
-            return withDevice(asked, device -> {
+            return withDevice(asked, "", device -> {
                 if (!server) { return conclude(new Embedded(possible(device), err).run(device, report())); }
                 serve(device, address);
                 return 0;
@@ -218,7 +218,7 @@ abstract class PerfRun implements Callable<Integer> {
         }
         try (Connection connection = Connection.open(host, destinationPort == null ? Ports.DEFAULT : destinationPort,
                 asked.timeout(), err)) {
-            return withDevice(asked,
+            return withDevice(asked, connection.other(),
                     device -> conclude(new Client(possible(device), err).run(device, connection, report())));
         }
     }
@@ -228,8 +228,8 @@ abstract class PerfRun implements Callable<Integer> {
     }
 
     /** Opening and closing have a time limit; the work has limits of its own. */
-    private int withDevice(Settings asked, Work work) throws Exception {
-        try (Watchdog watchdog = Watchdog.start(asked.timeout(), spec.commandLine().getErr())) {
+    private int withDevice(Settings asked, String other, Work work) throws Exception {
+        try (Watchdog watchdog = Watchdog.start(asked.timeout(), spec.commandLine().getErr(), other)) {
             watchdog.watchSlow();
             try (Device device = open(asked)) {
                 watchdog.rest();

@@ -63,7 +63,7 @@ final class PerfSave implements Callable<Integer> {
         FabricInfo info = info(libfabric);
         Path file = Files.createTempFile(folder.toAbsolutePath(), "ofi4j-save", ".tmp");
         Duration limit = Duration.ofSeconds(timeout);
-        try (Watchdog watchdog = Watchdog.start(limit, spec.commandLine().getErr())) {
+        try (Watchdog watchdog = Watchdog.start(limit, spec.commandLine().getErr(), "")) {
             watchdog.watchSlow();
             try (FabricDevice device = new FabricDevice(libfabric, info);
                     SaveBench bench = new SaveBench(device, file, bytes, iterations, limit, watchdog)) {

@@ -78,7 +78,7 @@ final class Server {
     private void begin(Listener.Caller caller, boolean keep) {
         Watchdog watchdog = keep
                 ? Watchdog.start(timeout, most -> abandon(caller, most))
-                : Watchdog.start(timeout, err);
+                : Watchdog.start(timeout, err, "the client at " + caller.name());
         Session session = new Session(device, terms, caller.channel(), timeout, null, watchdog);
         Thread thread = Thread.ofPlatform().daemon().name("serving " + caller.name()).unstarted(() -> {
             try (watchdog; ControlChannel channel = caller.channel()) {

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /**
  * Ends the process where a call of the provider does not return: over shm that happens where the other process was
- * stopped while it held a lock in the memory that both share. The measuring thread cannot see its deadline then, so
+ * stopped or killed while it held a lock in the memory that both share. The measuring thread cannot see its deadline then, so
  * another looks.
  */
 final class Watchdog implements AutoCloseable {
@@ -47,10 +47,14 @@ final class Watchdog implements AutoCloseable {
         thread = Thread.ofPlatform().daemon().name("watchdog").unstarted(this::look);
     }
 
-    /** {@return one that ends the process} */
-    static Watchdog start(Duration timeout, PrintWriter err) {
+    /**
+     * {@return one that ends the process}
+     *
+     * @param other the process that may hold the lock, such as "the server at" its address; empty where there is none
+     */
+    static Watchdog start(Duration timeout, PrintWriter err, String other) {
         MethodHandle exit = exit();
-        return start(timeout, limit -> endProcess(limit, err, exit));
+        return start(timeout, limit -> endProcess(limit, err, other, exit));
     }
 
     /** {@return one that does something else once, in a thread of its own, with how long nothing has moved} */
@@ -108,9 +112,10 @@ final class Watchdog implements AutoCloseable {
     }
 
     /** Without shutdown hooks and without a safepoint: both would wait for the call that does not return. */
-    private static void endProcess(Duration most, PrintWriter err, MethodHandle exit) {
-        err.println("ofi4j: Nothing moved for " + most.toSeconds() + " s, and a call of the provider does not return:"
-                + " is the other process stopped? 'ofi4j doctor --clean' removes what this one leaves.");
+    private static void endProcess(Duration most, PrintWriter err, String other, MethodHandle exit) {
+        err.println("ofi4j: Nothing moved for " + most.toSeconds() + " s, and a call of the provider does not return"
+                + (other.isEmpty() ? "." : ": was " + other + " stopped or killed?")
+                + " 'ofi4j doctor --clean' removes what this process leaves.");
         err.flush();
         try {
             exit.invokeExact(1);

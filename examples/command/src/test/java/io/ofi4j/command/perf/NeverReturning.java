@@ -18,7 +18,8 @@ public final class NeverReturning {
                 arguments[0].equals("critical")
                         ? new Linker.Option[]{Linker.Option.critical(false)}
                         : new Linker.Option[0]);
-        try (Watchdog watchdog = Watchdog.start(Duration.ofSeconds(1), new PrintWriter(System.err))) {
+        try (Watchdog watchdog = Watchdog.start(Duration.ofSeconds(1), new PrintWriter(System.err),
+                "the server at HOST:1")) {
             if (arguments[0].equals("slow")) {
                 watchdog.watchSlow();
             } else {

@@ -97,7 +97,8 @@ class StoppedServerTest {
     @ValueSource(strings = {"plain", "critical"})
     void aCallThatDoesNotReturnEndsTheCommand(String kind) {
         try (Forked process = Forked.Launch.USUAL.main(NeverReturning.class).start(kind)) {
-            process.await().failed(1, "Nothing moved for 4 s", "does not return", "doctor --clean");
+            process.await().failed(1, "Nothing moved for 4 s", "does not return",
+                    "was the server at HOST:1 stopped or killed", "doctor --clean");
         }
     }
 }
