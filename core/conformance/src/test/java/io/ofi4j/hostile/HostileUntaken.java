@@ -11,6 +11,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,6 +28,7 @@ final class HostileUntaken {
     private static final int LONGEST = 64 << 10;
     /** Over ofi_rxm a longer one in flight keeps its domain: see LongSendAtCloseTest. */
     private static final int LONGEST_OVER_RXM = 8 << 10;
+    private static final int LONGEST_OF_ONE_PACKET = 1 << 10;
     private static final List<Integer> LENGTHS = List.of(1, 8, 64, 65, 192, 193, 1024, 4096, 4097, 8192, 16_384, 16_385,
             LONGEST);
     private static final int STEPS = 80;
@@ -48,7 +50,9 @@ final class HostileUntaken {
         this.run = run;
         this.random = random;
         this.tokens = new HostileTokens(run);
-        int longest = run.provider.endsWith(";ofi_rxm") ? LONGEST_OVER_RXM : LONGEST;
+        int longest = ProviderFault.ARRIVALS_MIXED.isOf(run.provider)
+                ? LONGEST_OF_ONE_PACKET
+                : run.provider.endsWith(";ofi_rxm") ? LONGEST_OVER_RXM : LONGEST;
         this.lengths = LENGTHS.stream().filter(length -> length <= longest).toList();
     }
 

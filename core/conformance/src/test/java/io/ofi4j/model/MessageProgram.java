@@ -34,6 +34,8 @@ import java.util.function.BooleanSupplier;
  */
 final class MessageProgram {
     private static final int LENGTH = 4096;
+    /** Of one packet of every provider. */
+    private static final int ONE_PACKET = 1024;
     private static final int STEPS = 300;
     static final int MAX_RECEIVES = 48;
     private static final int TAGS = 3;
@@ -53,6 +55,7 @@ final class MessageProgram {
     private final MessageWorld world;
     private final boolean hasTags;
     private final boolean hasAtomics;
+    private final int longest;
     private final boolean keepsOrder;
     private final boolean masks;
     private final boolean looks;
@@ -81,6 +84,7 @@ final class MessageProgram {
         this.directs = families.contains(Capability.DIRECTED_RECV);
         this.sides = List.of(new MessageSide(world.domain, world.queues.get(0), world.lanes.get(0)),
                 new MessageSide(world.domain, world.queues.get(1), world.lanes.get(1)));
+        this.longest = ProviderFault.ARRIVALS_MIXED.isOf(provider) ? ONE_PACKET : LENGTH;
         this.keepsOrder = !provider.equals(UNORDERED)
                 && world.endpoint().info().transmit().messageOrder().contains(MessageOrder.SAS);
         this.masks = !ProviderFault.MASKS_IGNORED.isOf(provider);
@@ -181,7 +185,7 @@ final class MessageProgram {
     }
 
     private void send(MessageSide side, MessageSide other, boolean tagged) {
-        int length = random.nextInt(8) == 0 ? random.nextInt(LENGTH) + 1 : random.nextInt(64) + 1;
+        int length = random.nextInt(8) == 0 ? random.nextInt(longest) + 1 : random.nextInt(64) + 1;
         boolean withData = carriesData && random.nextInt(4) == 0;
         boolean inject = !withData && random.nextInt(3) == 0;
         int lane = random.nextInt(side.lanes());

@@ -24,7 +24,7 @@ public final class UpstreamFailures {
         OTHERWISE(List.of(Wrong.class)),
         /** ofi4j refuses it. */
         REFUSED(List.of(UnsupportedOperationException.class)),
-        /** The process ends. */
+        /** The process ends, or a call of it does not return. */
         ENDS(List.of());
 
         private final List<Class<? extends Throwable>> types;
@@ -157,6 +157,11 @@ public final class UpstreamFailures {
     private static final Failure TOO_MANY_REMOVALS = like(
             "It ends the process once some 140 peers were inserted, written to and removed.", Symptom.ENDS, "SIGSEGV");
 
+    private static final Failure WRONG_RECEIVE = like(
+            "The rest of the longer message goes to the receive that has completed: a poll never returns, or ends the "
+                    + "process.",
+            Symptom.ENDS, "");
+
     private static final String COUNTED_ERRORS = "a counter counts what fails, without a queue";
     private static final String FROM = "fi_cq_readfrom";
     private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";
@@ -214,6 +219,8 @@ public final class UpstreamFailures {
             new Failure("a message is not written beyond its receive", "udp;ofi_rxd", ALL_VERSIONS, CUT),
             new Failure("a tagged message waits for a receive of its own endpoint", "net, tcp", FROM_1_17,
                     OTHER_ENDPOINT),
+            new Failure("an older message is received while a longer one arrives", "udp;ofi_rxd", ALL_VERSIONS,
+                    WRONG_RECEIVE),
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
             new Failure("many peers come and go", "udp;ofi_rxd", ALL_VERSIONS, TOO_MANY_REMOVALS),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),

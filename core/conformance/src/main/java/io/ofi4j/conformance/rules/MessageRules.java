@@ -4,6 +4,7 @@ import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Tagged;
 import io.ofi4j.Peer;
 import io.ofi4j.conformance.Absent;
 import io.ofi4j.conformance.Check;
@@ -35,10 +36,14 @@ final class MessageRules {
     private static final int[] LENGTHS = {8, 1, 64, 500, 1200, 4000, 9, 16_384};
     private static final int ROOM = 16_384;
     private static final int LONG = 65_536;
+    /** Of many datagrams. */
+    private static final long LONGER = 256 << 10;
+    private static final int MOST_POLLS_MEANWHILE = 40;
     private static final int UNTAKEN = 39;
     private static final int TAKEN = 12;
     private static final long TAG = 0x1234;
     private static final int MANY_POLLS = 2000;
+    private static final int FEW_POLLS = 200;
     private static final List<Long> ALL_TOKENS = LongStream.range(0, WINDOW).boxed().toList();
 
     private MessageRules() {}
@@ -51,6 +56,7 @@ final class MessageRules {
         all.put("the longest inject, one byte less, one more", MessageRules::injectLongest);
         all.put("the source of a peer that was not inserted", MessageRules::nameStranger);
         all.put("a tagged message waits for a receive of its own endpoint", MessageRules::awaitOwnReceive);
+        all.put("an older message is received while a longer one arrives", MessageRules::receiveOlderMeanwhile);
         all.put("endpoints close with receives that are posted", MessageRules::closeWithReceives);
         all.put("endpoints close with messages that nobody took", MessageRules::closeWithMessages);
     }
@@ -247,6 +253,42 @@ final class MessageRules {
             Check.none("the errors", ends.far.errors);
             Check.bytes("a message behind a receive of another endpoint",
                     target.segment().asSlice(Long.BYTES, Long.BYTES), Pattern.of(TAG, Long.BYTES));
+        }
+    }
+
+    /** The receive of the older message is posted a poll later each time: anywhere in the longer one. */
+    private static void receiveOlderMeanwhile(Subject subject) {
+        if (subject.isConnected()) { throw new UnsupportedOperationException("connected endpoints have no tags"); }
+        try (Ends ends = ends(subject, Capability.TAGGED);
+                MemoryRegion source = ends.domain.allocate(LONGER + Long.BYTES, Access.SEND);
+                MemoryRegion target = ends.domain.allocate(LONGER + Long.BYTES, Access.RECEIVE)) {
+            ends.back(); // some providers keep only messages of peers that are known
+            Tagged sender = ends.near.endpoint().tagged();
+            Tagged receiver = ends.far.endpoint().tagged();
+            long length = Math.min(LONGER, ends.domain.info().endpoint().maximumMessageSize());
+            for (int round = 0; round < MOST_POLLS_MEANWHILE; round++) {
+                Pattern.fill(source.segment().asSlice(0, length), round);
+                Pattern.fill(source.segment().asSlice(LONGER, Long.BYTES), round + TAG);
+                target.segment().fill((byte) 0);
+                sender.send(source.slice(LONGER, Long.BYTES), ends.peer, TAG, 1);
+                for (int i = 0; i < FEW_POLLS; i++) {
+                    ends.poll();
+                }
+                receiver.receive(target.slice(0, length), TAG + 1, 0, 1);
+                sender.send(source.slice(0, length), ends.peer, TAG + 1, 2);
+                for (int i = 0; i < round; i++) {
+                    (i % 2 == 0 ? ends.near : ends.far).poll();
+                }
+                receiver.receive(target.slice(LONGER, Long.BYTES), TAG, 0, 2);
+                int both = 2 * (round + 1);
+                ends.require("a message of " + length + " bytes, and one received while it arrives",
+                        () -> ends.far.count() >= both && ends.near.count() >= both);
+                Check.none("the errors", ends.far.errors);
+                Check.bytes("a message received while a longer one arrives",
+                        target.segment().asSlice(LONGER, Long.BYTES), Pattern.of(round + TAG, Long.BYTES));
+                Check.bytes("a message that arrives while an older one is received",
+                        target.segment().asSlice(0, length), Pattern.of(round, (int) length));
+            }
         }
     }
 

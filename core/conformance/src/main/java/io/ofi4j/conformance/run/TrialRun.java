@@ -96,22 +96,25 @@ public final class TrialRun {
             if (isInterrupted.getAsBoolean()) { return; } // Ctrl-C ends the other process, too
             left.removeFirst();
             if (result.isEmpty()) {
-                ended(page, name, ending, start);
+                results.accept(unfinished(new Result(page, name, Outcome.ENDED, ending, since(start))));
                 return;
             }
-            results.accept(hasFar || farHost.isHere() ? result.get() : alone(result.get()));
-            if (result.get().outcome() == Outcome.HUNG || result.get().text().equals(TIME_UP)) {
+            boolean hangs = result.get().outcome() == Outcome.HUNG;
+            Result came = hangs ? unfinished(result.get()) : result.get();
+            results.accept(hasFar || farHost.isHere() ? came : alone(came));
+            if (hangs || came.text().equals(TIME_UP)) {
                 return; // what it left may not be closed: the next has another process
             }
         }
         awaitEnd(process, page);
     }
 
-    /** A trial has ended its process, which may be known of the provider. */
-    private void ended(String page, String name, String ending, long start) {
-        UpstreamFailures.of(name, subject, Libfabric.load().version()).filter(failure -> failure.isShownBy(ending))
-                .ifPresentOrElse(failure -> accept(page, name, Outcome.KNOWN, failure.reason(), start),
-                        () -> accept(page, name, Outcome.ENDED, ending, start));
+    /** {@return what came of a trial that has ended its process, or hangs: the provider may be known for it} */
+    private Result unfinished(Result came) {
+        return UpstreamFailures.of(came.name(), subject, Libfabric.load().version())
+                .filter(failure -> failure.isShownBy(came.text()))
+                .map(failure -> new Result(came.page(), came.name(), Outcome.KNOWN, failure.reason(), came.time()))
+                .orElse(came);
     }
 
     /** Of what makes sense in one process only, or would be the same on two machines. */
