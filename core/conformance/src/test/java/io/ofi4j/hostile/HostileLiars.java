@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A save service among clients that lie, flood it and go, and a rendezvous among strangers: honest clients beside them
- * are served rightly, all the time.
+ * A save service among clients that lie, flood it and go, a rendezvous and a server of peers among strangers: honest
+ * clients beside them are served rightly, all the time.
  */
 final class HostileLiars {
     private static final int PIECES = 256;
     private static final int STEPS = 60;
     private static final int LIARS = 3;
     private static final int BURST = 6;
-    /** One in so many rounds is of a rendezvous. */
-    private static final int RENDEZVOUS = 4;
+    /** Of so many rounds, one is of a rendezvous, and one of a server of peers. */
+    private static final int KINDS = 4;
 
     private final HostileRun run;
     private final Random random;
@@ -37,21 +37,25 @@ final class HostileLiars {
     static void run(HostileRun run) throws Exception {
         Random random = run.random();
         for (int round = 0; run.goesOn(); round++) {
-            if (round % RENDEZVOUS == 1) {
-                new HostileStrangers(run, random).round();
-                continue;
+            switch (round % KINDS) {
+                case 1 -> new HostileStrangers(run, random).round();
+                case 2 -> new HostilePeers(run, random).round();
+                default -> round(run, random);
             }
-            Path path = HostilePieces.file(PIECES);
-            try (Arena arena = Arena.ofShared(); HostileOwner owner = new HostileOwner(run.provider, path)) {
-                if (random.nextBoolean()) { owner.service.start(); }
-                MemorySegment file = HostileSavers.map(path, arena);
-                HostileSaver honest = new HostileSaver(run.provider, null, owner.name(), file, random, owner::progress);
-                new HostileLiars(run, random, owner, honest).round();
-            } finally {
-                Files.delete(path);
-            }
-            run.tried("rounds");
         }
+    }
+
+    private static void round(HostileRun run, Random random) throws Exception {
+        Path path = HostilePieces.file(PIECES);
+        try (Arena arena = Arena.ofShared(); HostileOwner owner = new HostileOwner(run.provider, path)) {
+            if (random.nextBoolean()) { owner.service.start(); }
+            MemorySegment file = HostileSavers.map(path, arena);
+            HostileSaver honest = new HostileSaver(run.provider, null, owner.name(), file, random, owner::progress);
+            new HostileLiars(run, random, owner, honest).round();
+        } finally {
+            Files.delete(path);
+        }
+        run.tried("rounds");
     }
 
     private void round() {

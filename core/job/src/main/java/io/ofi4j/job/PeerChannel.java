@@ -34,9 +34,9 @@ final class PeerChannel implements AutoCloseable {
     /** What comes next: a greeting, and then the length and the bytes of each message. */
     private ByteBuffer incoming = ByteBuffer.allocate(SealedKeys.GREETING_LENGTH);
     private boolean isBody;
-    /** What the socket had no room for; guarded by this object. */
+    /** What the socket had no room for; guarded by this object, as the key is. */
     private ByteBuffer outgoing = NOTHING;
-    private volatile SelectionKey key;
+    private SelectionKey key;
 
     /** The other side is no peer, or one of another release. */
     static final class OtherProtocolException extends IOException {
@@ -64,8 +64,8 @@ final class PeerChannel implements AutoCloseable {
         socket.write(ByteBuffer.wrap(greeting)); // a new socket has room for it
     }
 
-    /** Begins to receive. */
-    void watch(PeerLoop.Watched watched) throws IOException {
+    /** Begins to receive. The monitor keeps the loop's thread from sending before there is a key. */
+    synchronized void watch(PeerLoop.Watched watched) throws IOException {
         key = PeerLoop.watch(socket, SelectionKey.OP_READ, watched);
     }
 
