@@ -162,6 +162,9 @@ public final class UpstreamFailures {
                     + "process.",
             Symptom.ENDS, "");
 
+    private static final Failure SPINS = like(
+            "A poll never returns once a message is longer than what is left of the receive.", Symptom.ENDS, "");
+
     private static final String COUNTED_ERRORS = "a counter counts what fails, without a queue";
     private static final String FROM = "fi_cq_readfrom";
     private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";
@@ -219,6 +222,7 @@ public final class UpstreamFailures {
             new Failure("a message is not written beyond its receive", "udp;ofi_rxd", ALL_VERSIONS, CUT),
             new Failure("a tagged message waits for a receive of its own endpoint", "net, tcp", FROM_1_17,
                     OTHER_ENDPOINT),
+            new Failure("a receive of many messages is not written beyond its end", "sm2", FROM_2_1, SPINS),
             new Failure("an older message is received while a longer one arrives", "udp;ofi_rxd", ALL_VERSIONS,
                     WRONG_RECEIVE),
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
