@@ -67,6 +67,7 @@ public final class PeerServer implements AutoCloseable {
     private final Set<PeerLink> links = ConcurrentHashMap.newKeySet();
     /** The oldest first; guarded by itself. */
     private final Set<PeerHandshake> strangers = new LinkedHashSet<>();
+    private volatile boolean stopped;
     private volatile boolean closed;
 
     private PeerServer(ServerSocketChannel listener, String secret, Runnable onChange) throws IOException {
@@ -190,11 +191,11 @@ public final class PeerServer implements AutoCloseable {
 
     /** Runs in a thread of its own. */
     private void accept() {
-        while (!closed) {
+        while (!stopped) {
             try {
                 greet(listener.accept());
             } catch (IOException | OutOfMemoryError e) { // it is closed, or there is no free descriptor or memory now
-                if (!closed) { pause(); }
+                if (!stopped) { pause(); }
             }
         }
     }
@@ -229,7 +230,7 @@ public final class PeerServer implements AutoCloseable {
             if (strangers.size() > MAX_STRANGERS) { oldest = strangers.iterator().next(); }
         }
         if (oldest != null) { oldest.completeExceptionally(new IOException("too many have come")); }
-        if (closed) { newest.completeExceptionally(new IOException("the server is closed")); }
+        if (stopped) { newest.completeExceptionally(new IOException("the server is closed")); }
     }
 
     /** The first message of a stranger was right; or it will not come, and there is no link. */
@@ -253,12 +254,11 @@ public final class PeerServer implements AutoCloseable {
     }
 
     /**
-     * Stops to listen, and closes all links of this server: to the peers it has left. Those who wait to be accepted try
-     * again until their deadline, as another server may come.
+     * Stops to listen: the port is free, and no peer comes any more. The links that came before go on, and {@link #poll}
+     * tells when their peers go.
      */
-    @Override
-    public void close() {
-        closed = true;
+    public void stop() {
+        stopped = true;
         try {
             listener.close();
         } catch (IOException e) {
@@ -270,6 +270,16 @@ public final class PeerServer implements AutoCloseable {
             waiting = List.copyOf(strangers);
         }
         waiting.forEach(stranger -> stranger.completeExceptionally(new IOException("the server is closed")));
+    }
+
+    /**
+     * {@linkplain #stop Stops} to listen, and closes all links of this server: to the peers it has left. Those who wait
+     * to be accepted try again until their deadline, as another server may come.
+     */
+    @Override
+    public void close() {
+        closed = true;
+        stop();
         links.forEach(PeerLink::closeWithServer);
         changes.clear();
         changes.add(Change.NONE);

@@ -241,6 +241,22 @@ class PeerServerTest {
     }
 
     @Test
+    void aServerThatHasStoppedKeepsItsLinksAndFreesItsPort() throws Exception {
+        try (PeerServer server = PeerServer.listen(ANY_PORT, SECRET)) {
+            PeerLink far = accepted(server, 1);
+            PeerLink near = arrived.getFirst();
+
+            server.stop();
+
+            PeerServer.listen(server.address(), SECRET).close();
+            assertThat(near.state()).isEqualTo(PeerLink.State.OPEN);
+            far.close();
+            await(server);
+            assertThat(gone).containsExactly(near);
+        }
+    }
+
+    @Test
     void aThousandPeersComeAndGo() throws Exception {
         int count = 1000;
         try (PeerServer server = PeerServer.listen(ANY_PORT, SECRET)) {
