@@ -36,6 +36,7 @@ class ArtifactsTest {
     @ParameterizedTest
     @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr java.management", "job, java.base io.ofi4j jdk.net",
             "durable, java.base io.ofi4j", "test, java.base io.ofi4j org.junit.jupiter.api",
+            "netty, java.base io.ofi4j io.ofi4j.job io.netty.transport io.netty.buffer io.netty.common",
             "conformance, java.base io.ofi4j", "verbs, java.base io.ofi4j io.ofi4j.bindings.verbs",
             "../bindings/fabric, java.base", "../bindings/verbs, java.base"})
     void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
@@ -62,7 +63,7 @@ class ArtifactsTest {
     void internalsAreShownToTheVerbsPathAlone() throws IOException {
         assertThat(descriptor("fabric").exports()).filteredOn(exports -> exports.source().contains(".internal"))
                 .allSatisfy(exports -> assertThat(exports.targets()).containsExactly("io.ofi4j.verbs"));
-        for (String artifact : Set.of("job", "durable", "verbs", "test")) {
+        for (String artifact : Set.of("job", "durable", "verbs", "test", "netty")) {
             assertThat(descriptor(artifact).exports().stream().map(ModuleDescriptor.Exports::source)
                     .collect(Collectors.toSet())).containsExactly("io.ofi4j." + artifact);
         }
@@ -77,7 +78,7 @@ class ArtifactsTest {
 
     /** Whoever uses it need not name it in --enable-native-access. */
     @ParameterizedTest
-    @ValueSource(strings = {"conformance", "durable", "verbs", "test"})
+    @ValueSource(strings = {"conformance", "durable", "verbs", "test", "netty"})
     void whatIsMadeOfTheApiCallsNoRestrictedMethodItself(String artifact) {
         noClasses().should().accessTargetWhere(describe("it is restricted", ArtifactsTest::isRestricted))
                 .check(new ClassFileImporter().importPath(classes(artifact)));

@@ -21,14 +21,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("once")
 class JavadocTest {
     private static final String MODULES = String.join(":", "../../bindings/fabric/target/classes",
-            "../../bindings/verbs/target/classes", "../fabric/target/classes", JUnitModules.path());
+            "../../bindings/verbs/target/classes", "../fabric/target/classes", "../job/target/classes",
+            LibraryModules.path());
     private static final ToolProvider JAVAC = ToolProvider.findFirst("javac").orElseThrow();
 
     @TempDir
     Path output;
 
     @ParameterizedTest
-    @ValueSource(strings = {"fabric", "job", "durable", "verbs", "test"})
+    @ValueSource(strings = {"fabric", "job", "durable", "verbs", "test", "netty"})
     void everyPublicOrProtectedMemberHasAComment(String artifact) throws Exception {
         try (Stream<Path> files = Files.walk(Path.of("..", artifact, "src/main/java"))) {
             List<String> sources = files.map(Path::toString).filter(file -> file.endsWith(".java")).toList();
@@ -60,7 +61,7 @@ class JavadocTest {
     /** Members that doclint warns of, one line each; missing tags, whose warnings name the tag, are allowed. */
     private List<String> membersWithoutComment(List<String> sources, String modules) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("-Xdoclint:missing/protected",
-                "-Xdoclint/package:io.ofi4j,io.ofi4j.info,io.ofi4j.job,io.ofi4j.test,io.ofi4j.util,io.ofi4j.verbs",
+                "-Xdoclint/package:io.ofi4j,io.ofi4j.info,io.ofi4j.job,io.ofi4j.netty,io.ofi4j.test,io.ofi4j.util,io.ofi4j.verbs",
                 "-XDrawDiagnostics", "-Xmaxwarns", "10000", "-proc:none", "-d", output.toString(), "-p", modules));
         arguments.addAll(sources);
         StringWriter messages = new StringWriter();

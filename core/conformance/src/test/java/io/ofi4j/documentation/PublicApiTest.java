@@ -33,7 +33,7 @@ class PublicApiTest {
     private static final Set<String> OF_EVERY_VALUE = Set.of("equals", "hashCode", "toString", "values", "valueOf");
 
     @ParameterizedTest
-    @ValueSource(strings = {"fabric", "job", "durable", "verbs", "test"})
+    @ValueSource(strings = {"fabric", "job", "durable", "verbs", "test", "netty"})
     void everyPublicMemberIsInTheListing(String artifact) throws Exception {
         Path listing = Path.of("..", artifact, "PUBLIC-API");
         List<String> members = members(Path.of("..", artifact, "target/classes"));

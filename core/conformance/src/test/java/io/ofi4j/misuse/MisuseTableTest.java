@@ -2,7 +2,7 @@ package io.ofi4j.misuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.documentation.JUnitModules;
+import io.ofi4j.documentation.LibraryModules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,7 +82,7 @@ class MisuseTableTest {
                     Path.of("..", artifact, "src/main/java"));
         }
         return DocumentedThrows.of(modules,
-                "../../bindings/fabric/target/classes:../../bindings/verbs/target/classes:" + JUnitModules.path());
+                "../../bindings/fabric/target/classes:../../bindings/verbs/target/classes:" + LibraryModules.path());
     }
 
     /** Whether there is a test, such as {@code io.ofi4j.job.JobTest#method}. */

@@ -33,7 +33,9 @@ public final class Forked {
     /** One class of each place whose classes a test may use, besides those of the tests themselves. */
     private static final List<String> PLACES = List.of("io.ofi4j.support.Forked", "io.ofi4j.Libfabric",
             "io.ofi4j.job.Job", "io.ofi4j.durable.Saver", "io.ofi4j.verbs.Verbs", "io.ofi4j.test.TestFabric",
-            "io.ofi4j.bindings.fabric_h", "io.ofi4j.bindings.verbs.verbs_h");
+            "io.ofi4j.bindings.fabric_h", "io.ofi4j.bindings.verbs.verbs_h", "io.ofi4j.netty.FabricChannel",
+            "io.netty.channel.Channel", "io.netty.buffer.ByteBuf", "io.netty.util.Timer",
+            "io.netty.resolver.AddressResolver");
 
     private static final String LIBRARY = "io.ofi4j.library";
 

@@ -65,7 +65,7 @@ class GuideTest {
                 new Guide("JOBS.md", RingOfRanks.class), new Guide("VERBS.md", BoundWindow.class),
                 new Guide("TUNING.md", PipelinedReads.class), new Guide("DEFERRED-WORK.md", WritesInARow.class),
                 new Guide("DEVICE-MEMORY.md", GpuMemory.class), new Guide("TESTING.md", EchoTest.class),
-                new Guide("C-PEER.md", WritesToC.class));
+                new Guide("C-PEER.md", WritesToC.class), new Guide("NETTY.md", EchoOverAFabric.class));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -95,6 +95,7 @@ class GuideTest {
                         "the server was asked: how late is it?\nthe client was told: half past nine\n"),
                 Arguments.of(CounterAndLock.class, "the counter was 0\nthe counter is 5, the lock is 0\n"),
                 Arguments.of(SavedWrites.class, "both records are on the disk\n"),
+                Arguments.of(EchoOverAFabric.class, "the server says: hello\n"),
                 Arguments.of(RingOfRanks.class, "rank 0 heard from rank 0\nthe ranks add up to 0\n"),
                 Arguments.of(WritesInARow.class, "at 0: twice, at 64: twice\n"));
     }

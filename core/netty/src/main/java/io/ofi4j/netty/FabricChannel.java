@@ -1,0 +1,625 @@
+package io.ofi4j.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import io.ofi4j.errors.FabricException;
+import io.ofi4j.job.PeerHello;
+import io.ofi4j.job.PeerLink;
+import io.ofi4j.job.RendezvousException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A stream of bytes to a channel of another process, or of this one, over the endpoints of their loops. The server's
+ * address is one of TCP, through which both sides say where their endpoints are; the bytes go over the fabric.
+ * Experimental: this API may change after 0.1.0.
+ *
+ * <p>It is a {@link DuplexChannel}, and behaves as those of NIO do: what is written and flushed before a close arrives,
+ * a peer that reads nothing makes the channel unwritable, and a peer whose process ends without a word ends in an
+ * {@link IOException} and a close. Bytes are copied, once at each side. It writes {@link ByteBuf}s alone.
+ *
+ * <p>Its options are those of any channel, {@link io.netty.channel.ChannelOption#ALLOW_HALF_CLOSURE}, and
+ * {@link FabricChannelOption#SECRET}, without which it does not connect. A connect fails with a
+ * {@link ConnectException}: if nobody listens at once, and after {@code CONNECT_TIMEOUT_MILLIS} if nobody answers.
+ */
+public final class FabricChannel extends AbstractChannel implements DuplexChannel {
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    /** How long the other side may take to answer a close. */
+    private static final Duration LINGER = Duration.ofSeconds(10);
+
+    private enum State {
+        OPEN, CONNECTING, CONNECTED, CLOSED
+    }
+
+    private final FabricChannelConfig config = new FabricChannelConfig(this);
+    private final Queue<ByteBuf> unread = new ArrayDeque<>();
+    private volatile State state = State.OPEN;
+    private volatile boolean isInputShut;
+    private volatile boolean isOutputShut;
+    private volatile SocketAddress local;
+    private volatile SocketAddress remote;
+    private final Copier copier = new Copier();
+    private IoRegistration registration;
+    /** Null until this is registered. */
+    private FabricLoop loop;
+    private int number;
+    private volatile PeerLink link;
+    private LoopPeer peer;
+    /** Of the other side. */
+    private int peerNumber;
+    private int messageLength;
+    private int credits;
+    /** Messages that were read, and for which the other side has no credit yet. */
+    private int consumed;
+    private int window;
+    private boolean isReading;
+    private boolean hasRead;
+    /** The other side sends no more bytes: some may be unread. */
+    private boolean isEnded;
+    private boolean owesFin;
+    private boolean owesClose;
+    private boolean isPeerClosed;
+    private Thread connecting;
+    private ChannelPromise connectPromise;
+    /** What releases this where the other side does not answer its close. */
+    private Future<?> lingering;
+
+    /** A channel that is not connected. */
+    public FabricChannel() { super(null); }
+
+    /** Of a peer that has come to a server. */
+    FabricChannel(Channel server, PeerLink link) {
+        super(server);
+        this.link = link;
+        this.local = server.localAddress();
+        this.remote = new FabricAddress(link.hello().address());
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() { return new FabricUnsafe(); }
+
+    /** Connects, and tries again what had no room. */
+    private final class FabricUnsafe extends AbstractUnsafe implements FabricIoHandler.Handle {
+        @Override
+        public void connect(SocketAddress to, SocketAddress from, ChannelPromise promise) {
+            if (!promise.setUncancellable() || !ensureOpen(promise)) { return; }
+            try {
+                begin(to, promise);
+            } catch (RuntimeException e) {
+                safeSetFailure(promise, e);
+                closeIfClosed();
+            }
+        }
+
+        private void flushAgain() { flush0(); }
+
+        private void fulfill(ChannelPromise promise) {
+            boolean isSet = promise.trySuccess();
+            pipeline().fireChannelActive();
+            if (!isSet) { close(voidPromise()); }
+        }
+
+        private void fail(ChannelPromise promise, Throwable why) {
+            promise.tryFailure(annotateConnectException(why, remote));
+            close(voidPromise());
+        }
+
+        @Override
+        public void handle(IoRegistration registered, IoEvent event) {
+            throw new UnsupportedOperationException("a fabric has no events of its own");
+        }
+
+        @Override
+        public boolean needsLoop() { return true; }
+
+        @Override
+        public void close() { close(voidPromise()); }
+    }
+
+    private FabricUnsafe own() { return (FabricUnsafe) unsafe(); }
+
+    @Override
+    protected boolean isCompatible(EventLoop eventLoop) {
+        return eventLoop instanceof IoEventLoop of && of.isCompatible(FabricUnsafe.class);
+    }
+
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+        ((IoEventLoop) eventLoop()).register(own()).addListener((Future<IoRegistration> registered) -> {
+            if (!registered.isSuccess()) {
+                promise.setFailure(registered.cause());
+                return;
+            }
+            registration = registered.getNow();
+            loop = registration.attachment();
+            try {
+                if (link != null) { accept(); }
+                promise.setSuccess();
+            } catch (FabricException | RendezvousException | IllegalStateException | IOException e) {
+                promise.setFailure(e);
+            }
+        });
+    }
+
+    /** At the server: answers the peer, which waits for it. */
+    private void accept() throws IOException {
+        number = loop.add(this);
+        try {
+            meet(link.hello());
+        } catch (FabricProtocolException e) {
+            link.refuse(e.getMessage());
+            throw e;
+        }
+        state = State.CONNECTED;
+        link.accept(loop.hello(number));
+        if (link.isGone()) { tellGone(); } // before this was registered, and nobody told it
+    }
+
+    /** Takes what the other side has said of itself. */
+    private void meet(PeerHello hello) throws FabricProtocolException {
+        Frames.Greeting greeting = Frames.Greeting.decode(hello.data());
+        peer = loop.reach(hello.address(), greeting.doorbell());
+        peerNumber = greeting.channel();
+        messageLength = Math.min(greeting.messageLength(), loop.slotLength());
+        credits = greeting.window();
+        window = FabricLoop.WINDOW;
+    }
+
+    private void begin(SocketAddress to, ChannelPromise promise) {
+        if (connectPromise != null) { throw new ConnectionPendingException(); }
+        if (state != State.OPEN) { throw new AlreadyConnectedException(); }
+        if (!(to instanceof InetSocketAddress server)) {
+            throw new IllegalArgumentException("a FabricChannel connects to an InetSocketAddress, and not to " + to);
+        }
+        String secret = config.secret();
+        number = loop.add(this);
+        PeerHello mine = loop.hello(number);
+        Duration deadline = Duration.ofMillis(config.getConnectTimeoutMillis());
+        state = State.CONNECTING;
+        connectPromise = promise;
+        remote = server;
+        connecting = Thread.ofVirtual().name("ofi4j-netty-connect").start(() -> {
+            try {
+                requireListener(server, deadline);
+                PeerLink made = PeerLink.connect(server, secret, mine, deadline, this::tellGone);
+                hand(made);
+            } catch (IOException | RuntimeException e) {
+                eventLoop().execute(() -> failed(e));
+            }
+        });
+    }
+
+    /** A peer link waits for a server that is still starting; who connects a channel wants to know at once. */
+    private static void requireListener(InetSocketAddress server, Duration deadline) throws IOException {
+        try (Socket probe = new Socket()) {
+            probe.connect(server, (int) deadline.toMillis());
+        } catch (SocketTimeoutException e) {
+            throw new ConnectTimeoutException("nobody answers within " + deadline.toMillis() + " ms");
+        }
+    }
+
+    private void hand(PeerLink made) {
+        try {
+            eventLoop().execute(() -> connected(made));
+        } catch (RejectedExecutionException e) { // the loop has ended meanwhile
+            made.close();
+        }
+    }
+
+    private void connected(PeerLink made) {
+        ChannelPromise promise = connectPromise;
+        if (state != State.CONNECTING) {
+            made.close();
+            return;
+        }
+        connectPromise = null;
+        link = made;
+        local = new FabricAddress(loop.hello(number).address());
+        try {
+            meet(made.hello());
+        } catch (FabricProtocolException e) {
+            own().fail(promise, e);
+            return;
+        }
+        state = State.CONNECTED;
+        own().fulfill(promise);
+    }
+
+    private void failed(Exception why) {
+        ChannelPromise promise = connectPromise;
+        if (state != State.CONNECTING) { return; }
+        connectPromise = null;
+        Exception told = why instanceof RendezvousException
+                ? (ConnectException) new ConnectException(why.getMessage()).initCause(why)
+                : why;
+        own().fail(promise, told);
+    }
+
+    int number() { return number; }
+
+    /** What a message of the other side says; the buffer has its bytes. */
+    void received(int kind, int count, ByteBuffer bytes) {
+        switch (kind) {
+            case Frames.DATA -> take(bytes);
+            case Frames.CREDIT -> {
+                credits += count;
+                retry();
+            }
+            case Frames.FIN -> end();
+            case Frames.CLOSE -> {
+                isPeerClosed = true;
+                if (state == State.CLOSED) {
+                    if (!owesClose) { release(); }
+                } else {
+                    end();
+                }
+            }
+            default -> broken(new FabricProtocolException("the other side has sent a message of kind " + kind));
+        }
+    }
+
+    private void take(ByteBuffer bytes) {
+        if (state != State.CONNECTED || isInputShut || isEnded) {
+            returnCredit();
+            return;
+        }
+        if (unread.size() >= window) {
+            broken(new FabricProtocolException("the other side has sent more than it has credit for"));
+            return;
+        }
+        ByteBuf copy = config.getAllocator().ioBuffer(bytes.remaining());
+        copy.writeBytes(bytes);
+        if (wantsMore() && unread.isEmpty()) {
+            deliver(copy);
+        } else {
+            unread.add(copy);
+        }
+    }
+
+    /** One read of the program is for what comes in one poll, if it reads automatically, and for one message if not. */
+    private boolean wantsMore() {
+        return isReading || hasRead && config.isAutoRead();
+    }
+
+    private void deliver(ByteBuf bytes) {
+        isReading = false; // whoever reads again meanwhile, reads again
+        if (!hasRead) {
+            hasRead = true;
+            loop.reads(this);
+        }
+        pipeline().fireChannelRead(bytes);
+        returnCredit();
+    }
+
+    private void returnCredit() {
+        consumed++;
+        sendCredit();
+    }
+
+    private void sendCredit() {
+        if (consumed < window / 2 || state != State.CONNECTED || isPeerClosed) { return; }
+        if (loop.send(this, peer, peerNumber, Frames.CREDIT, consumed)) { consumed = 0; }
+    }
+
+    @Override
+    protected void doBeginRead() {
+        isReading = true;
+        if (!unread.isEmpty() || isEnded) { eventLoop().execute(this::readOn); }
+    }
+
+    /** What came while nobody wanted to read. */
+    private void readOn() {
+        while (wantsMore() && !unread.isEmpty()) {
+            deliver(unread.poll());
+        }
+        readComplete();
+    }
+
+    /** A poll has ended. */
+    void readComplete() {
+        if (hasRead) {
+            hasRead = false;
+            pipeline().fireChannelReadComplete();
+        }
+        if (isEnded && unread.isEmpty() && isReading) { shutInput(); }
+    }
+
+    /** The other side sends no more. */
+    private void end() {
+        isEnded = true;
+        if (!hasRead) { loop.reads(this); }
+    }
+
+    private void shutInput() {
+        if (isInputShut || state != State.CONNECTED) { return; }
+        if (config.allowsHalfClosure() && !isPeerClosed) {
+            isInputShut = true;
+            pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+            pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+        } else {
+            isInputShut = true;
+            unsafe().close(voidPromise());
+        }
+    }
+
+    @Override
+    protected Object filterOutboundMessage(Object message) {
+        if (message instanceof ByteBuf) { return message; }
+        throw new UnsupportedOperationException(
+                "a FabricChannel writes ByteBuf, and no " + message.getClass().getName() + ": encode it first");
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer out) throws Exception {
+        if (state == State.OPEN || state == State.CONNECTING) { throw new NotYetConnectedException(); }
+        if (state == State.CLOSED) { throw new ClosedChannelException(); }
+        boolean hasSent = false;
+        while (credits > 0 && out.current() instanceof ByteBuf first) {
+            if (!first.isReadable()) {
+                out.remove();
+                continue;
+            }
+            int slot = loop.takeSlot(this);
+            if (slot < 0) { break; }
+            int length = copy(out, slot);
+            if (!loop.send(this, peer, slot, Frames.HEADER + length)) { break; }
+            credits--;
+            hasSent = true;
+            out.removeBytes(length);
+        }
+        if (hasSent) { peer.ring(); }
+    }
+
+    /** Copies as much of what is flushed to a slot as it takes; how many bytes. */
+    private int copy(ChannelOutboundBuffer out, int slot) throws Exception {
+        int start = (int) loop.offset(slot);
+        Frames.write(loop.memory(), start, peerNumber, Frames.DATA, 0);
+        copier.begin(loop.sending(), start + Frames.HEADER, start + messageLength);
+        out.forEachFlushedMessage(copier);
+        return copier.length();
+    }
+
+    /** Copies buffers behind each other, as long as there is room, and leaves them as they are. */
+    private static final class Copier implements ChannelOutboundBuffer.MessageProcessor {
+        private ByteBuffer to;
+        private int start;
+        private int end;
+
+        private void begin(ByteBuffer memory, int from, int until) {
+            to = memory;
+            start = from;
+            end = until;
+            to.limit(from).position(from);
+        }
+
+        @Override
+        public boolean processMessage(Object message) {
+            ByteBuf bytes = (ByteBuf) message;
+            int length = Math.min(bytes.readableBytes(), end - to.position());
+            to.limit(to.position() + length);
+            bytes.getBytes(bytes.readerIndex(), to);
+            return to.position() < end;
+        }
+
+        private int length() { return to.position() - start; }
+    }
+
+    /** There may be room now, or credit. */
+    void retry() {
+        if (owesClose) {
+            sendClose();
+            return;
+        }
+        if (state != State.CONNECTED) { return; }
+        sendCredit();
+        own().flushAgain();
+        if (owesFin) { sendFin(); }
+    }
+
+    /** An operation of this channel has failed, or the other side has lied. */
+    void broken(Exception why) {
+        if (state != State.CONNECTED) { return; }
+        pipeline().fireExceptionCaught(why);
+        unsafe().close(voidPromise());
+    }
+
+    /** Called by a thread of {@code ofi4j-job}. */
+    void tellGone() {
+        try {
+            eventLoop().execute(this::gone);
+        } catch (RejectedExecutionException e) { // the loop has ended, and released this
+            return;
+        }
+    }
+
+    /** The connection has ended: after a word, whose bytes may still come, or without one. */
+    private void gone() {
+        while (loop != null && loop.poll() > 0) {
+            continue;
+        }
+        if (state == State.CLOSED) {
+            release();
+        } else if (state == State.CONNECTED) {
+            if (link.state() == PeerLink.State.LOST) {
+                broken(new IOException("the process of the other side has ended, or cannot be reached"));
+            } else {
+                isPeerClosed = true;
+                end();
+                readComplete();
+            }
+        }
+    }
+
+    @Override
+    protected void doShutdownOutput() {
+        isOutputShut = true;
+        owesFin = true;
+        sendFin();
+    }
+
+    private void sendFin() { owesFin = !loop.send(this, peer, peerNumber, Frames.FIN, 0); }
+
+    @Override
+    protected void doClose() {
+        State before = state;
+        state = State.CLOSED;
+        isInputShut = true;
+        isOutputShut = true;
+        unread.forEach(ReferenceCountUtil::release);
+        unread.clear();
+        ChannelPromise promise = connectPromise;
+        if (promise != null) {
+            connectPromise = null;
+            promise.tryFailure(new ClosedChannelException());
+        }
+        if (connecting != null) { connecting.interrupt(); }
+        if (before == State.CONNECTED && !link.isGone()) {
+            owesClose = true;
+            sendClose();
+            lingering = eventLoop().schedule(this::release, LINGER.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            release();
+        }
+    }
+
+    /** The last message. The other side answers with its own, or ends the link. */
+    private void sendClose() {
+        owesClose = !loop.send(this, peer, peerNumber, Frames.CLOSE, 0);
+    }
+
+    /** The other side has answered, or ended. */
+    void releaseIfGone() {
+        if (link == null || link.isGone()) { release(); }
+    }
+
+    /** Nothing more comes, and nothing more has to go. */
+    void release() {
+        FabricLoop from = loop;
+        if (from == null) {
+            if (link != null) { link.close(); }
+            return;
+        }
+        loop = null;
+        from.remove(this);
+        if (peer != null) { from.leave(peer); }
+        if (lingering != null) { lingering.cancel(false); }
+        if (link != null) { link.close(); }
+        if (parent() instanceof FabricServerChannel server) { server.forget(link); }
+    }
+
+    @Override
+    protected void doDeregister() {
+        IoRegistration registered = registration;
+        registration = null;
+        if (registered != null) { registered.cancel(); }
+    }
+
+    @Override
+    protected void doBind(SocketAddress address) {
+        throw new UnsupportedOperationException(
+                "the source of a FabricChannel is that of its loop: give FabricHints.source to the factory");
+    }
+
+    @Override
+    protected void doDisconnect() { doClose(); }
+
+    @Override
+    protected SocketAddress localAddress0() { return local; }
+
+    @Override
+    protected SocketAddress remoteAddress0() { return remote; }
+
+    @Override
+    public ChannelConfig config() { return config; }
+
+    @Override
+    public boolean isOpen() { return state != State.CLOSED; }
+
+    @Override
+    public boolean isActive() { return state == State.CONNECTED; }
+
+    @Override
+    public ChannelMetadata metadata() { return METADATA; }
+
+    @Override
+    public boolean isInputShutdown() { return isInputShut; }
+
+    @Override
+    public boolean isOutputShutdown() { return isOutputShut; }
+
+    @Override
+    public boolean isShutdown() { return isInputShut && isOutputShut; }
+
+    @Override
+    public ChannelFuture shutdownInput() { return shutdownInput(newPromise()); }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        inLoop(() -> {
+            isInputShut = true;
+            unread.forEach(ReferenceCountUtil::release);
+            unread.clear();
+            promise.setSuccess();
+        });
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() { return shutdownOutput(newPromise()); }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        inLoop(() -> own().shutdownOutput(promise));
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdown() { return shutdown(newPromise()); }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        inLoop(() -> {
+            isInputShut = true;
+            own().shutdownOutput(promise);
+        });
+        return promise;
+    }
+
+    private void inLoop(Runnable task) {
+        if (eventLoop().inEventLoop()) {
+            task.run();
+        } else {
+            eventLoop().execute(task);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.ofi4j.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
+import java.util.Map;
+
+/** The options of Netty's that make sense here, and the secret. */
+final class FabricChannelConfig extends DefaultChannelConfig {
+    private volatile String secret;
+    private volatile boolean allowsHalfClosure;
+
+    FabricChannelConfig(Channel channel) { super(channel); }
+
+    /** {@return the secret} */
+    String secret() {
+        String set = secret;
+        if (set == null) {
+            throw new IllegalStateException("a channel over a fabric needs a secret at both sides: set the option "
+                    + "FabricChannelOption.SECRET, to what Rendezvous.newSecret() has returned once");
+        }
+        return set;
+    }
+
+    boolean allowsHalfClosure() { return allowsHalfClosure; }
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(super.getOptions(), ChannelOption.ALLOW_HALF_CLOSURE); // and not the secret, which is one
+    }
+
+    @SuppressWarnings("unchecked")
+    @Override
+    public <T> T getOption(ChannelOption<T> option) {
+        if (option == FabricChannelOption.SECRET) { return (T) secret; }
+        if (option == ChannelOption.ALLOW_HALF_CLOSURE) { return (T) (Boolean) allowsHalfClosure; }
+        return super.getOption(option);
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        if (option == FabricChannelOption.SECRET) {
+            validate(option, value);
+            secret = (String) value;
+            return true;
+        }
+        if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
+            validate(option, value);
+            allowsHalfClosure = (Boolean) value;
+            return true;
+        }
+        return super.setOption(option, value);
+    }
+}

@@ -1,0 +1,169 @@
+package io.ofi4j.netty;
+
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoOps;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.ofi4j.info.FabricHints;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Runs an event loop over a fabric: the channels of the loop share one endpoint. Experimental: this API may change
+ * after 0.1.0.
+ *
+ * <pre>{@code
+ * EventLoopGroup group = new MultiThreadIoEventLoopGroup(2,
+ *         FabricIoHandler.newFactory(FabricHints.messages().provider("shm")));
+ * new Bootstrap().group(group).channel(FabricChannel.class)
+ *         .option(FabricChannelOption.SECRET, secret)...
+ * }</pre>
+ *
+ * <p>Each loop opens its endpoint, and 4 MiB of registered memory, when its first channel is registered; where that
+ * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. A loop polls for 20
+ * microseconds before it sleeps. Over providers without wait descriptors, such as shm, peers of the same machine wake it
+ * with a {@link io.ofi4j.job.Doorbell}.
+ */
+public final class FabricIoHandler implements IoHandler {
+    private static final Duration SPIN = Duration.ofNanos(20_000);
+    /** How long channels that were closed may take to send their last bytes when the loop ends. */
+    private static final Duration LINGER = Duration.ofSeconds(2);
+
+    /** What a channel is to this handler. */
+    interface Handle extends IoHandle {
+        /** Whether bytes go through it, so that it needs an endpoint. */
+        boolean needsLoop();
+
+        /** The loop ends. */
+        @Override
+        void close();
+    }
+
+    private final FabricHints hints;
+    private final ThreadAwareExecutor executor;
+    private final Set<Handle> handles = new HashSet<>();
+    /** Null until a channel is registered. */
+    private volatile FabricLoop loop;
+    private volatile Thread thread;
+    private final AtomicBoolean isAsleep = new AtomicBoolean();
+
+    private FabricIoHandler(FabricHints hints, ThreadAwareExecutor executor) {
+        this.hints = hints;
+        this.executor = executor;
+    }
+
+    /**
+     * {@return what makes the handlers of an event loop group}
+     *
+     * @param hints the provider, and the address of this machine that the endpoints shall have; messages in order are
+     *        asked for in any case
+     */
+    public static IoHandlerFactory newFactory(FabricHints hints) {
+        Objects.requireNonNull(hints, "hints");
+        return executor -> new FabricIoHandler(hints, executor);
+    }
+
+    @Override
+    public int run(IoHandlerContext context) {
+        FabricLoop open = loop;
+        if (open == null) {
+            park(context);
+            return 0;
+        }
+        int found = open.poll();
+        if (found > 0 || !context.canBlock() || !open.maySleep()) { return found; }
+        isAsleep.set(true);
+        try {
+            if (!context.canBlock()) { return 0; } // a task has come meanwhile, perhaps without a wake-up
+            return open.await(Duration.ofNanos(Math.max(context.delayNanos(System.nanoTime()), 0)), SPIN);
+        } finally {
+            isAsleep.set(false);
+        }
+    }
+
+    private void park(IoHandlerContext context) {
+        thread = Thread.currentThread();
+        if (context.canBlock()) { LockSupport.parkNanos(this, context.delayNanos(System.nanoTime())); }
+    }
+
+    @Override
+    public void wakeup() {
+        if (executor.isExecutorThread(Thread.currentThread())) { return; }
+        FabricLoop open = loop;
+        if (open == null) {
+            LockSupport.unpark(thread);
+        } else if (isAsleep.compareAndSet(true, false)) { open.wake(); }
+    }
+
+    @Override
+    public IoRegistration register(IoHandle handle) {
+        Handle own = (Handle) handle;
+        if (loop == null && own.needsLoop()) { loop = FabricLoop.open(hints); }
+        handles.add(own);
+        own.registered();
+        return new Registration(own);
+    }
+
+    @Override
+    public boolean isCompatible(Class<? extends IoHandle> handleType) {
+        return Handle.class.isAssignableFrom(handleType);
+    }
+
+    @Override
+    public void prepareToDestroy() { List.copyOf(handles).forEach(Handle::close); }
+
+    @Override
+    public void destroy() {
+        if (loop == null) { return; }
+        long end = System.nanoTime() + LINGER.toNanos();
+        while (loop.hasChannels() && System.nanoTime() - end < 0) {
+            if (loop.poll() > 0) { continue; }
+            loop.channels().forEach(FabricChannel::releaseIfGone); // no task runs here any more
+            Thread.onSpinWait();
+        }
+        loop.channels().forEach(FabricChannel::release);
+        loop.close();
+        loop = null;
+    }
+
+    /** Of a channel; its attachment is the loop. */
+    private final class Registration implements IoRegistration {
+        private final Handle handle;
+        private final AtomicBoolean isCanceled = new AtomicBoolean();
+
+        private Registration(Handle handle) { this.handle = handle; }
+
+        @SuppressWarnings("unchecked")
+        @Override
+        public <T> T attachment() { return (T) loop; }
+
+        @Override
+        public long submit(IoOps ops) {
+            throw new UnsupportedOperationException("a fabric has no operations to submit");
+        }
+
+        @Override
+        public boolean isValid() { return !isCanceled.get(); }
+
+        @Override
+        public boolean cancel() {
+            if (!isCanceled.compareAndSet(false, true)) { return false; }
+            if (executor.isExecutorThread(Thread.currentThread())) {
+                remove();
+            } else {
+                executor.execute(this::remove);
+            }
+            return true;
+        }
+
+        private void remove() { if (handles.remove(handle)) { handle.unregistered(); } }
+    }
+}

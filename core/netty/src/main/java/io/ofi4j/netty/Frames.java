@@ -1,0 +1,80 @@
+package io.ofi4j.netty;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** What stands before the bytes of each message: which channel of the other loop it is for, and what it is. */
+final class Frames {
+    /** The length of a header. */
+    static final int HEADER = 8;
+
+    /** Bytes of the stream. */
+    static final int DATA = 1;
+    /** So many further messages of bytes may be sent. */
+    static final int CREDIT = 2;
+    /** No bytes follow, but bytes the other way may. */
+    static final int FIN = 3;
+    /** The channel is closed. */
+    static final int CLOSE = 4;
+
+    /** Both sides may have another byte order. */
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int KIND_SHIFT = 24;
+    private static final int MAX_COUNT = (1 << KIND_SHIFT) - 1;
+
+    private Frames() {}
+
+    static void write(MemorySegment memory, long offset, int channel, int kind, int count) {
+        memory.set(INT, offset, channel);
+        memory.set(INT, offset + Integer.BYTES, kind << KIND_SHIFT | count);
+    }
+
+    static int channel(MemorySegment memory, long offset) { return memory.get(INT, offset); }
+
+    static int kind(MemorySegment memory, long offset) {
+        return memory.get(INT, offset + Integer.BYTES) >>> KIND_SHIFT;
+    }
+
+    static int count(MemorySegment memory, long offset) { return memory.get(INT, offset + Integer.BYTES) & MAX_COUNT; }
+
+    /**
+     * What the two sides of a channel tell each other when they connect.
+     *
+     * @param channel the number of the channel at this side
+     * @param messageLength the longest message that this side takes, with its header
+     * @param window how many messages of bytes may be on their way to this side
+     * @param doorbell the address of what wakes this side's loop; empty if it waits at a descriptor
+     */
+    record Greeting(int channel, int messageLength, int window, byte[] doorbell) {
+        private static final int VERSION = 1;
+        private static final int LENGTH = 4 * Integer.BYTES;
+
+        byte[] encode() {
+            return ByteBuffer.allocate(LENGTH + doorbell.length).putInt(VERSION).putInt(channel).putInt(messageLength)
+                    .putInt(window).put(doorbell).array();
+        }
+
+        /** @throws FabricProtocolException if the other side is no channel, or that of another release */
+        static Greeting decode(byte[] bytes) throws FabricProtocolException {
+            ByteBuffer all = ByteBuffer.wrap(bytes);
+            if (bytes.length < LENGTH || all.getInt() != VERSION) {
+                throw new FabricProtocolException(
+                        "the other side is no channel of ofi4j-netty, or one of another release");
+            }
+            Greeting greeting = new Greeting(all.getInt(), all.getInt(), all.getInt(), rest(all));
+            if (greeting.messageLength <= HEADER || greeting.window < 1) {
+                throw new FabricProtocolException("the other side takes no messages: " + greeting.messageLength
+                        + " bytes, " + greeting.window + " at once");
+            }
+            return greeting;
+        }
+
+        private static byte[] rest(ByteBuffer all) {
+            byte[] rest = new byte[all.remaining()];
+            all.get(rest);
+            return rest;
+        }
+    }
+}

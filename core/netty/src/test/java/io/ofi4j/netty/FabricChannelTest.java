@@ -1,0 +1,375 @@
+package io.ofi4j.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.util.concurrent.Future;
+import io.ofi4j.job.Rendezvous;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Channels of one process, whose loops are two sides of a fabric. */
+class FabricChannelTest {
+    private static final String SECRET = Rendezvous.newSecret();
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private static final int LONG = 5 << 20;
+    private static final int LONGEST_WRITE = 200_000;
+
+    private final List<EventLoopGroup> groups = new ArrayList<>();
+    private final CompletableFuture<Throwable> serverFailure = new CompletableFuture<>();
+
+    /** Those whose messages come in order. */
+    static Stream<String> providers() {
+        return TestProviders.rma().filter(provider -> !provider.endsWith(";ofi_rxd"));
+    }
+
+    /** What a side does, and what it has seen. */
+    private static class Side extends ChannelInboundHandlerAdapter {
+        final CompletableFuture<Void> inactive = new CompletableFuture<>();
+        final CompletableFuture<Void> ended = new CompletableFuture<>();
+        final CompletableFuture<Throwable> caught = new CompletableFuture<>();
+        final CompletableFuture<Channel> active = new CompletableFuture<>();
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) { active.complete(context.channel()); }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) { inactive.complete(null); }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            if (event == ChannelInputShutdownEvent.INSTANCE) { ended.complete(null); }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) { caught.complete(cause); }
+    }
+
+    /** Sends back what comes. */
+    private static class Echo extends Side {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) { context.write(message); }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) { context.flush(); }
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext context) {
+            context.channel().config().setAutoRead(context.channel().isWritable());
+        }
+    }
+
+    /** Compares what comes with the bytes of a seed. */
+    private static final class Reader extends Side {
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private final Random expected;
+        private final long length;
+        private volatile long came;
+
+        Reader(long seed, long length) {
+            this.expected = new Random(seed);
+            this.length = length;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf bytes = (ByteBuf) message;
+            while (bytes.isReadable()) {
+                byte next = (byte) expected.nextInt();
+                if (bytes.readByte() != next) {
+                    done.completeExceptionally(new AssertionError("byte " + came + " is another"));
+                    break;
+                }
+                came++;
+            }
+            bytes.release();
+            if (came == length) { done.complete(null); }
+        }
+    }
+
+    private EventLoopGroup group(String provider) {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
+                FabricIoHandler.newFactory(TestProviders.hints(provider)));
+        groups.add(group);
+        return group;
+    }
+
+    @AfterEach
+    void endLoops() throws Exception {
+        List<Future<?>> ends = new ArrayList<>();
+        groups.forEach(group -> ends.add(group.shutdownGracefully(0, 30, TimeUnit.SECONDS)));
+        for (Future<?> end : ends) {
+            assertThat(end.await(Pair.DEADLINE.toMillis())).as("the loop ends").isTrue();
+        }
+        assertThat(serverFailure).isNotDone();
+    }
+
+    private InetSocketAddress serve(EventLoopGroup group, Supplier<ChannelHandler> handlers) throws Exception {
+        return (InetSocketAddress) get(server(group, handlers).bind(ANY_PORT)).localAddress();
+    }
+
+    private static ServerBootstrap server(EventLoopGroup group, Supplier<ChannelHandler> handlers) {
+        return new ServerBootstrap().group(group).channel(FabricServerChannel.class)
+                .option(FabricChannelOption.SECRET, SECRET).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                .childHandler(new Initializer(handlers));
+    }
+
+    /** Each channel has a handler of its own. */
+    private static final class Initializer extends io.netty.channel.ChannelInitializer<Channel> {
+        private final Supplier<ChannelHandler> handlers;
+
+        private Initializer(Supplier<ChannelHandler> handlers) { this.handlers = handlers; }
+
+        @Override
+        protected void initChannel(Channel channel) { channel.pipeline().addLast(handlers.get()); }
+    }
+
+    private static Bootstrap client(EventLoopGroup group, ChannelHandler handler) {
+        return new Bootstrap().group(group).channel(FabricChannel.class).option(FabricChannelOption.SECRET, SECRET)
+                .option(ChannelOption.ALLOW_HALF_CLOSURE, true).handler(handler);
+    }
+
+    private static Channel get(io.netty.channel.ChannelFuture future) throws Exception {
+        if (!future.await(Pair.DEADLINE.toMillis())) { throw new TimeoutException(future + " is not done"); }
+        if (!future.isSuccess()) { throw new java.util.concurrent.ExecutionException(future.cause()); }
+        return future.channel();
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Writes the bytes of a seed, in pieces of any length. */
+    private static io.netty.channel.ChannelFuture write(Channel channel, long seed, int length) {
+        Random bytes = new Random(seed);
+        Random lengths = new Random(seed + 1);
+        io.netty.channel.ChannelFuture last = channel.newSucceededFuture();
+        for (int left = length; left > 0;) {
+            int some = Math.min(left, 1 + lengths.nextInt(lengths.nextBoolean() ? 100 : LONGEST_WRITE));
+            ByteBuf buffer = channel.alloc().buffer(some);
+            for (int i = 0; i < some; i++) {
+                buffer.writeByte(bytes.nextInt());
+            }
+            last = lengths.nextBoolean() ? channel.write(buffer) : channel.writeAndFlush(buffer);
+            left -= some;
+        }
+        channel.flush();
+        return last;
+    }
+
+    @ParameterizedTest
+    @MethodSource("providers")
+    void bytesComeBackWholeAndInOrder(String provider) throws Exception {
+        InetSocketAddress address = serve(group(provider), Echo::new);
+        Reader reader = new Reader(1, LONG);
+        Channel channel = get(client(group(provider), reader).connect(address));
+
+        write(channel, 1, LONG);
+
+        get(reader.done);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void sidesOfOneLoopReachEachOther(String provider) throws Exception {
+        EventLoopGroup group = group(provider);
+        InetSocketAddress address = serve(group, Echo::new);
+        Reader reader = new Reader(2, LONG);
+        Channel channel = get(client(group, reader).connect(address));
+
+        write(channel, 2, LONG);
+
+        get(reader.done);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void whatWasWrittenBeforeACloseArrives(String provider) throws Exception {
+        Reader reader = new Reader(3, LONG);
+        InetSocketAddress address = serve(group(provider), () -> reader);
+        Side side = new Side();
+        Channel channel = get(client(group(provider), side).connect(address));
+
+        write(channel, 3, LONG).addListener(ChannelFutureListener.CLOSE);
+
+        get(reader.done);
+        get(reader.inactive);
+        get(side.inactive);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aSideThatReadsNothingHoldsTheOther(String provider) throws Exception {
+        Reader reader = new Reader(4, LONG);
+        EventLoopGroup group = group(provider);
+        InetSocketAddress address = (InetSocketAddress) get(
+                server(group, () -> reader).childOption(ChannelOption.AUTO_READ, false).bind(ANY_PORT)).localAddress();
+        Channel channel = get(client(group(provider), new Side()).connect(address));
+
+        io.netty.channel.ChannelFuture written = write(channel, 4, LONG);
+
+        assertThat(written.await(100)).as("all is written while nobody reads").isFalse();
+        assertThat(channel.isWritable()).isFalse();
+        assertThat(reader.came).isZero();
+        get(reader.active).config().setAutoRead(true);
+        get(written);
+        get(reader.done);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aSideThatWritesNoMoreStillReads(String provider) throws Exception {
+        Reader atServer = new Reader(5, LONG);
+        InetSocketAddress address = serve(group(provider), () -> atServer);
+        Reader atClient = new Reader(6, LONG);
+        Channel channel = get(client(group(provider), atClient).connect(address));
+
+        get(write(channel, 5, LONG));
+        get(((DuplexChannel) channel).shutdownOutput());
+        get(atServer.done);
+        get(atServer.ended);
+
+        write(get(atServer.active), 6, LONG).addListener(ChannelFutureListener.CLOSE);
+        get(atClient.done);
+        get(atClient.inactive);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void manyComeAndGo(String provider) throws Exception {
+        EventLoopGroup group = group(provider);
+        InetSocketAddress address = serve(group(provider), Echo::new);
+        for (int round = 0; round < 5; round++) {
+            List<Reader> readers = new ArrayList<>();
+            List<io.netty.channel.ChannelFuture> connects = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Reader reader = new Reader(i, 100);
+                readers.add(reader);
+                connects.add(client(group, reader).connect(address));
+            }
+            for (int i = 0; i < connects.size(); i++) {
+                write(get(connects.get(i)), i, 100);
+            }
+            for (Reader reader : readers) {
+                get(reader.done);
+                get(get(reader.active).close());
+            }
+        }
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aServerThatClosesKeepsItsChannels(String provider) throws Exception {
+        EventLoopGroup group = group(provider);
+        Channel server = get(server(group, Echo::new).bind(ANY_PORT));
+        Reader reader = new Reader(7, LONG);
+        Channel channel = get(client(group(provider), reader).connect(server.localAddress()));
+
+        get(server.close());
+        write(channel, 7, LONG);
+
+        get(reader.done);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void connectsThatFailSayWhy(String provider) throws Exception {
+        EventLoopGroup group = group(provider);
+        InetSocketAddress address = serve(group, Echo::new);
+        InetSocketAddress nobody;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nobody = (InetSocketAddress) free.getLocalSocketAddress();
+        }
+
+        assertThatThrownBy(() -> get(client(group, new Side()).connect(nobody))).cause()
+                .isInstanceOf(ConnectException.class).hasMessageContaining("refused");
+        assertThatThrownBy(() -> get(
+                client(group, new Side()).option(FabricChannelOption.SECRET, Rendezvous.newSecret()).connect(address)))
+                .cause().isInstanceOf(ConnectException.class).hasMessageContaining("secret");
+        assertThatThrownBy(() -> get(
+                new Bootstrap().group(group).channel(FabricChannel.class).handler(new Side()).connect(address))).cause()
+                .isInstanceOf(IllegalStateException.class).hasMessageContaining("FabricChannelOption.SECRET");
+        assertThatThrownBy(() -> get(server(group, Echo::new).bind(address))).cause()
+                .isInstanceOf(java.net.BindException.class).hasMessageContaining("in use");
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aSideThatIsKilledIsToldToTheOther(String provider) throws Exception {
+        Side side = new Side();
+        InetSocketAddress address = serve(group(provider), () -> side);
+        Forked.Running process = Forked.start(Idle.class, provider, SECRET, Integer.toString(address.getPort()));
+        get(side.active);
+
+        process.process().destroyForcibly();
+
+        assertThat(get(side.caught)).hasMessageContaining("has ended");
+        get(side.inactive);
+    }
+
+    /** Connects, and does nothing more. */
+    static final class Idle {
+        private Idle() {}
+
+        public static void main(String[] arguments) throws Exception {
+            EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
+                    FabricIoHandler.newFactory(TestProviders.hints(arguments[0])));
+            Channel channel = get(new Bootstrap().group(group).channel(FabricChannel.class)
+                    .option(FabricChannelOption.SECRET, arguments[1]).handler(new Side())
+                    .connect(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[2])));
+            channel.closeFuture().await(Pair.DEADLINE.toMillis());
+        }
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void timersRunWhileNothingComes(String provider) throws Exception {
+        EventLoopGroup group = group(provider);
+        serve(group, Echo::new);
+        CompletableFuture<Long> ran = new CompletableFuture<>();
+        long start = System.nanoTime();
+        group.schedule(() -> ran.complete(System.nanoTime() - start), 3, TimeUnit.MILLISECONDS);
+
+        assertThat(get(ran)).isBetween(3_000_000L, Patience.seconds(1).toNanos());
+    }
+}
