@@ -56,7 +56,7 @@ final class JobRank {
             case "groups" -> groups(arguments[1]);
             case "notify" -> tellOfALoss();
             case "lazily" -> lazily(arguments[1]);
-            case "die" -> die(Path.of(arguments[1]));
+            case "die" -> die(Path.of(arguments[1]), Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
             case "loseFirst" -> loseFirst(Path.of(arguments[1]));
             case "straight" -> straight(arguments[1]);
             case "lose" -> lose(arguments[1]);
@@ -249,13 +249,19 @@ final class JobRank {
         }
     }
 
-    /** The last rank ends without a word, and the others wait for it. */
-    private static void die(Path folder) {
-        Job job = Job.join(BRIEF);
+    /**
+     * The last rank ends without a word, and the others wait for it for so long. All have started before anybody's time
+     * limit begins.
+     */
+    private static void die(Path folder, int ranks, int seconds) {
+        leaveWord(folder, "started " + ProcessHandle.current().pid());
+        awaitWords(folder, "started ", ranks);
+        Duration limit = Patience.seconds(seconds);
+        Job job = Job.join(limit);
         job.barrier();
         if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(9); }
         expectFailure(job, job::barrier);
-        expectNews(job);
+        expectNews(job, limit);
         System.out.flush();
         awaitOthers(job, folder, job.size() - 1);
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
@@ -397,12 +403,14 @@ final class JobRank {
         throw new AssertionError("nothing was thrown");
     }
 
+    private static void expectNews(Job job) { expectNews(job, BRIEF); }
+
     /** Waits until it is known that a rank has gone. */
-    private static void expectNews(Job job) {
+    private static void expectNews(Job job, Duration limit) {
         expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
             job.check();
             return false;
-        }, BRIEF));
+        }, limit));
     }
 
     private static void abort(Path folder) {

@@ -109,7 +109,8 @@ class JobTest {
     @ParameterizedTest
     @EnumSource
     void theOthersLearnWhichRankHasDied(Starter starter) {
-        Forked.Result result = run(starter, 3, "die", folder.toString());
+        Forked.Result result = run(starter, 3, "die", folder.toString(), "3",
+                Integer.toString(starter.secondsUntilLossIsKnown()));
 
         boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm(); // others end the survivors, in any order
         // Hydra 4.2 has ended them before they were told, printed nothing, and ended with 0, in 1 of 40 runs.

@@ -37,6 +37,11 @@ enum Starter {
         };
     }
 
+    /** Slurm's ranks are not told: they know it when their deadline has passed. */
+    int secondsUntilLossIsKnown() {
+        return isSlurm() ? 5 : 20;
+    }
+
     /** Why it cannot be had here, or an empty text. */
     String obstacle() {
         List<String> programs = isSlurm() ? List.of("srun", "slurmd", "slurmctld") : List.of(command.getFirst());
