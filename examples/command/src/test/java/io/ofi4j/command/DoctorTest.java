@@ -139,6 +139,7 @@ class DoctorTest {
         throw new AssertionError(subject + " is not in " + run.out());
     }
 
+    @Tag("once")
     @Test
     void deepSaysWhatEachProviderDoes() {
         try (Forked doctor = USUAL.with("FI_PROVIDER", "shm").start("doctor", "-v", "--deep")) {
@@ -151,6 +152,7 @@ class DoctorTest {
     }
 
     /** Without the one quirk of shm that each version needs: without any of them, many trials end at their deadline. */
+    @Tag("once")
     @Test
     void deepSaysWhatIsWrongInAFewLines() {
         String others = Libfabric.load().info(FabricHints.rma().provider("shm")).getFirst().quirks().stream()

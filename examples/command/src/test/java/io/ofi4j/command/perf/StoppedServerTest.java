@@ -51,6 +51,7 @@ class StoppedServerTest {
         assertThat(new ProcessBuilder("kill", "-" + signal, process).start().waitFor()).isZero();
     }
 
+    @Tag("once")
     @Test
     void slowWorkHasTenTimesTheLimit() {
         try (Forked process = Forked.Launch.USUAL.main(NeverReturning.class).start("slow")) {
@@ -58,6 +59,7 @@ class StoppedServerTest {
         }
     }
 
+    @Tag("once")
     @Test
     void aStoppedClientDoesNotHoldItsServer() throws Exception {
         whenItsClientIsStopped("tcp;ofi_rxm").failed(1, "The client at 127.0.0.1:", "has said nothing for 6 s");
@@ -93,6 +95,7 @@ class StoppedServerTest {
     }
 
     /** Also where the JVM cannot come to a safepoint. */
+    @Tag("once")
     @ParameterizedTest
     @ValueSource(strings = {"plain", "critical"})
     void aCallThatDoesNotReturnEndsTheCommand(String kind) {

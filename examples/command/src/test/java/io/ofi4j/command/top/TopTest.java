@@ -69,6 +69,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @ParameterizedTest
     @ValueSource(strings = {"text", "number", "list", "nothing"})
     void aBeanThatAnswersWithSomethingElseIsSaid(String answers) {
@@ -99,6 +100,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void theTableIsRepeatedUntilTheJvmEnds() {
         try (Forked process = holding(); Forked top = Forked.start("top", pid(process))) {
@@ -114,6 +116,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void aJvmThatHasClosedEverythingIsStillObserved() throws IOException {
         try (Forked process = holding(); Forked top = Forked.start("top", pid(process), "-i", "1")) {
@@ -126,6 +129,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void itEndsWithItsReader() {
         try (Forked process = holding();
@@ -135,6 +139,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void asManyTablesAsAskedForArePrinted() {
         try (Forked process = holding()) {
@@ -143,6 +148,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void jvmsThatHaveLoadedLibfabricAreListed() {
         try (Forked process = holding(); Forked other = Forked.Launch.USUAL.main(WithoutFabric.class).start()) {
@@ -155,6 +161,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void aJvmThatShowsNothingIsSaid() {
         try (Forked off = holding("-Dio.ofi4j.jmx=");
@@ -165,6 +172,7 @@ class TopTest {
         }
     }
 
+    @Tag("once")
     @Test
     void aProcessThatIsNoJvmIsSaid() throws Exception {
         Process sleeping = new ProcessBuilder("sleep", "300").start();
@@ -179,6 +187,7 @@ class TopTest {
 
     @Test
     @Tag("gate")
+    @Tag("once")
     void aStoppedJvmDoesNotHoldTheCommand() throws Exception {
         try (Forked process = holding()) {
             json(process);

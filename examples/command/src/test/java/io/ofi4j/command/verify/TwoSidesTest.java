@@ -57,6 +57,7 @@ class TwoSidesTest {
     }
 
     @Tag("gate")
+    @Tag("once")
     @Test
     void everyRuleIsTriedBetweenTheSides() { requireNothingWrong("tcp;ofi_rxm", "RDM"); }
 
@@ -93,6 +94,7 @@ class TwoSidesTest {
         }
     }
 
+    @Tag("once")
     @Test
     void anotherProviderIsRefusedByName() {
         try (Forked server = Forked.server("verify", "-p", PROVIDER)) {
@@ -103,6 +105,7 @@ class TwoSidesTest {
         }
     }
 
+    @Tag("once")
     @Test
     void aServerThatMeasuresIsNoneThatVerifies() {
         try (Forked server = Forked.server("perf", "write", "-p", PROVIDER)) {
@@ -114,12 +117,14 @@ class TwoSidesTest {
         }
     }
 
+    @Tag("once")
     @Test
     void aServerThatIsNotThereIsNamedAfterTheDeadline() {
         Run.of("verify", "-p", PROVIDER, "127.0.0.1", "-P", "1", "--timeout", "1").failed(2, "127.0.0.1:1 ", "1 s",
                 "--server");
     }
 
+    @Tag("once")
     @Test
     void aClientThatDoesNotComeIsWaitedForSoLong() {
         Run run = Run.of("verify", "-p", PROVIDER, "--server", "-B", "0", "--timeout", "1");
@@ -128,6 +133,7 @@ class TwoSidesTest {
         assertThat(run.err()).contains("No client came to 127.0.0.1:", " within 1 s", "--timeout");
     }
 
+    @Tag("once")
     @Test
     void aPortThatIsTakenIsNamed() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -138,6 +144,7 @@ class TwoSidesTest {
     }
 
     @Tag("gate")
+    @Tag("once")
     @Test
     void aServerThatEndsIsSaidBehindTheRowsSoFar() {
         try (Forked server = Forked.server("verify", "-p", PROVIDER);
@@ -154,6 +161,7 @@ class TwoSidesTest {
     }
 
     @Tag("gate")
+    @Tag("once")
     @Test
     void anInterruptEndsBothSides() {
         try (Forked server = Forked.server("verify", "-p", PROVIDER);
@@ -171,6 +179,7 @@ class TwoSidesTest {
     }
 
     @Tag("gate")
+    @Tag("once")
     @Test
     void anInterruptOfTheServerEndsBothSides() {
         try (Forked server = Forked.Launch.INTERRUPTIBLE.server("verify", "-p", PROVIDER);
@@ -190,6 +199,7 @@ class TwoSidesTest {
         }
     }
 
+    @Tag("once")
     @Test
     void anInterruptEndsAServerThatNobodyCameTo() {
         try (Forked server = Forked.Launch.INTERRUPTIBLE.server("verify", "-p", PROVIDER)) {
