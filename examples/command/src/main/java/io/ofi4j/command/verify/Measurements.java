@@ -23,9 +23,10 @@ final class Measurements {
     private static final Duration STEP = Duration.ofMillis(100);
     private static final List<String> COMPILED = List.of("-XX:TieredStopAtLevel=4");
     private static final int MANY = 16;
-    private static final String SECONDS = "1";
+    private static final List<String> A_SECOND = List.of("-D", "1");
 
     private final Subject subject;
+    private final List<String> length;
     private final long end;
     private final BooleanSupplier isInterrupted;
 
@@ -61,8 +62,15 @@ final class Measurements {
         }
     }
 
+    /** Each operation for a second. */
     Measurements(Subject subject, Duration limit, BooleanSupplier isInterrupted) {
+        this(subject, A_SECOND, limit, isInterrupted);
+    }
+
+    /** Each operation for as long as these options of {@code ofi4j perf} say. */
+    Measurements(Subject subject, List<String> length, Duration limit, BooleanSupplier isInterrupted) {
         this.subject = subject;
+        this.length = length;
         this.end = System.nanoTime() + limit.toNanos();
         this.isInterrupted = isInterrupted;
     }
@@ -98,7 +106,8 @@ final class Measurements {
 
     private Optional<Measurement> measure(Task task, Consumer<String> notes) {
         List<String> arguments = new ArrayList<>(List.of("perf", task.operation, "-p", subject.provider(), "-S",
-                task.size, "-W", Integer.toString(task.window), "-D", SECONDS, "--json"));
+                task.size, "-W", Integer.toString(task.window), "--json"));
+        arguments.addAll(length);
         if (subject.type() == EndpointType.MSG) { arguments.addAll(List.of("-e", "msg")); }
         subject.source().ifPresent(address -> arguments.addAll(List.of("-s", address)));
         try (JavaProcess process = JavaProcess.start(COMPILED, Ofi4j.class, arguments)) {
