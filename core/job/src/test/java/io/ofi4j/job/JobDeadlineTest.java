@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a job waits for ends in time, and a wait that has no end does not stop. Both ranks are in this process. */
 @Tag("gate")
+@Tag("once") // what it is about is the job, not libfabric
 @Timeout(600)
 class JobDeadlineTest {
     private static final Duration SHORT = Duration.ofMillis(500);

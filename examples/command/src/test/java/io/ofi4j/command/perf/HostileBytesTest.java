@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -197,9 +198,11 @@ class HostileBytesTest {
     /** One that says only that it is there is not served for ever. */
     @Test
     void whoSaysOnlyThatItIsThereIsLeft() throws Exception {
-        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout", "5");
+        Duration limit = Collections.min(List.of(Patience.seconds(2), Duration.ofSeconds(5)));
+        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout",
+                Long.toString(limit.toSeconds()));
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(server.port()))) {
-            long end = System.nanoTime() + Patience.seconds(120).toNanos(); // it has ten times the limit
+            long end = System.nanoTime() + limit.multipliedBy(10).plus(DEADLINE).toNanos(); // it has ten times the limit
             assertThatThrownBy(() -> {
                 while (System.nanoTime() < end) {
                     socket.getOutputStream().write(frame(1, 8, 0, new byte[0]));
