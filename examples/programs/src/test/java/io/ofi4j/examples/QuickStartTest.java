@@ -93,12 +93,14 @@ class QuickStartTest {
 
     private static String greeting() { return Libfabric.load() + " has " + Libfabric.load().providers() + "\n"; }
 
+    @Tag("once")
     @ParameterizedTest
     @ValueSource(strings = {"Class path", "Module path", "One jar"})
     void a_reader_who_types_it_sees_the_providers(String heading) throws Exception {
         assertThat(type(heading)).isEqualTo(greeting());
     }
 
+    @Tag("once")
     @Test
     void one_file_runs_as_a_program_and_as_a_script() throws Exception {
         assertThat(type("One file")).isEqualTo(greeting().repeat(2));
@@ -110,6 +112,7 @@ class QuickStartTest {
         assertThat(firstProgram("WriteToPeer.java", programs().getFirst())).isEqualTo(WROTE);
     }
 
+    @Tag("once")
     @Test
     void the_first_program_needs_no_class_with_jdk_25() throws Exception {
         assumeTrue(Runtime.version().feature() >= 25, "compact source files are final in JDK 25");
@@ -146,6 +149,7 @@ class QuickStartTest {
         }
     }
 
+    @Tag("once")
     @Test
     void maven_builds_it() throws Exception {
         putMavenBeforePath();
@@ -154,6 +158,7 @@ class QuickStartTest {
     }
 
     /** The project that the guide to tests begins with. */
+    @Tag("once")
     @Test
     void maven_runs_the_first_test() throws Exception {
         putMavenBeforePath();
