@@ -39,6 +39,7 @@ class TwoSidesTest {
 
     private static String text(JsonObject row) { return row.has("text") ? row.get("text").getAsString() : ""; }
 
+    @Tag("once")
     @Test
     void theFarHalvesRunAtTheServer(@TempDir Path folder) throws Exception {
         Path json = folder.resolve("report.json");
