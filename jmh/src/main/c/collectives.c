@@ -173,10 +173,10 @@ int main(int count, char **arguments) {
     tell(arguments[2]);
     join_group(arguments[2]);
     long rounds = atol(arguments[3]);
-    measure("fi_barrier, fi_allreduce in C", rank, ranks, rounds, barrier, 0);
+    measure("fi_barrier, fi_allreduce in C", rank, ranks, rounds, "barrier", barrier, 0);
     for (size_t at = 0; at < sizeof(sizes) / sizeof(*sizes) && sizes[at] <= LONGEST; at++) {
         check_sum(all_reduce, numbers, sums, rank, ranks, sizes[at]);
-        measure("fi_barrier, fi_allreduce in C", rank, ranks, rounds, all_reduce, sizes[at]);
+        measure("fi_barrier, fi_allreduce in C", rank, ranks, rounds, "all-reduce", all_reduce, sizes[at]);
     }
     barrier(0);
     sleep(1); /* nobody closes a connection that another still needs */

@@ -1,4 +1,4 @@
-/* Measures for the C programs of scripts/bench --job: a line for a barrier and for each size of an all-reduce. */
+/* Measures for the C programs of scripts/bench --job: a line for a barrier, and for each size of another operation. */
 #ifndef OFI4J_ROUNDS_H
 #define OFI4J_ROUNDS_H
 
@@ -25,7 +25,7 @@ static int compare(const void *one, const void *other) {
 }
 
 /* Runs an operation as often unmeasured, and then prints the median; 0 bytes are a barrier. */
-static void measure(const char *who, int rank, int ranks, long rounds, void (*operation)(size_t bytes), size_t bytes) {
+static void measure(const char *who, int rank, int ranks, long rounds, const char *name, void (*operation)(size_t bytes), size_t bytes) {
     if (bytes > SMALL)
         rounds = (rounds + 9) / 10;
     int64_t *took = malloc(rounds * sizeof(*took));
@@ -37,9 +37,9 @@ static void measure(const char *who, int rank, int ranks, long rounds, void (*op
     }
     qsort(took, rounds, sizeof(*took), compare);
     if (rank == 0 && bytes == 0)
-        printf("%d ranks, median of %ld: %s, barrier %.1f us\n", ranks, rounds, who, took[rounds / 2] / 1e3);
+        printf("%d ranks, median of %ld: %s, %s %.1f us\n", ranks, rounds, who, name, took[rounds / 2] / 1e3);
     else if (rank == 0)
-        printf("%d ranks, median of %ld: %s, all-reduce of %zu bytes %.1f us\n", ranks, rounds, who, bytes, took[rounds / 2] / 1e3);
+        printf("%d ranks, median of %ld: %s, %s of %zu bytes %.1f us\n", ranks, rounds, who, name, bytes, took[rounds / 2] / 1e3);
     fflush(stdout);
     free(took);
 }

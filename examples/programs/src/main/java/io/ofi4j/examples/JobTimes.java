@@ -8,6 +8,7 @@ import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.MemoryRegion.Slice;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
@@ -15,6 +16,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.job.Job;
 import io.ofi4j.job.JobCollectives;
+import io.ofi4j.job.Reduction;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
@@ -29,7 +31,7 @@ import java.util.List;
 
 /**
  * What a job costs on this machine. Shows how long it takes from the start of the processes until each has joined, and
- * until each has exchanged bytes with each; what a barrier and all-reduces take then, by {@link JobCollectives} and by
+ * until each has exchanged bytes with each; what collective operations take then, by {@link JobCollectives} and by
  * libfabric itself where the provider has them; and what peers cost that are only in an address vector.
  */
 public final class JobTimes {
@@ -69,7 +71,7 @@ public final class JobTimes {
                 report(job, all, memory, "from its start, joined after", joined);
                 report(job, all, memory, "from its start, each connected with each after", connected);
                 report(job, all, memory, "resident MiB", residentKilobytes() / 1024);
-                measure(job, all, memory, rounds);
+                measure(job, domain, all, memory, rounds);
             }
             LibfabricCollectives.join(job, arguments[0]).ifPresent(own -> {
                 try (own) {
@@ -93,27 +95,41 @@ public final class JobTimes {
         if (job.rank() == 0) { System.out.println(job.size() + " ranks, " + String.format(form, values)); }
     }
 
-    private static void measure(Job job, JobCollectives all, MemoryRegion memory, int rounds) {
-        measure(job, rounds, "JobCollectives", 0, all::barrier);
+    private static void measure(Job job, Domain domain, JobCollectives all, MemoryRegion memory, int rounds) {
+        measure(job, rounds, "JobCollectives, barrier", 0, all::barrier);
+        Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
         for (int size : SIZES) {
             memory.segment().fill((byte) 0); // sums stay 0, as in C
-            Runnable sum = () -> all.allReduce(memory.slice(0, size), AtomicOperation.SUM, Datatype.INT64);
-            measure(job, rounds, "JobCollectives", size, sum);
+            Slice own = memory.slice(0, size);
+            measure(job, rounds, "JobCollectives, all-reduce", size, () -> all.allReduce(own, sum));
+            measure(job, rounds, "JobCollectives, broadcasts", size, () -> broadcastFromEach(job, all, own));
+            try (MemoryRegion blocks = domain.allocate((long) size * job.size(), Access.SEND, Access.RECEIVE)) {
+                Slice everybody = blocks.slice(0, blocks.length());
+                measure(job, rounds, "JobCollectives, all-gather", size, () -> all.allGather(own, everybody));
+                all.barrier(); // nobody sends to memory that is closed
+            }
+        }
+    }
+
+    /** In turn, so that each waits for the one before it, and none runs ahead. */
+    private static void broadcastFromEach(Job job, JobCollectives all, Slice own) {
+        for (int root = 0; root < job.size(); root++) {
+            all.broadcast(own, root);
         }
     }
 
     private static void measure(Job job, LibfabricCollectives own, int rounds) {
-        measure(job, rounds, "endpoint.collectives()", 0, own::barrier);
+        measure(job, rounds, "endpoint.collectives(), barrier", 0, own::barrier);
         for (int size : SIZES) {
             if (size <= LibfabricCollectives.LONGEST) {
-                measure(job, rounds, "endpoint.collectives()", size,
+                measure(job, rounds, "endpoint.collectives(), all-reduce", size,
                         () -> own.allReduce(Datatype.INT64, size / Long.BYTES));
             }
         }
     }
 
     /** 0 bytes are a barrier. */
-    private static void measure(Job job, int rounds, String who, int bytes, Runnable operation) {
+    private static void measure(Job job, int rounds, String what, int bytes, Runnable operation) {
         int count = bytes > SMALL ? Math.ceilDiv(rounds, 10) : rounds;
         long[] nanos = new long[count];
         for (int round = -count; round < count; round++) {
@@ -122,8 +138,8 @@ public final class JobTimes {
             if (round >= 0) { nanos[round] = System.nanoTime() - start; }
         }
         Arrays.sort(nanos);
-        print(job, "median of %d: %s, %s %.1f us", count, who,
-                bytes == 0 ? "barrier" : "all-reduce of " + bytes + " bytes", nanos[count / 2] / 1e3);
+        print(job, "median of %d: %s%s %.1f us", count, what, bytes == 0 ? "" : " of " + bytes + " bytes",
+                nanos[count / 2] / 1e3);
     }
 
     /**

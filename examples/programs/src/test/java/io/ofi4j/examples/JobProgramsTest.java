@@ -101,6 +101,8 @@ class JobProgramsTest {
                     .containsPattern("2 ranks, median of 20: JobCollectives, barrier [0-9.]+ us")
                     .containsPattern("2 ranks, median of 20: JobCollectives, all-reduce of 8 bytes [0-9.]+ us")
                     .containsPattern("2 ranks, median of 2: JobCollectives, all-reduce of 1048576 bytes [0-9.]+ us")
+                    .containsPattern("2 ranks, median of 20: JobCollectives, broadcasts of 8 bytes [0-9.]+ us")
+                    .containsPattern("2 ranks, median of 2: JobCollectives, all-gather of 1048576 bytes [0-9.]+ us")
                     .containsPattern("median of 20: endpoint.collectives\\(\\), barrier [0-9.]+ us")
                     .containsPattern("median of 20: endpoint.collectives\\(\\), all-reduce of 4096 bytes [0-9.]+ us")
                     .containsPattern("2 ranks, 500 peers inserted in [0-9.]+ ms");
