@@ -18,6 +18,9 @@ final class GroupWait {
     private static final int POLLS_BETWEEN_CHECKS = 1 << 4;
     private static final int FAILURE_CHECKS = 100;
     private static final long FAILURE_CHECK_NANOS = 10_000_000;
+    /** Yields between all polls; it never comes to sleep. */
+    private static final Waiting YIELD_AT_ONCE = Waiting.backoff(0, Integer.MAX_VALUE, Duration.ofNanos(1),
+            Duration.ofNanos(1));
 
     private final JobGroup group;
     private final Waiting waiting;
@@ -41,6 +44,19 @@ final class GroupWait {
         this.awaited = awaited;
         this.question = question;
         deadline(group.job().deadline());
+    }
+
+    /**
+     * {@return how to wait for ranks of a job} A rank that spins while another one on its host waits for a processor
+     * keeps that one from doing what it waits for.
+     */
+    static Waiting waiting(Job job) {
+        return waiting(job.hostGroup().size(), Runtime.getRuntime().availableProcessors());
+    }
+
+    /** {@return how so many ranks on one host wait} */
+    static Waiting waiting(int ranks, int processors) {
+        return ranks > processors ? YIELD_AT_ONCE : Waiting.YIELD;
     }
 
     /** Sets the longest time of the operations that begin from now on. */

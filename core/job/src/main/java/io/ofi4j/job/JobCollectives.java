@@ -64,9 +64,9 @@ public final class JobCollectives implements AutoCloseable {
     private final int rank;
     private final int size;
 
-    /** As {@link #JobCollectives(JobGroup, Domain, Waiting)}, of all ranks, with {@link Waiting#YIELD}. */
+    /** As {@link #JobCollectives(JobGroup, Domain)}, of all ranks. */
     public JobCollectives(Job job, Domain domain) {
-        this(job, domain, Waiting.YIELD);
+        this(job.group(), domain);
     }
 
     /** As {@link #JobCollectives(JobGroup, Domain, Waiting)}, of all ranks. */
@@ -74,10 +74,11 @@ public final class JobCollectives implements AutoCloseable {
         this(job.group(), domain, waiting);
     }
 
-    /** As {@link #JobCollectives(JobGroup, Domain, Waiting)}, with {@link Waiting#YIELD}. */
-    public JobCollectives(JobGroup group, Domain domain) {
-        this(group, domain, Waiting.YIELD);
-    }
+    /**
+     * As {@link #JobCollectives(JobGroup, Domain, Waiting)}, with {@link Waiting#YIELD}. Where more ranks of the job are
+     * on this host than it has processors, it yields between all polls.
+     */
+    public JobCollectives(JobGroup group, Domain domain) { this(group, domain, GroupWait.waiting(group.job())); }
 
     /**
      * Opens an endpoint, and exchanges its address with all members of a group. Every member calls it, and no other

@@ -148,9 +148,12 @@ public final class SymmetricMemory implements AutoCloseable {
                 .operationFlags(OperationFlag.DELIVERY_COMPLETE);
     }
 
-    /** As {@link #allocate(JobGroup, Domain, long, Waiting)}, with {@link Waiting#YIELD}. */
+    /**
+     * As {@link #allocate(JobGroup, Domain, long, Waiting)}, with {@link Waiting#YIELD}. Where more ranks of the job are
+     * on this host than it has processors, it yields between all polls.
+     */
     public static SymmetricMemory allocate(JobGroup group, Domain domain, long bytes) {
-        return allocate(group, domain, bytes, Waiting.YIELD);
+        return allocate(group, domain, bytes, GroupWait.waiting(group.job()));
     }
 
     /**

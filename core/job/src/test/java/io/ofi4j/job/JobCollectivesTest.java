@@ -182,6 +182,12 @@ class JobCollectivesTest {
     @Test
     void afterAnOperationThatDidNotEndNoneBegins() {
         Reduction failing = Reduction.of(8, (_, _) -> {
+    @Test
+    void ranksSpinOnlyWhereEachHasAProcessor() {
+        assertThat(GroupWait.waiting(2, 2)).isSameAs(Waiting.YIELD);
+        assertThat(GroupWait.waiting(3, 2)).isNotSameAs(Waiting.YIELD).isNotSameAs(Waiting.SPIN);
+    }
+
             throw new ArithmeticException("of this test");
         });
         inAJob("tcp;ofi_rxm", 3, (job, all, memory) -> {
