@@ -11,6 +11,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.Protocol;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -35,7 +36,10 @@ final class GroupMessages implements AutoCloseable {
     /** Receives of segments that are posted at once. */
     static final int SLOTS = 4;
     /** Shorter ones cost more messages than what is done meanwhile saves; measured with two ranks on two cores. */
-    private static final long SEGMENT_LENGTH = 512 << 10;
+    static final long SEGMENT_LENGTH = 512 << 10;
+    /** What ofi_rxm sends at once. A longer message waits for a request of the receiver; up to four together cost less. */
+    private static final long RXM_EAGER_LENGTH = 16 << 10;
+    private static final long MAX_EAGER_LENGTH = SLOTS * RXM_EAGER_LENGTH;
     /** A token is what was posted in the lowest bits, and the other rank above them. */
     private static final int RANK_SHIFT = 8;
     private static final int SEND = (1 << RANK_SHIFT) - 1;
@@ -55,6 +59,7 @@ final class GroupMessages implements AutoCloseable {
     private final long mark;
     private final Tagged tagged;
     private final GroupWait wait;
+    private final boolean isRxm;
     /** The receives from each rank, and the sends to it, that have not completed. */
     private final int[] receivesInFlight;
     private final int[] sendsInFlight;
@@ -114,6 +119,8 @@ final class GroupMessages implements AutoCloseable {
             vector = openVector = domain.openAddressVector();
             endpoint = open = domain.openEndpoint();
             tagged = open.bind(queue).bind(vector).enable().tagged();
+            Protocol protocol = open.info().endpoint().protocol();
+            isRxm = protocol == Protocol.RXM || protocol == Protocol.RXM_TCP;
             Ranks.Agreed agreed = Ranks.agree(group, endpoint, vector);
             ranks = agreed.ranks();
             mark = TAG_MARK | (agreed.number() & NUMBERS) << OBJECT_SHIFT;
@@ -138,9 +145,14 @@ final class GroupMessages implements AutoCloseable {
         }
     }
 
-    /** {@return how long a segment of such elements is, a multiple of an element} */
-    static long segmentLength(int element) {
-        return Math.max(SEGMENT_LENGTH / element, 1) * element;
+    /**
+     * {@return how long the segments of a block are, a multiple of an element}
+     *
+     * @param block the length of the block, a multiple of an element; 0 is possible
+     */
+    long segmentLength(int element, long block) {
+        long longest = isRxm && block <= MAX_EAGER_LENGTH ? RXM_EAGER_LENGTH : SEGMENT_LENGTH;
+        return Math.clamp(block, element, Math.max(longest / element, 1) * element);
     }
 
     /** {@return the slot of the receive with this number} */

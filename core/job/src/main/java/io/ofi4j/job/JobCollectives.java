@@ -36,7 +36,8 @@ import java.util.Objects;
  * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
  * </table>
  *
- * <p>In trees and rings, long blocks are cut into segments of 512 KiB, which go on while others arrive.
+ * <p>In trees and rings, long blocks are cut into segments of 512 KiB, which go on while others arrive. Over ofi_rxm,
+ * blocks of up to 64 KiB are cut into segments of 16 KiB, which it sends without a request of the receiver.
  *
  * <p>An object has an endpoint, a queue and a vector of its own, and memory for bytes that arrive. Slices are of
  * regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at every

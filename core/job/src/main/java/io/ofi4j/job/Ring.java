@@ -29,8 +29,9 @@ final class Ring {
         this.rank = rank;
         this.size = size;
         this.first = first;
-        this.segmentLength = GroupMessages.segmentLength(element);
-        this.segmentsOfBlock = Math.ceilDiv(Math.ceilDiv(data.length() / element, size) * element, segmentLength);
+        long longest = Math.ceilDiv(data.length() / element, size) * element;
+        this.segmentLength = messages.segmentLength(element, longest);
+        this.segmentsOfBlock = Math.ceilDiv(longest, segmentLength);
     }
 
     /**

@@ -24,7 +24,7 @@ final class Tree {
     Tree(GroupMessages messages, Slice data, int element, int rank, int size, int root) {
         this.messages = messages;
         this.data = data;
-        this.segmentLength = GroupMessages.segmentLength(element);
+        this.segmentLength = messages.segmentLength(element, data.length());
         this.segments = Math.ceilDiv(data.length(), segmentLength);
         this.rank = rank;
         this.size = size;

@@ -40,8 +40,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("gate")
 class JobCollectivesTest {
     private static final long LONG = Long.BYTES;
-    /** Elements: none, one, fewer than ranks, a block each and some more, and enough for the ring and long messages. */
-    private static final List<Integer> COUNTS = List.of(0, 1, 3, 100, 9001);
+    /**
+     * Elements: none, one, fewer than ranks, a block each and some more, a few of the segments that ofi_rxm sends at
+     * once, and enough for the ring and long messages.
+     */
+    private static final List<Integer> COUNTS = List.of(0, 1, 3, 100, 6001, 9001);
     /** 16 bytes: a number, and who has it. No atomic operation is like it. */
     private static final Reduction LARGEST = Reduction.of(16, (into, from) -> {
         for (long at = 0; at < into.byteSize(); at += 16) {
@@ -132,7 +135,7 @@ class JobCollectivesTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void longBlocksArriveWholeInSegments(String provider) {
-        int count = 3 * (GroupMessages.SLOTS + 1) * (int) (GroupMessages.segmentLength(8) / LONG) + 5;
+        int count = 3 * (GroupMessages.SLOTS + 1) * (int) (GroupMessages.SEGMENT_LENGTH / LONG) + 5;
         inAJob(provider, 3, (job, all, memory) -> {
             int me = job.rank();
             Slice data = memory.numbers(count, i -> datum(me, i));
@@ -165,7 +168,7 @@ class JobCollectivesTest {
             assertThat(into.byteSize()).isEqualTo(from.byteSize()).isEqualTo(length);
             Reduction.of(AtomicOperation.SUM, Datatype.INT64).combination().combine(into, from);
         });
-        assertThat(GroupMessages.segmentLength(length)).isEqualTo(length).isGreaterThan(GroupMessages.segmentLength(8));
+        assertThat((long) length).isGreaterThan(GroupMessages.SEGMENT_LENGTH);
         int count = 7 * length / (int) LONG;
         inAJob("tcp;ofi_rxm", 3, (job, all, memory) -> {
             int me = job.rank();
