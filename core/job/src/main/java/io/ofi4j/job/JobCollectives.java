@@ -237,14 +237,13 @@ public final class JobCollectives implements AutoCloseable {
     /**
      * Collects the bytes of all ranks at every rank, in the order of ranks.
      *
-     * @param mine the block of this rank
+     * @param mine the block of this rank; it may be this rank's block in the target, and must not overlap another one
      * @param all gets a block of each rank
      */
     public void allGather(Slice mine, Slice all) {
         requireBlocks(all, mine);
         messages.begin("all-gather");
-        all.segment().asSlice(rank * mine.length(), mine.length()).copyFrom(mine.segment());
-        new Ring(messages, all, 1, rank, size, rank).pass(size - 1, 0, null);
+        new Ring(messages, all, 1, rank, size, rank, mine).pass(size - 1, 0, null);
     }
 
     /**

@@ -10,6 +10,8 @@ import io.ofi4j.MemoryRegion.Slice;
 final class Ring {
     private final GroupMessages messages;
     private final Slice data;
+    /** The bytes of the block that this rank sends first, if they are not in the blocks yet; otherwise null. */
+    private final Slice own;
     private final int element;
     private final int rank;
     private final int size;
@@ -23,19 +25,27 @@ final class Ring {
      * @param element the length of an element, which is not cut
      */
     Ring(GroupMessages messages, Slice data, int element, int rank, int size, int first) {
+        this(messages, data, element, rank, size, first, null);
+    }
+
+    /** @param own the bytes of the block that this rank sends first, or null if they are in the blocks already */
+    Ring(GroupMessages messages, Slice data, int element, int rank, int size, int first, Slice own) {
         this.messages = messages;
         this.data = data;
         this.element = element;
         this.rank = rank;
         this.size = size;
         this.first = first;
+        this.own = own;
         long longest = Math.ceilDiv(data.length() / element, size) * element;
         this.segmentLength = messages.segmentLength(element, longest);
         this.segmentsOfBlock = Math.ceilDiv(longest, segmentLength);
     }
 
     /**
-     * Moves the blocks so many steps on, and waits until all that this rank has sent and gets is there.
+     * Moves the blocks so many steps on, and waits until all that this rank has sent and gets is there. Own bytes from
+     * elsewhere are put into their block while others arrive: sent from there, they would have to be fetched from the
+     * cache of the processor that has just written them.
      *
      * @param combining in so many steps, what arrives is combined with this rank's elements. Then it replaces them
      * @param reduction combines them; ignored if no step combines
@@ -49,6 +59,7 @@ final class Ring {
         for (long at = 0; at < Math.min(Math.min(GroupMessages.SLOTS, segmentsOfBlock), all); at++) {
             send(at);
         }
+        if (own != null) { data.segment().asSlice(start(first), own.length()).copyFrom(own.segment()); }
         for (long at = 0; at < all; at++) {
             take(at, combined, reduction);
             if (at + GroupMessages.SLOTS < all) { receive(at + GroupMessages.SLOTS, combined); }
@@ -61,8 +72,12 @@ final class Ring {
     private void send(long at) {
         int block = Math.floorMod(first - at / segmentsOfBlock, size);
         long length = length(at, block);
-        if (length > 0) {
-            messages.send((rank + 1) % size, at, data.region(), data.offset() + offset(at, block), length);
+        if (length == 0) { return; }
+        int to = (rank + 1) % size;
+        if (own != null && at < segmentsOfBlock) {
+            messages.send(to, at, own.region(), own.offset() + at * segmentLength, length);
+        } else {
+            messages.send(to, at, data.region(), data.offset() + offset(at, block), length);
         }
     }
 

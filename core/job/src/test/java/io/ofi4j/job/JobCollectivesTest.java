@@ -183,14 +183,14 @@ class JobCollectivesTest {
     }
 
     @Test
-    void afterAnOperationThatDidNotEndNoneBegins() {
-        Reduction failing = Reduction.of(8, (_, _) -> {
-    @Test
     void ranksSpinOnlyWhereEachHasAProcessor() {
         assertThat(GroupWait.waiting(2, 2)).isSameAs(Waiting.YIELD);
         assertThat(GroupWait.waiting(3, 2)).isNotSameAs(Waiting.YIELD).isNotSameAs(Waiting.SPIN);
     }
 
+    @Test
+    void afterAnOperationThatDidNotEndNoneBegins() {
+        Reduction failing = Reduction.of(8, (_, _) -> {
             throw new ArithmeticException("of this test");
         });
         inAJob("tcp;ofi_rxm", 3, (job, all, memory) -> {
@@ -418,6 +418,12 @@ class JobCollectivesTest {
         all.allGather(memory.numbers(count, i -> datum(me, i)), gathered);
         assertThat(numbers(gathered)).as("all-gather")
                 .isEqualTo(expected(count * size, i -> datum(i / count, i % count)));
+
+        Slice inPlace = memory.of(count * LONG * size);
+        Slice own = inPlace.region().slice(me * count * LONG, count * LONG);
+        fill(own, i -> datum(me, i));
+        all.allGather(own, inPlace);
+        assertThat(numbers(inPlace)).as("all-gather in place").isEqualTo(numbers(gathered));
 
         Slice exchanged = memory.of(count * LONG * size);
         all.allToAll(memory.numbers(count * size, i -> datum(me, i)), exchanged);
