@@ -49,9 +49,9 @@ class FabricChannelTest {
     private final List<EventLoopGroup> groups = new ArrayList<>();
     private final CompletableFuture<Throwable> serverFailure = new CompletableFuture<>();
 
-    /** Those whose messages come in order. */
+    /** Those whose messages come in order, but for sockets, whose connections may stall in a burst: see its page. */
     static Stream<String> providers() {
-        return TestProviders.rma().filter(provider -> !provider.endsWith(";ofi_rxd"));
+        return TestProviders.rma().filter(provider -> !provider.endsWith(";ofi_rxd") && !provider.equals("sockets"));
     }
 
     /** What a side does, and what it has seen. */
