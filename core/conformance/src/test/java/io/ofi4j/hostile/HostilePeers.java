@@ -2,6 +2,7 @@ package io.ofi4j.hostile;
 
 import io.ofi4j.Access;
 import io.ofi4j.RemoteRegion;
+import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.job.PeerHello;
 import io.ofi4j.job.PeerLink;
@@ -52,7 +53,7 @@ final class HostilePeers {
                 step(server, strangers);
             }
             peers.forEach(PeerLink::close);
-            awaitNobody();
+            Waiting.BACKOFF.until(there::isEmpty, Pair.DEADLINE); // all are told to have gone
             isOver = true;
             run.join(List.of(program));
             run.tried("rounds of peers");
@@ -117,14 +118,6 @@ final class HostilePeers {
         } catch (RendezvousException e) {
             if (mine % 4 != 0 || !e.getMessage().contains("it is " + mine)) { throw e; }
             run.tried("peers that are refused");
-        }
-    }
-
-    private void awaitNobody() throws InterruptedException {
-        long end = System.nanoTime() + Pair.DEADLINE.toNanos();
-        while (!there.isEmpty()) {
-            if (System.nanoTime() - end > 0) { throw new AssertionError(there + " have not gone"); }
-            Thread.sleep(1);
         }
     }
 }

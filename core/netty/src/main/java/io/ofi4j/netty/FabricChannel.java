@@ -18,7 +18,6 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
-import io.ofi4j.errors.FabricException;
 import io.ofi4j.job.PeerHello;
 import io.ofi4j.job.PeerLink;
 import io.ofi4j.job.RendezvousException;
@@ -50,12 +49,15 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Its options are those of any channel, {@link io.netty.channel.ChannelOption#ALLOW_HALF_CLOSURE}, and
  * {@link FabricChannelOption#SECRET}, without which it does not connect. A connect fails with a
- * {@link ConnectException}: if nobody listens at once, and after {@code CONNECT_TIMEOUT_MILLIS} if nobody answers.
+ * {@link ConnectException}: at once if nobody listens, or the server has another secret or cannot reach this side's
+ * provider, and after {@code CONNECT_TIMEOUT_MILLIS} if nobody answers.
  */
 public final class FabricChannel extends AbstractChannel implements DuplexChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     /** How long the other side may take to answer a close. */
     private static final Duration LINGER = Duration.ofSeconds(10);
+    /** What came before the connection has ended: a window, beside what others send. */
+    private static final int LAST_POLLS = 16;
 
     private enum State {
         OPEN, CONNECTING, CONNECTED, CLOSED
@@ -165,7 +167,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             try {
                 if (link != null) { accept(); }
                 promise.setSuccess();
-            } catch (FabricException | RendezvousException | IllegalStateException | IOException e) {
+            } catch (IOException | RuntimeException e) {
                 promise.setFailure(e);
             }
         });
@@ -176,8 +178,8 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         number = loop.add(this);
         try {
             meet(link.hello());
-        } catch (FabricProtocolException e) {
-            link.refuse(e.getMessage());
+        } catch (IOException | RuntimeException e) { // such as an address of another provider
+            link.refuse("the server cannot reach this side: " + e.getMessage());
             throw e;
         }
         state = State.CONNECTED;
@@ -185,7 +187,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (link.isGone()) { tellGone(); } // before this was registered, and nobody told it
     }
 
-    /** Takes what the other side has said of itself. */
+    /**
+     * Takes what the other side has said of itself.
+     *
+     * @throws IllegalArgumentException if its endpoint is of another provider
+     */
     private void meet(PeerHello hello) throws FabricProtocolException {
         Frames.Greeting greeting = Frames.Greeting.decode(hello.data());
         peer = loop.reach(hello.address(), greeting.doorbell());
@@ -204,27 +210,33 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         String secret = config.secret();
         number = loop.add(this);
         PeerHello mine = loop.hello(number);
-        Duration deadline = Duration.ofMillis(config.getConnectTimeoutMillis());
+        int millis = config.getConnectTimeoutMillis();
         state = State.CONNECTING;
         connectPromise = promise;
         remote = server;
         connecting = Thread.ofVirtual().name("ofi4j-netty-connect").start(() -> {
             try {
-                requireListener(server, deadline);
-                PeerLink made = PeerLink.connect(server, secret, mine, deadline, this::tellGone);
-                hand(made);
+                long start = System.nanoTime();
+                requireListener(server, millis);
+                Duration left = Duration.ofMillis(millis == 0 ? Integer.MAX_VALUE : millis)
+                        .minusNanos(System.nanoTime() - start);
+                hand(PeerLink.connect(server, secret, mine, left, this::tellGone));
             } catch (IOException | RuntimeException e) {
                 eventLoop().execute(() -> failed(e));
             }
         });
     }
 
-    /** A peer link waits for a server that is still starting; who connects a channel wants to know at once. */
-    private static void requireListener(InetSocketAddress server, Duration deadline) throws IOException {
+    /**
+     * A peer link waits for a server that is still starting; who connects a channel wants to know at once.
+     *
+     * @param millis the longest wait, as Netty's option has it: without an end if it is 0
+     */
+    private static void requireListener(InetSocketAddress server, int millis) throws IOException {
         try (Socket probe = new Socket()) {
-            probe.connect(server, (int) deadline.toMillis());
+            probe.connect(server, millis);
         } catch (SocketTimeoutException e) {
-            throw new ConnectTimeoutException("nobody answers within " + deadline.toMillis() + " ms");
+            throw new ConnectTimeoutException("nobody answers within " + millis + " ms");
         }
     }
 
@@ -247,12 +259,13 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         local = new FabricAddress(loop.hello(number).address());
         try {
             meet(made.hello());
-        } catch (FabricProtocolException e) {
+        } catch (IOException | RuntimeException e) {
             own().fail(promise, e);
             return;
         }
         state = State.CONNECTED;
         own().fulfill(promise);
+        if (made.isGone()) { tellGone(); } // before there was a connection that could be told
     }
 
     private void failed(Exception why) {
@@ -391,7 +404,13 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             }
             int slot = loop.takeSlot(this);
             if (slot < 0) { break; }
-            int length = copy(out, slot);
+            int length;
+            try {
+                length = copy(out, slot);
+            } catch (Exception e) { // a buffer that the program has released
+                loop.giveBack(slot);
+                throw e;
+            }
             if (!loop.send(this, peer, slot, Frames.HEADER + length)) { break; }
             credits--;
             hasSent = true;
@@ -447,7 +466,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     }
 
     /** An operation of this channel has failed, or the other side has lied. */
-    void broken(Exception why) {
+    void broken(Throwable why) {
         if (state != State.CONNECTED) { return; }
         pipeline().fireExceptionCaught(why);
         unsafe().close(voidPromise());
@@ -464,7 +483,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
 
     /** The connection has ended: after a word, whose bytes may still come, or without one. */
     private void gone() {
-        while (loop != null && loop.poll() > 0) {
+        for (int polls = 0; polls < LAST_POLLS && loop != null && loop.poll() > 0; polls++) {
             continue;
         }
         if (state == State.CLOSED) {

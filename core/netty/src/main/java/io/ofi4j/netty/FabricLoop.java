@@ -190,6 +190,11 @@ final class FabricLoop implements AutoCloseable {
         return freeSlots[--free];
     }
 
+    /** A slot that was taken, and from which nothing is sent. */
+    void giveBack(int number) {
+        freeSlots[free++] = number;
+    }
+
     MemorySegment memory() { return outgoing.segment(); }
 
     /** {@return the same memory} Whoever uses it sets its position and limit. */
@@ -265,7 +270,11 @@ final class FabricLoop implements AutoCloseable {
         FabricChannel channel = channels.get(Frames.channel(memory, offset));
         if (channel == null) { return; } // it was closed before this came
         received.limit((int) offset + length).position((int) offset + Frames.HEADER);
-        channel.received(Frames.kind(memory, offset), Frames.count(memory, offset), received);
+        try {
+            channel.received(Frames.kind(memory, offset), Frames.count(memory, offset), received);
+        } catch (RuntimeException | OutOfMemoryError e) { // one channel's, such as no memory for its bytes
+            channel.broken(e);
+        }
     }
 
     /** A channel has read, and is to be told when this poll has ended. */

@@ -99,6 +99,10 @@ public final class FabricServerChannel extends AbstractServerChannel {
     }
 
     private void come(PeerLink link) {
+        if (isClosed) {
+            link.refuse("the server is closed");
+            return;
+        }
         FabricChannel child = new FabricChannel(this, link);
         children.put(link, child);
         eventLoop().execute(() -> {

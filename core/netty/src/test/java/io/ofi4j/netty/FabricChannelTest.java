@@ -37,6 +37,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Channels of one process, whose loops are two sides of a fabric. */
@@ -358,6 +359,37 @@ class FabricChannelTest {
                     .connect(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[2])));
             channel.closeFuture().await(Pair.DEADLINE.toMillis());
         }
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @CsvSource({"shm, tcp;ofi_rxm", "tcp;ofi_rxm, shm"})
+    void sidesOfTwoProvidersAreToldSo(String atServer, String atClient) throws Exception {
+        InetSocketAddress address = serve(group(atServer), Echo::new);
+
+        assertThatThrownBy(() -> get(client(group(atClient), new Side()).connect(address))).cause()
+                .isInstanceOf(ConnectException.class).hasMessageContaining("cannot reach");
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aBufferThatWasReleasedLeavesRoomForOthers(String provider) throws Exception {
+        InetSocketAddress address = serve(group(provider), Echo::new);
+        EventLoopGroup group = group(provider);
+        for (int channels = 0; channels < 150; channels++) { // more than a loop has slots
+            Channel channel = get(client(group, new Side()).connect(address));
+            ByteBuf released = channel.alloc().buffer(8).writeLong(1);
+            channel.eventLoop().submit(() -> {
+                channel.write(released);
+                released.release();
+                channel.flush();
+            }).await(Pair.DEADLINE.toMillis());
+            channel.close();
+        }
+        Reader reader = new Reader(8, LONG);
+        write(get(client(group, reader).connect(address)), 8, LONG);
+        get(reader.done);
     }
 
     @Tag("gate")
