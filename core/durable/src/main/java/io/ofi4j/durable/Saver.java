@@ -42,7 +42,7 @@ import java.util.function.BooleanSupplier;
  * <pre>{@code
  * Saver saver = new Saver(domain, endpoint, queue);
  * saver.saveThrough(peer, ticket);                       // once for each peer
- * endpoint.rma().write(log, 0, length, peer, remote, at, 1);
+ * endpoint.rma().write(log.slice(0, length), peer, remote.slice(at, length), 1);
  * saver.save(peer, remote, Durability.POWER_SAFE, 2);  // token 2 comes back when the earlier writes are durable
  * saver.poll(handler, 64);
  * }</pre>

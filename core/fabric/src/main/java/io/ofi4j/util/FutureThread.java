@@ -36,8 +36,8 @@ import java.util.function.LongConsumer;
  * A future ends when its operation has ended. {@link FabricFuture} says what can be canceled.
  *
  * <pre>{@code
- * FabricFuture answer = futures.receive(inbox, ANSWER | number, 0).within(Duration.ofSeconds(2));
- * futures.send(outbox, server, REQUEST | number);
+ * FabricFuture answer = futures.receive(inbox.slice(0, 64), ANSWER | number, 0).within(Duration.ofSeconds(2));
+ * futures.send(outbox.slice(0, 64), server, REQUEST | number);
  * answer.await(); // blocks; a virtual thread releases its carrier
  * }</pre>
  */

@@ -21,7 +21,7 @@ import java.util.function.LongConsumer;
  * application, its context, in place of a token. After construction nothing is allocated.
  *
  * <pre>{@code
- * Pipeline<Block> pipeline = new Pipeline<>(endpoint, queue, 64, handler);
+ * Pipeline<Block> pipeline = new Pipeline<>(endpoint, queue, 64, blockHandler);
  * for (Block block : blocks) {
  *     pipeline.read(block.local, peer, block.remote, block); // polls while 64 are in flight
  * }

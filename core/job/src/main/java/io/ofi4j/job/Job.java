@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * try (Job job = Job.join()) {
  *     job.progressWhileWaiting(queue); // of the endpoint
  *     Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote());
- *     endpoint.rma().write(source, 0, 64, ranks.peer(1), ranks.region(1, 0), 0, token);
+ *     endpoint.rma().write(source.slice(0, 64), ranks.peer(1), ranks.region(1, 0), token);
  *     Waiting.YIELD.until(() -> queue.poll(handler, 1) > 0, deadline); // the write has ended here
  *     job.barrier(); // and with DELIVERY_COMPLETE in the endpoint's hints, its bytes are at rank 1
  * }

@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * JobGroup host = job.hostGroup();                     // over shm
  * Ranks near = Ranks.exchange(host, shmEndpoint, shmPeers, inbox.remote());
  * try (JobCollectives row = new JobCollectives(job.split(job.rank() / 4, 0), domain)) {
- *     row.allReduce(sums, AtomicOperation.SUM, Datatype.DOUBLE);
+ *     row.allReduce(sums.slice(0, 8), AtomicOperation.SUM, Datatype.DOUBLE);
  * }
  * }</pre>
  *

@@ -30,13 +30,13 @@ import java.util.stream.Collectors;
  *
  * <pre>{@code
  * // the server
- * Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(7471), secret);
- * rendezvous.publish("address", endpoint.address());
- * rendezvous.publish("inbox", inbox.remote());
+ * Rendezvous here = Rendezvous.serve(new InetSocketAddress(7471), secret);
+ * here.publish("address", endpoint.address());
+ * here.publish("inbox", inbox.remote());
  * // a client
- * Rendezvous rendezvous = Rendezvous.join(new InetSocketAddress(host, 7471), secret, Duration.ofSeconds(10));
- * Peer peer = peers.insert(rendezvous.awaitAddress("address", Duration.ofSeconds(10)));
- * RemoteRegion inbox = rendezvous.awaitRegion("inbox", Duration.ofSeconds(10));
+ * Rendezvous there = Rendezvous.join(new InetSocketAddress(host, 7471), secret, Duration.ofSeconds(10));
+ * Peer peer = peers.insert(there.awaitAddress("address", Duration.ofSeconds(10)));
+ * RemoteRegion remote = there.awaitRegion("inbox", Duration.ofSeconds(10));
  * }</pre>
  *
  * <p>Values are encrypted and authenticated on the network, with keys derived from the secret. Only the secret keeps

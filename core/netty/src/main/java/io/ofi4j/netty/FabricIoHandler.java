@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  * EventLoopGroup group = new MultiThreadIoEventLoopGroup(2,
  *         FabricIoHandler.newFactory(FabricHints.messages().provider("shm")));
  * new Bootstrap().group(group).channel(FabricChannel.class)
- *         .option(FabricChannelOption.SECRET, secret)...
+ *         .option(FabricChannelOption.SECRET, secret); // and the rest as over TCP
  * }</pre>
  *
  * <p>Each loop opens its endpoint, and 4 MiB of registered memory, when its first channel is registered; where that
