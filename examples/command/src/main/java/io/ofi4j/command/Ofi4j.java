@@ -8,6 +8,7 @@ import io.ofi4j.command.perf.PerfCommand;
 import io.ofi4j.command.soak.SoakCommand;
 import io.ofi4j.command.top.TopCommand;
 import io.ofi4j.command.verify.VerifyCommand;
+import java.util.Locale;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,6 +29,7 @@ public final class Ofi4j extends CommandRoot {
      * @param arguments the command line
      */
     public static void main(String[] arguments) {
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT); // its output is English: 1.5, and no other digits
         NativeAccess.isEnabled();
         // it is over in the time that others need to begin
         boolean isInfo = arguments.length > 0 && arguments[0].equals("info");

@@ -2,11 +2,13 @@ package io.ofi4j.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Standard output that cannot be written. */
+/** Standard output that cannot be written, and numbers in it. */
 @Tag("gate")
 @Tag("once")
 class OutputTest {
@@ -32,6 +34,18 @@ class OutputTest {
 
         assertThat(run.err()).contains("Cannot write to the standard output");
         assertThat(run.exitCode()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ar-EG", "fa-IR", "de-DE"})
+    void numbersAreEnglishInEveryLanguage(String language) {
+        Locale locale = Locale.forLanguageTag(language);
+        Run run = Forked
+                .start(List.of("-Duser.language=" + locale.getLanguage(), "-Duser.country=" + locale.getCountry()),
+                        "perf write -p shm -S 8 -I 10 -w 1".split(" "))
+                .await();
+
+        assertThat(run.out()).contains("window 1, threads 1").containsPattern("\\n +8 +10 +[0-9]+\\.[0-9]");
     }
 
     /** As with other commands, whom SIGPIPE ends. */
