@@ -48,6 +48,27 @@ class LoadingTest {
     }
 
     @Test
+    void aNameThatTheLocaleCannotEncodeIsSaidWithWhatToSet() {
+        Forked.Result result = Forked.startBehind(List.of("env", "LC_ALL=C", "sh", "-c",
+                "JDK_JAVA_OPTIONS=\"-Dio.ofi4j.library=$(printf '/tmp/\\303\\244/libfabric.so.1')\" exec \"$0\" \"$@\""),
+                Loads.class).await();
+
+        assertThat(result.output()).contains("LibfabricNotFoundException: libfabric was not found",
+                "(which Java cannot read as a file's name in this locale: set LC_ALL=C.UTF-8)");
+    }
+
+    /** A folder of the search path whose name is in another encoding is passed over. */
+    @Test
+    void aSearchPathThatTheLocaleCannotEncodeHindersNothing(@TempDir Path folder) throws Exception {
+        assumeTrue(System.getProperty("io.ofi4j.library") == null, "these tests were given a libfabric");
+        Path broken = Files.writeString(folder.resolve("libfabric.so.1"), "not a library");
+        Forked.Result result = Forked.startBehind(List.of("env", "LC_ALL=C", "sh", "-c",
+                "LD_LIBRARY_PATH=\"$(printf '/\\303\\244'):" + folder + "\" exec \"$0\" \"$@\""), Loads.class).await();
+
+        assertThat(result.output()).contains("LD_LIBRARY_PATH has " + broken);
+    }
+
+    @Test
     void anotherLibraryIsSaidToBeNone() {
         Forked.Result result = Forked.run(Loads.class, "-Dio.ofi4j.library=libc.so.6");
 

@@ -10,11 +10,13 @@ import io.ofi4j.internal.os.SignalGuard;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -147,15 +149,27 @@ public final class NativeLibrary {
     }
 
     private static String loadProblem(String place) {
-        if (place.contains("/")) { return Files.exists(Path.of(place)) ? " (" + refusal(Path.of(place)) + ")" : ""; }
-        String path = LibC.getenv(SEARCH_PATH);
-        String refused = path == null
+        if (place.contains("/")) {
+            return path(place).map(file -> Files.exists(file) ? " (" + refusal(file) + ")" : "")
+                    .orElse(" (which Java cannot read as a file's name in this locale: set LC_ALL=C.UTF-8)");
+        }
+        String folders = LibC.getenv(SEARCH_PATH);
+        String refused = folders == null
                 ? ""
-                : Stream.of(path.split("[:;]")).filter(folder -> !folder.isEmpty()).map(Path::of)
-                        .map(folder -> folder.resolve(place)).filter(Files::exists)
-                        .map(file -> "; " + SEARCH_PATH + " has " + file + ", " + refusal(file))
+                : Stream.of(folders.split("[:;]")).filter(folder -> !folder.isEmpty())
+                        .flatMap(folder -> path(folder).stream()).map(folder -> folder.resolve(place))
+                        .filter(Files::exists).map(file -> "; " + SEARCH_PATH + " has " + file + ", " + refusal(file))
                         .collect(Collectors.joining());
         return " (the dynamic linker's search path" + refused + ")";
+    }
+
+    /** {@return the file of this name, or nothing if Java cannot encode it} */
+    private static Optional<Path> path(String name) {
+        try {
+            return Optional.of(Path.of(name));
+        } catch (InvalidPathException e) {
+            return Optional.empty();
+        }
     }
 
     private static String refusal(Path file) {
