@@ -110,7 +110,7 @@ class LoadingTest {
     private static Path libraryThatReports(Path file, int major, int minor) throws Exception {
         Path source = Files.writeString(file.resolveSibling("libfabric.c"), """
                 #include <stdint.h>
-                uint32_t fi_version(void) { return %d << 16 | %d; }
+                uint32_t fi_version(void) { return %s << 16 | %s; }
                 int fi_getinfo(void) { return -61; }
                 """.formatted(major, minor));
         Process compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-Wl,-soname,libfabric.so.1", "-o",

@@ -134,7 +134,7 @@ class GuideTest {
     void ranks_write_around_a_ring(int count, String provider) {
         List<String> told = new ArrayList<>(List.of("[0] the ranks add up to " + count * (count - 1) / 2));
         IntStream.range(0, count)
-                .mapToObj(rank -> "[%d] rank %d heard from rank %d".formatted(rank, rank, (rank + count - 1) % count))
+                .mapToObj(rank -> "[%s] rank %s heard from rank %s".formatted(rank, rank, (rank + count - 1) % count))
                 .forEach(told::add);
         try (Forked ranks = new Forked.Launch(List.of("../../scripts/launch", Integer.toString(count), "--"), Map.of(),
                 NATIVE_ACCESS, RingOfRanks.class).start(provider)) {
