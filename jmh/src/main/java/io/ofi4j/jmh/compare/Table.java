@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** Prints the rows as they come. */
 final class Table {
-    private static final String FORMAT = "%-33s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
+    private static final String FORMAT = "%-34s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
 
     private final PrintWriter out;
     private final ThreadingModel threading;

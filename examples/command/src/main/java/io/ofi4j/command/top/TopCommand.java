@@ -25,7 +25,8 @@ public final class TopCommand implements Runnable {
     private static final long MILLIS_PER_SECOND = 1000;
 
     @Parameters(arity = "0..1", paramLabel = "PID", converter = Number.class,
-            description = "The process to look at. It needs no options: it shows its counts over JMX.")
+            description = "The process to look at: a JVM that runs with -Dio.ofi4j.jmx=true, or has called "
+                    + "Libfabric.showOpenObjects().")
     private Integer pid;
 
     @Option(names = {"-i", "--interval"}, paramLabel = "SECONDS", converter = Seconds.class,
