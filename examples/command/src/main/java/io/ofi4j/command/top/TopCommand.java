@@ -24,9 +24,8 @@ public final class TopCommand implements Runnable {
     private static final int MOST_SECONDS = 3600;
     private static final long MILLIS_PER_SECOND = 1000;
 
-    @Parameters(arity = "0..1", paramLabel = "PID", converter = Number.class,
-            description = "The process to look at: a JVM that runs with -Dio.ofi4j.jmx=true, or has called "
-                    + "Libfabric.showOpenObjects().")
+    @Parameters(arity = "0..1", paramLabel = "PID", converter = Number.class, description = {
+            "The process to look at. It must run with", "-Dio.ofi4j.jmx=true, or call", "Libfabric.showOpenObjects()."})
     private Integer pid;
 
     @Option(names = {"-i", "--interval"}, paramLabel = "SECONDS", converter = Seconds.class,
