@@ -97,6 +97,9 @@ final class Perf {
     /** {@return the medians, of a run whose every byte was verified} */
     private static Result measured(Ended ended) {
         List<String> lines = ended.out.lines().toList();
+        if (ended.err.contains("(FI_HMEM) for 'perf")) { // as atomics of shm of libfabric 1.17
+            return Result.good("not offered");
+        }
         boolean isGood = ended.status == 0 && !lines.isEmpty()
                 && lines.stream().allMatch(line -> line.contains("\"errors\":0") && line.contains("\"verified\":true"));
         if (!isGood) { return Result.bad(ended.status + ": " + ended.err + " " + ended.out); }

@@ -71,8 +71,23 @@ final class ProviderChoice {
         } catch (NoProviderException e) {
             if (settings.memory().isEmpty()) { throw e; }
             best(unmodelled(settings.operation().capabilities())); // if this is missing too, it says more
+            if (takesMemoryOfDevices()) {
+                throw new CommandFailure(
+                        "Provider " + settings.provider() + " takes no memory of devices (FI_HMEM) for 'perf "
+                                + settings.operation() + "': measure another operation, or leave --device out.",
+                        e);
+            }
             throw new CommandFailure("Provider " + settings.provider() + " takes no memory of devices (FI_HMEM): choose"
                     + " another (-p), such as shm, or leave --device out.", e);
+        }
+    }
+
+    private boolean takesMemoryOfDevices() {
+        try {
+            best(unmodelled(Capability.RMA, Capability.HMEM));
+            return true;
+        } catch (NoProviderException e) {
+            return false;
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.ofi4j.Libfabric;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Forked;
 import io.ofi4j.command.Run;
@@ -43,6 +44,17 @@ class DeviceMemoryPerfTest {
         Run.of("perf", "write", "--path", "verbs", "--device", "host").failed(2, "--device out");
         Run.of("perf", "write", "-p", "tcp;ofi_rxm", "--device", "host").failed(1,
                 "Provider tcp;ofi_rxm takes no memory of devices (FI_HMEM)", "leave --device out");
+    }
+
+    @Test
+    void whatTheProviderDoesNotDoWithMemoryOfDevicesIsSaid() {
+        Run run = Run.of("perf", "atomic", "-p", "shm", "--device", "host", "-I", "10");
+        if (Libfabric.load().version().major() < 2) { // its shm leaves out atomics where memory of devices is asked for
+            run.failed(1, "Provider shm takes no memory of devices (FI_HMEM) for 'perf atomic'",
+                    "measure another operation");
+        } else {
+            run.succeeded();
+        }
     }
 
     @ParameterizedTest
