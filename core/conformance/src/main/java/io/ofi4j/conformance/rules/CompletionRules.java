@@ -38,6 +38,7 @@ final class CompletionRules {
         all.put("every token comes back once, with the bytes", CompletionRules::everyTokenOnce);
         all.put("a full queue refuses, and loses nothing", CompletionRules::fillQueue);
         all.put("a wait ends at its deadline", CompletionRules::waitInVain);
+        all.put(PauseRule.NAME, PauseRule::run);
         all.put("a counter counts what fails, without a queue", CompletionRules::countErrors);
     }
 

@@ -44,6 +44,7 @@ class TrialRunTest {
     private static final String CORNERS = "rules of corner cases";
     private static final String MESSAGES = "rules of fi_msg(3)";
     private static final String TOKENS = "every token comes back once, with the bytes";
+    private static final String PAUSE = "a message comes without a pause";
     private static final String UNTAKEN = "endpoints close with messages that nobody took";
     private static final int NOBODYS_PORT = 1;
     private static final Path FAULTY = Path.of("src/test/c/faulty_libfabric.c").toAbsolutePath();
@@ -123,6 +124,16 @@ class TrialRunTest {
 
         assertThat(tokens.outcome()).as(tokens.text()).isEqualTo(Outcome.WRONG);
         assertThat(tokens.text()).contains(says);
+    }
+
+    /** One poll in five thousand sleeps for 300 ms. */
+    @Test
+    void aProviderThatAnswersLateIsFound(@TempDir Path folder) throws Exception {
+        Result pause = runOne(subject("tcp;ofi_rxm"), List.of("-Dio.ofi4j.library=" + faulty(folder, "LATE")),
+                COMPLETIONS, PAUSE);
+
+        assertThat(pause.outcome()).as(pause.text()).isEqualTo(Outcome.WRONG);
+        assertThat(pause.text()).contains("in each of 3 rounds: came more than 3");
     }
 
     private static Path faulty(Path folder, String fault) throws IOException, InterruptedException {

@@ -47,7 +47,7 @@ class VerifyTest {
         assertThat(run.lines().getLast()).startsWith("nothing is wrong: ");
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
         assertThat(report.get("wrong").getAsBoolean()).isFalse();
-        assertThat(rows(report)).hasSize(13)
+        assertThat(rows(report)).hasSize(14)
                 .allSatisfy(row -> assertThat(row.get("outcome").getAsString()).isIn("WORKS", "KNOWN"));
     }
 
