@@ -18,7 +18,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The main class of a JVM with the far half of trials. It answers lines until there are no more, and makes progress. */
+/**
+ * The main class of a JVM with the far half of trials. It says that it has started, answers lines until there are
+ * no more, and makes progress.
+ */
 final class FarMain {
     private static final int POLLS_PER_YIELD = 64;
     private static final long IDLE_MILLIS = 20;
@@ -36,6 +39,7 @@ final class FarMain {
                 Optional.of(arguments[3]).filter(address -> !address.isEmpty()),
                 Duration.ofMillis(Long.parseLong(arguments[2])));
         BlockingQueue<Optional<String>> lines = new LinkedBlockingQueue<>();
+        out.println(FarRunner.STARTED);
         Thread.ofPlatform().daemon().name("questions").start(() -> read(lines));
         try (FarHalf half = new FarHalf(subject)) {
             for (int turn = 1;; turn++) {

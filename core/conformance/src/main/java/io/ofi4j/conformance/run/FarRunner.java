@@ -12,7 +12,8 @@ import java.util.function.Consumer;
 /**
  * Runs processes with far halves for a process of trials, one at a time: a new one for each trial whose predecessor has
  * not given its own back. It takes {@code start}, {@code say TEXT}, {@code signal NAME} and {@code release}, and says
- * {@code started}, {@code line TEXT} and {@code ended HOW}.
+ * {@code started}, {@code line TEXT} and {@code ended HOW}; or {@code unstarted HOW}, if a process ends before it says
+ * that it has started.
  */
 public final class FarRunner implements FarHost.Line {
     static final String START = "start";
@@ -20,6 +21,7 @@ public final class FarRunner implements FarHost.Line {
     static final String SIGNAL = "signal ";
     static final String RELEASE = "release";
     static final String STARTED = "started";
+    static final String UNSTARTED = "unstarted ";
     static final String LINE = "line ";
     static final String ENDED = "ended ";
 
@@ -71,14 +73,15 @@ public final class FarRunner implements FarHost.Line {
 
     private void start() {
         boolean isReused = isReleased && process != null && !process.ended(Duration.ZERO);
-        if (!isReused) {
-            if (process != null) { process.kill(); }
-            process = JavaProcess.start(properties, FarMain.class, FarMain.arguments(subject));
-            JavaProcess started = process;
-            Thread.ofPlatform().daemon().name("far half " + started.pid()).start(() -> forward(started));
-        }
         isReleased = false;
-        lines.accept(STARTED);
+        if (isReused) {
+            lines.accept(STARTED);
+            return;
+        }
+        if (process != null) { process.kill(); }
+        process = JavaProcess.start(properties, FarMain.class, FarMain.arguments(subject));
+        JavaProcess started = process;
+        Thread.ofPlatform().daemon().name("far half " + started.pid()).start(() -> forward(started));
     }
 
     private void signal(String name) {
@@ -90,17 +93,19 @@ public final class FarRunner implements FarHost.Line {
     }
 
     private void forward(JavaProcess from) {
+        boolean isStarted = false;
         try {
             while (true) {
                 try {
                     Optional<String> line = from.line(LOOK);
                     if (line.isEmpty()) { break; }
-                    tell(from, LINE + line.get());
+                    tell(from, isStarted ? LINE + line.get() : line.get());
+                    isStarted = true;
                 } catch (TimeoutException e) {
                     continue; // nothing yet
                 }
             }
-            tell(from, ENDED + from.ending());
+            tell(from, (isStarted ? ENDED : UNSTARTED) + from.ending());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

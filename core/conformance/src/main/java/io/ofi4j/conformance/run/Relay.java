@@ -54,6 +54,9 @@ final class Relay implements FarProcesses, FarProcess {
         while (System.nanoTime() - start < START.toNanos()) {
             String line = lines.poll(1, TimeUnit.SECONDS); // what the last one still said is dropped
             if (FarRunner.STARTED.equals(line)) { return this; }
+            if (line != null && line.startsWith(FarRunner.UNSTARTED)) {
+                throw new Untried("the far half did not start: " + line.substring(FarRunner.UNSTARTED.length()));
+            }
         }
         throw new Untried("the far half was not started within " + START.toSeconds() + " s");
     }

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /** The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each, and what the far half is to hear in between. */
 final class TrialProcess {
-    private static final String BEGINS = "begins";
+    static final String BEGINS = "begins";
     private static final String ENDS = "ends";
     /** Where the names of trials begin. */
     private static final int NAMES = 5;

@@ -21,6 +21,8 @@ import java.util.function.Consumer;
  * result, and those behind it run in another JVM.
  */
 public final class TrialRun {
+    /** Of a JVM on a busy machine. */
+    private static final Duration STARTING = Duration.ofSeconds(60);
     private static final Duration CLOSING = Duration.ofSeconds(10);
     private static final String TIME_UP = "time was up";
     private static final String ALONE = "on this machine alone";
@@ -131,19 +133,25 @@ public final class TrialRun {
 
     /** Empty if the process has ended, or shall end. */
     private Optional<Result> await(JavaProcess process, String page, String name, int deadlines, long start) {
-        long limit = start + subject.deadline().multipliedBy(deadlines).plus(CLOSING).toNanos();
+        Duration patience = subject.deadline().multipliedBy(deadlines).plus(CLOSING);
+        long limit = start + STARTING.plus(patience).toNanos();
         try {
             while (!isInterrupted.getAsBoolean()) {
                 if (isTimeUp()) { return Optional.of(new Result(page, name, Outcome.UNTRIED, TIME_UP, since(start))); }
                 if (System.nanoTime() - limit > 0) {
                     return Optional.of(new Result(page, name, Outcome.HUNG,
-                            "a call did not return in " + (limit - start) / 1_000_000_000 + " s", since(start)));
+                            "a call did not return in " + patience.toSeconds() + " s", since(start)));
                 }
                 try {
                     Optional<String> line = process.line(STEP);
                     if (line.isEmpty()) { return Optional.empty(); }
+                    if (line.get().equals(TrialProcess.BEGINS)) {
+                        limit = System.nanoTime() + patience.toNanos();
+                        continue;
+                    }
                     if (line.get().startsWith(Relay.TO_FAR)) {
                         hasFar = true;
+                        if (line.get().equals(Relay.TO_FAR + FarRunner.START)) { limit += STARTING.toNanos(); }
                         far.accept(line.get().substring(Relay.TO_FAR.length()));
                         continue;
                     }
