@@ -74,20 +74,26 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     private IoRegistration registration;
     /** Null until this is registered. */
     private FabricLoop loop;
-    private int number;
+    /** Where the other side sends to. */
+    private Frames.Target target;
     private volatile PeerLink link;
     private LoopPeer peer;
-    /** Of the other side. */
-    private int peerNumber;
+    /** Where this side sends to. */
+    private Frames.Target peerTarget;
     private int messageLength;
+    /** How many messages this side may send, and may have on their way. */
     private int credits;
+    private int maxCredits;
+    /** How many messages the other side may send. */
+    private int granted = FabricLoop.WINDOW;
     /** Messages that were read, and for which the other side has no credit yet. */
     private int consumed;
-    private int window;
     private boolean isReading;
     private boolean hasRead;
     /** The other side sends no more bytes: some may be unread. */
     private boolean isEnded;
+    /** It has said so itself. */
+    private boolean hasFin;
     private boolean owesFin;
     private boolean owesClose;
     private boolean isPeerClosed;
@@ -175,7 +181,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
 
     /** At the server: answers the peer, which waits for it. */
     private void accept() throws IOException {
-        number = loop.add(this);
+        target = loop.add(this);
         try {
             meet(link.hello());
         } catch (IOException | RuntimeException e) { // such as an address of another provider
@@ -183,7 +189,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             throw e;
         }
         state = State.CONNECTED;
-        link.accept(loop.hello(number));
+        link.accept(loop.hello(target));
         if (link.isGone()) { tellGone(); } // before this was registered, and nobody told it
     }
 
@@ -195,10 +201,10 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     private void meet(PeerHello hello) throws FabricProtocolException {
         Frames.Greeting greeting = Frames.Greeting.decode(hello.data());
         peer = loop.reach(hello.address(), greeting.doorbell());
-        peerNumber = greeting.channel();
+        peerTarget = greeting.target();
         messageLength = Math.min(greeting.messageLength(), loop.slotLength());
-        credits = greeting.window();
-        window = FabricLoop.WINDOW;
+        maxCredits = greeting.window();
+        credits = maxCredits;
     }
 
     private void begin(SocketAddress to, ChannelPromise promise) {
@@ -208,8 +214,8 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             throw new IllegalArgumentException("a FabricChannel connects to an InetSocketAddress, and not to " + to);
         }
         String secret = config.secret();
-        number = loop.add(this);
-        PeerHello mine = loop.hello(number);
+        target = loop.add(this);
+        PeerHello mine = loop.hello(target);
         int millis = config.getConnectTimeoutMillis();
         state = State.CONNECTING;
         connectPromise = promise;
@@ -256,7 +262,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         }
         connectPromise = null;
         link = made;
-        local = new FabricAddress(loop.hello(number).address());
+        local = new FabricAddress(loop.hello(target).address());
         try {
             meet(made.hello());
         } catch (IOException | RuntimeException e) {
@@ -278,36 +284,59 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         own().fail(promise, told);
     }
 
-    int number() { return number; }
+    Frames.Target target() { return target; }
+
+    /** {@return the loop of this channel, or null} */
+    FabricLoop loop() { return loop; }
 
     /** What a message of the other side says; the buffer has its bytes. */
     void received(int kind, int count, ByteBuffer bytes) {
-        switch (kind) {
-            case Frames.DATA -> take(bytes);
-            case Frames.CREDIT -> {
-                credits += count;
-                retry();
-            }
-            case Frames.FIN -> end();
-            case Frames.CLOSE -> {
-                isPeerClosed = true;
-                if (state == State.CLOSED) {
-                    if (!owesClose) { release(); }
-                } else {
-                    end();
-                }
-            }
-            default -> broken(new FabricProtocolException("the other side has sent a message of kind " + kind));
+        if (state == State.CLOSED) { // nothing else is of use
+            if (kind == Frames.CLOSE && !owesClose) { release(); }
+            return;
+        }
+        try {
+            understand(kind, count, bytes);
+        } catch (FabricProtocolException e) {
+            broken(e);
         }
     }
 
-    private void take(ByteBuffer bytes) {
-        if (state != State.CONNECTED || isInputShut || isEnded) {
-            returnCredit();
-            return;
+    private void understand(int kind, int count, ByteBuffer bytes) throws FabricProtocolException {
+        require(bytes.hasRemaining() == (kind == Frames.DATA), "a message of kind " + kind + " and another's length");
+        require(!isPeerClosed, "a message behind its last");
+        switch (kind) {
+            case Frames.DATA -> take(bytes);
+            case Frames.CREDIT -> {
+                require(count > 0 && count <= maxCredits - credits, "credit for what was not sent");
+                credits += count;
+                retry();
+            }
+            case Frames.FIN -> {
+                require(!hasFin, "two ends");
+                hasFin = true;
+                end();
+            }
+            case Frames.CLOSE -> {
+                isPeerClosed = true;
+                hasFin = true;
+                end();
+            }
+            default -> throw new FabricProtocolException("the other side has sent a message of kind " + kind);
         }
-        if (unread.size() >= window) {
-            broken(new FabricProtocolException("the other side has sent more than it has credit for"));
+    }
+
+    private static void require(boolean isRight, String wrong) throws FabricProtocolException {
+        if (!isRight) { throw new FabricProtocolException("the other side has sent " + wrong); }
+    }
+
+    /** They may come before this side knows that it is connected. */
+    private void take(ByteBuffer bytes) throws FabricProtocolException {
+        require(!hasFin, "bytes behind their end");
+        require(granted > 0, "more than it has credit for");
+        granted--;
+        if (isInputShut) {
+            returnCredit();
             return;
         }
         ByteBuf copy = config.getAllocator().ioBuffer(bytes.remaining());
@@ -340,8 +369,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     }
 
     private void sendCredit() {
-        if (consumed < window / 2 || state != State.CONNECTED || isPeerClosed) { return; }
-        if (loop.send(this, peer, peerNumber, Frames.CREDIT, consumed)) { consumed = 0; }
+        if (consumed < FabricLoop.WINDOW / 2 || state != State.CONNECTED || isPeerClosed) { return; }
+        if (loop.send(this, peer, peerTarget, Frames.CREDIT, consumed)) {
+            granted += consumed;
+            consumed = 0;
+        }
     }
 
     @Override
@@ -422,7 +454,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     /** Copies as much of what is flushed to a slot as it takes; how many bytes. */
     private int copy(ChannelOutboundBuffer out, int slot) throws Exception {
         int start = (int) loop.offset(slot);
-        Frames.write(loop.memory(), start, peerNumber, Frames.DATA, 0);
+        Frames.write(loop.memory(), start, peerTarget, Frames.DATA, 0);
         copier.begin(loop.sending(), start + Frames.HEADER, start + messageLength);
         out.forEachFlushedMessage(copier);
         return copier.length();
@@ -467,6 +499,12 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
 
     /** An operation of this channel has failed, or the other side has lied. */
     void broken(Throwable why) {
+        ChannelPromise promise = connectPromise;
+        if (promise != null) {
+            connectPromise = null;
+            own().fail(promise, why);
+            return;
+        }
         if (state != State.CONNECTED) { return; }
         pipeline().fireExceptionCaught(why);
         unsafe().close(voidPromise());
@@ -506,7 +544,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         sendFin();
     }
 
-    private void sendFin() { owesFin = !loop.send(this, peer, peerNumber, Frames.FIN, 0); }
+    private void sendFin() { owesFin = !loop.send(this, peer, peerTarget, Frames.FIN, 0); }
 
     @Override
     protected void doClose() {
@@ -533,7 +571,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
 
     /** The last message. The other side answers with its own, or ends the link. */
     private void sendClose() {
-        owesClose = !loop.send(this, peer, peerNumber, Frames.CLOSE, 0);
+        owesClose = !loop.send(this, peer, peerTarget, Frames.CLOSE, 0);
     }
 
     /** The other side has answered, or ended. */
@@ -549,6 +587,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             return;
         }
         loop = null;
+        owesClose = false;
         from.remove(this);
         if (peer != null) { from.leave(peer); }
         if (lingering != null) { lingering.cancel(false); }

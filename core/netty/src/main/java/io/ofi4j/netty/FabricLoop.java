@@ -2,6 +2,8 @@ package io.ofi4j.netty;
 
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
@@ -26,6 +28,7 @@ import io.ofi4j.job.PeerHello;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -48,6 +51,8 @@ final class FabricLoop implements AutoCloseable {
     static final int SLOT = 16 << 10;
     /** How many messages of bytes may be on their way to a channel. */
     static final int WINDOW = 32;
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(FabricIoHandler.class);
+    private static final SecureRandom KEYS = new SecureRandom();
     private static final int SLOTS = 128;
     private static final int BATCH = 64;
 
@@ -78,6 +83,7 @@ final class FabricLoop implements AutoCloseable {
     private final IntSupplier poll = this::poll;
     private int free;
     private int lastChannel;
+    private long strays;
 
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
@@ -147,14 +153,14 @@ final class FabricLoop implements AutoCloseable {
         }
     }
 
-    /** {@return a number for a channel that it never had for another} */
-    int add(FabricChannel channel) {
+    /** {@return where messages to a channel go: a number that the loop never had for another, and a new key} */
+    Frames.Target add(FabricChannel channel) {
         channels.put(++lastChannel, channel);
-        return lastChannel;
+        return new Frames.Target(lastChannel, KEYS.nextLong());
     }
 
     void remove(FabricChannel channel) {
-        channels.remove(channel.number());
+        channels.remove(channel.target().channel());
         stalled.remove(channel);
         for (int number = 0; number < SLOTS; number++) {
             if (senders[number] == channel) { senders[number] = null; }
@@ -162,7 +168,7 @@ final class FabricLoop implements AutoCloseable {
     }
 
     /** {@return what a channel tells the other side} */
-    PeerHello hello(int channel) {
+    PeerHello hello(Frames.Target channel) {
         byte[] bell = doorbell == null ? new byte[0] : doorbell.address();
         return PeerHello.of(endpoint).withData(new Frames.Greeting(channel, slot, WINDOW, bell).encode());
     }
@@ -239,7 +245,7 @@ final class FabricLoop implements AutoCloseable {
     }
 
     /** Sends a header alone; whether there was room, or nothing can be sent any more, which the channel is told. */
-    boolean send(FabricChannel channel, LoopPeer peer, int target, int kind, int count) {
+    boolean send(FabricChannel channel, LoopPeer peer, Frames.Target target, int kind, int count) {
         int number = takeSlot(channel);
         if (number < 0) { return false; }
         Frames.write(memory(), offset(number), target, kind, count);
@@ -264,11 +270,18 @@ final class FabricLoop implements AutoCloseable {
     }
 
     private void received(int number, int length) {
-        if (length < Frames.HEADER) { return; } // of no side of ofi4j-netty
         MemorySegment memory = incoming.segment();
         long offset = offset(number);
+        if (length < Frames.HEADER) {
+            stray();
+            return;
+        }
         FabricChannel channel = channels.get(Frames.channel(memory, offset));
         if (channel == null) { return; } // it was closed before this came
+        if (Frames.key(memory, offset) != channel.target().key()) {
+            stray();
+            return;
+        }
         received.limit((int) offset + length).position((int) offset + Frames.HEADER);
         try {
             channel.received(Frames.kind(memory, offset), Frames.count(memory, offset), received);
@@ -276,6 +289,16 @@ final class FabricLoop implements AutoCloseable {
             channel.broken(e);
         }
     }
+
+    /** A message that the other side of no channel has sent; it is dropped. */
+    private void stray() {
+        if (strays++ == 0) {
+            LOGGER.warn("{} has a message that the other side of no channel has sent. It drops all of them", endpoint);
+        }
+    }
+
+    /** {@return how many messages came that the other side of no channel has sent} */
+    long strays() { return strays; }
 
     /** A channel has read, and is to be told when this poll has ended. */
     void reads(FabricChannel channel) {

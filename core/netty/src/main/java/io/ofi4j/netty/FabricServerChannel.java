@@ -32,6 +32,8 @@ public final class FabricServerChannel extends AbstractServerChannel {
     private IoRegistration registration;
     private volatile PeerServer server;
     private volatile boolean isClosed;
+    /** Whether the server's links are closed; guarded by the children. */
+    private boolean hasEnded;
 
     /** A channel that is not bound. */
     public FabricServerChannel() {}
@@ -92,10 +94,18 @@ public final class FabricServerChannel extends AbstractServerChannel {
     /** Called by the thread of the links, which may wait for nobody. */
     private void look() {
         synchronized (children) {
-            if (server == null) { return; } // a peer that comes before doBind has returned: doBeginRead looks again
+            // null for a peer that comes before doBind has returned: doBeginRead looks again
+            if (server == null || hasEnded) { return; }
             server.poll(this::come, this::go);
-            if (isClosed && children.isEmpty()) { server.close(); }
+            endIfUnused();
         }
+    }
+
+    /** The links go on behind the end of this, as long as there are some. */
+    private void endIfUnused() {
+        if (!isClosed || hasEnded || !children.isEmpty() || server == null) { return; }
+        hasEnded = true;
+        server.close();
     }
 
     private void come(PeerLink link) {
@@ -120,7 +130,7 @@ public final class FabricServerChannel extends AbstractServerChannel {
     void forget(PeerLink link) {
         synchronized (children) {
             children.remove(link);
-            if (isClosed && children.isEmpty() && server != null) { server.close(); }
+            endIfUnused();
         }
     }
 
@@ -134,7 +144,7 @@ public final class FabricServerChannel extends AbstractServerChannel {
         if (open == null) { return; }
         open.stop();
         synchronized (children) {
-            if (children.isEmpty()) { open.close(); }
+            endIfUnused();
         }
     }
 

@@ -4,19 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.Bootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelHandler;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.util.concurrent.Future;
 import io.ofi4j.job.Rendezvous;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -28,166 +22,16 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Channels of one process, whose loops are two sides of a fabric. */
-class FabricChannelTest {
-    private static final String SECRET = Rendezvous.newSecret();
-    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+class FabricChannelTest extends FabricLoops {
     private static final int LONG = 5 << 20;
-    private static final int LONGEST_WRITE = 200_000;
-
-    private final List<EventLoopGroup> groups = new ArrayList<>();
-    private final CompletableFuture<Throwable> serverFailure = new CompletableFuture<>();
-
-    /** Those whose messages come in order, but for sockets, whose connections may stall in a burst: see its page. */
-    static Stream<String> providers() {
-        return TestProviders.rma().filter(provider -> !provider.endsWith(";ofi_rxd") && !provider.equals("sockets"));
-    }
-
-    /** What a side does, and what it has seen. */
-    private static class Side extends ChannelInboundHandlerAdapter {
-        final CompletableFuture<Void> inactive = new CompletableFuture<>();
-        final CompletableFuture<Void> ended = new CompletableFuture<>();
-        final CompletableFuture<Throwable> caught = new CompletableFuture<>();
-        final CompletableFuture<Channel> active = new CompletableFuture<>();
-
-        @Override
-        public void channelActive(ChannelHandlerContext context) { active.complete(context.channel()); }
-
-        @Override
-        public void channelInactive(ChannelHandlerContext context) { inactive.complete(null); }
-
-        @Override
-        public void userEventTriggered(ChannelHandlerContext context, Object event) {
-            if (event == ChannelInputShutdownEvent.INSTANCE) { ended.complete(null); }
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) { caught.complete(cause); }
-    }
-
-    /** Sends back what comes. */
-    private static class Echo extends Side {
-        @Override
-        public void channelRead(ChannelHandlerContext context, Object message) { context.write(message); }
-
-        @Override
-        public void channelReadComplete(ChannelHandlerContext context) { context.flush(); }
-
-        @Override
-        public void channelWritabilityChanged(ChannelHandlerContext context) {
-            context.channel().config().setAutoRead(context.channel().isWritable());
-        }
-    }
-
-    /** Compares what comes with the bytes of a seed. */
-    private static final class Reader extends Side {
-        private final CompletableFuture<Void> done = new CompletableFuture<>();
-        private final Random expected;
-        private final long length;
-        private volatile long came;
-
-        Reader(long seed, long length) {
-            this.expected = new Random(seed);
-            this.length = length;
-        }
-
-        @Override
-        public void channelRead(ChannelHandlerContext context, Object message) {
-            ByteBuf bytes = (ByteBuf) message;
-            while (bytes.isReadable()) {
-                byte next = (byte) expected.nextInt();
-                if (bytes.readByte() != next) {
-                    done.completeExceptionally(new AssertionError("byte " + came + " is another"));
-                    break;
-                }
-                came++;
-            }
-            bytes.release();
-            if (came == length) { done.complete(null); }
-        }
-    }
-
-    private EventLoopGroup group(String provider) {
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
-                FabricIoHandler.newFactory(TestProviders.hints(provider)));
-        groups.add(group);
-        return group;
-    }
-
-    @AfterEach
-    void endLoops() throws Exception {
-        List<Future<?>> ends = new ArrayList<>();
-        groups.forEach(group -> ends.add(group.shutdownGracefully(0, 30, TimeUnit.SECONDS)));
-        for (Future<?> end : ends) {
-            assertThat(end.await(Pair.DEADLINE.toMillis())).as("the loop ends").isTrue();
-        }
-        assertThat(serverFailure).isNotDone();
-    }
-
-    private InetSocketAddress serve(EventLoopGroup group, Supplier<ChannelHandler> handlers) throws Exception {
-        return (InetSocketAddress) get(server(group, handlers).bind(ANY_PORT)).localAddress();
-    }
-
-    private static ServerBootstrap server(EventLoopGroup group, Supplier<ChannelHandler> handlers) {
-        return new ServerBootstrap().group(group).channel(FabricServerChannel.class)
-                .option(FabricChannelOption.SECRET, SECRET).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
-                .childHandler(new Initializer(handlers));
-    }
-
-    /** Each channel has a handler of its own. */
-    private static final class Initializer extends io.netty.channel.ChannelInitializer<Channel> {
-        private final Supplier<ChannelHandler> handlers;
-
-        private Initializer(Supplier<ChannelHandler> handlers) { this.handlers = handlers; }
-
-        @Override
-        protected void initChannel(Channel channel) { channel.pipeline().addLast(handlers.get()); }
-    }
-
-    private static Bootstrap client(EventLoopGroup group, ChannelHandler handler) {
-        return new Bootstrap().group(group).channel(FabricChannel.class).option(FabricChannelOption.SECRET, SECRET)
-                .option(ChannelOption.ALLOW_HALF_CLOSURE, true).handler(handler);
-    }
-
-    private static Channel get(io.netty.channel.ChannelFuture future) throws Exception {
-        if (!future.await(Pair.DEADLINE.toMillis())) { throw new TimeoutException(future + " is not done"); }
-        if (!future.isSuccess()) { throw new java.util.concurrent.ExecutionException(future.cause()); }
-        return future.channel();
-    }
-
-    private static <T> T get(CompletableFuture<T> future) throws Exception {
-        return future.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    /** Writes the bytes of a seed, in pieces of any length. */
-    private static io.netty.channel.ChannelFuture write(Channel channel, long seed, int length) {
-        Random bytes = new Random(seed);
-        Random lengths = new Random(seed + 1);
-        io.netty.channel.ChannelFuture last = channel.newSucceededFuture();
-        for (int left = length; left > 0;) {
-            int some = Math.min(left, 1 + lengths.nextInt(lengths.nextBoolean() ? 100 : LONGEST_WRITE));
-            ByteBuf buffer = channel.alloc().buffer(some);
-            for (int i = 0; i < some; i++) {
-                buffer.writeByte(bytes.nextInt());
-            }
-            last = lengths.nextBoolean() ? channel.write(buffer) : channel.writeAndFlush(buffer);
-            left -= some;
-        }
-        channel.flush();
-        return last;
-    }
 
     @ParameterizedTest
     @MethodSource("providers")
