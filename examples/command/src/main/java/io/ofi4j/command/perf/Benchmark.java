@@ -3,9 +3,9 @@ package io.ofi4j.command.perf;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
-import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /** Measures one size after the other. */
@@ -14,6 +14,14 @@ final class Benchmark {
     private static final long FEWEST = 100;
     private static final long MOST = 1_000_000;
     private static final int VERIFICATION_SWEEPS = 8;
+
+    /**
+     * What came of a measurement beside its rows.
+     *
+     * @param errors how many operations were wrong
+     * @param isInterrupted whether the user has ended it
+     */
+    record Result(long errors, boolean isInterrupted) {}
 
     private final Settings settings;
     private final Progress progress;
@@ -145,17 +153,17 @@ final class Benchmark {
     }
 
     private Transfer transfer(Place place, Plan plan, Layout layout) {
-        if (plan.hasResponder()) { return new MessageTransfer(place.here(), plan.conversation().orElseThrow()); }
+        if (plan.hasResponder()) { return new Transfer.OfMessages(place.here(), plan.conversation().orElseThrow()); }
         return switch (settings.operation()) {
-            case ATOMIC -> new AtomicTransfer(place.here(), layout);
-            default -> new RmaTransfer(settings.operation(), place.here(), layout);
+            case ATOMIC -> new Transfer.OfAtomics(place.here(), layout);
+            default -> new Transfer.OfRma(settings.operation(), place.here(), layout);
         };
     }
 
     private Pass pass(Place place, Pump pump, Transfer transfer, Layout layout) {
-        if (settings.pingPong()) { return new PingPongPass((MessageTransfer) transfer, pump); }
+        if (settings.pingPong()) { return new PingPongPass((Transfer.OfMessages) transfer, pump); }
         return settings.operation() == Operation.INJECT
-                ? new InjectPass(transfer, pump, new Arrival(place, pump), Math.min(settings.window(), layout.slots()))
+                ? new InjectPass(transfer, pump, place, Math.min(settings.window(), layout.slots()))
                 : new CompletionPass(transfer, pump, layout.slots(), settings.window());
     }
 

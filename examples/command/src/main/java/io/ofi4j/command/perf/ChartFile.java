@@ -59,8 +59,8 @@ final class ChartFile implements Report {
                 + (header.settings().pingPong() ? "; ping-pong, half of a round trip" : "") + "; window "
                 + header.window() + ", threads " + header.settings().threads()
                 + (header.settings().bidirectional() ? ", both directions" : "") + "; threading "
-                + header.traits().threading() + ", progress " + header.traits().progress() + "; " + Host.NAME + ", JDK "
-                + Runtime.version() + ", " + Instant.now().truncatedTo(ChronoUnit.SECONDS);
+                + header.traits().threading() + ", progress " + header.traits().progress() + "; " + Header.host()
+                + ", JDK " + Runtime.version() + ", " + Instant.now().truncatedTo(ChronoUnit.SECONDS);
     }
 
     /** Percentiles: further to the right are the slower and rarer ones. */

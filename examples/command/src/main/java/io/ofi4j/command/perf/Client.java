@@ -1,11 +1,16 @@
 package io.ofi4j.command.perf;
 
-import io.ofi4j.command.control.Connection;
-import io.ofi4j.errors.FabricException;
+import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Release;
+import io.ofi4j.command.control.Connection;
 import io.ofi4j.command.control.ControlException;
+import io.ofi4j.command.control.Frame;
 import io.ofi4j.command.control.FrameType;
+import io.ofi4j.command.control.PayloadWriter;
+import io.ofi4j.errors.ConnectionException;
+import io.ofi4j.errors.FabricException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,9 +31,9 @@ final class Client {
     }
 
     /** {@return whether all was right} */
-    Result run(Device device, Connection connection, Report report) throws Exception {
+    Benchmark.Result run(Device device, Connection connection, Report report) throws Exception {
         MeasuringThreads team = new MeasuringThreads(settings.threads() * (settings.bidirectional() ? 2 : 1));
-        List<Callable<Result>> more = new ArrayList<>();
+        List<Callable<Benchmark.Result>> more = new ArrayList<>();
         for (int thread = 0; thread < settings.threads(); thread++) {
             if (thread > 0) { more.add(() -> measureToo(device, connection, team)); }
             if (settings.bidirectional()) { more.add(() -> serve(device, connection, team)); }
@@ -41,23 +46,23 @@ final class Client {
     }
 
     /** With a device and a connection of its own. */
-    private Result measureToo(Device device, Connection connection, Team team) {
+    private Benchmark.Result measureToo(Device device, Connection connection, Team team) {
         try (Connection own = connection.again();
                 Watchdog watchdog = Watchdog.start(settings.timeout(), err, connection.other())) {
             watchdog.watchSlow();
             try (Device another = device.again()) {
-                Result result = measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
+                Benchmark.Result result = measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
                 watchdog.watchSlow();
                 return result;
             }
         }
     }
 
-    Result measure(Device device, Connection connection, Team team, Progress progress, Watchdog watchdog,
+    Benchmark.Result measure(Device device, Connection connection, Team team, Progress progress, Watchdog watchdog,
             Report report) {
         Header header = new Header(settings, device.traits(), connection.place());
         try {
-            Result result = new Benchmark(settings, team, progress, watchdog).measureAll(
+            Benchmark.Result result = new Benchmark(settings, team, progress, watchdog).measureAll(
                     Plan.of(settings, device.traits()), plan -> open(device, connection, plan, watchdog), report,
                     header);
             connection.bye();
@@ -78,7 +83,7 @@ final class Client {
     }
 
     /** Serves the server, which measures the other direction; {@return nothing, for its rows are the team's} */
-    private Result serve(Device device, Connection connection, Team team) {
+    private Benchmark.Result serve(Device device, Connection connection, Team team) {
         try (Connection own = connection.again();
                 Watchdog watchdog = Watchdog.start(settings.timeout(), err, connection.other())) {
             Terms terms = new Terms(settings.operation(), device.kind(), device.traits().libfabric(), Optional.empty(),
@@ -105,5 +110,67 @@ final class Client {
     private Setup setup(Device device, End here, Plan plan) {
         return new Setup(Release.VERSION, device.traits().libfabric(), settings.operation().toString(), device.kind(),
                 Setup.text(settings.sizes()), plan.length(), plan.conversation(), here.introduction(), here.remote());
+    }
+
+    /** The server's end, which makes progress by itself. */
+    private static final class RemoteTarget implements Target {
+        private final Connection connection;
+        private final End here;
+        private final Watchdog watchdog;
+        private final Completions none;
+
+        RemoteTarget(Connection connection, End here, Setup setup, Duration timeout, Watchdog watchdog) {
+            this.watchdog = watchdog;
+            this.connection = connection;
+            this.here = here;
+            this.none = new Completions(here);
+            Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
+            reach(ready, timeout);
+            long offered = here.poster().targetLength();
+            if (offered < setup.regionLength()) {
+                throw new CommandFailure(connection + " offers " + offered + " bytes where " + setup.regionLength()
+                        + " are needed: run the same release at both ends.");
+            }
+            watchdog.rest();
+        }
+
+        private void reach(Ready ready, Duration timeout) {
+            watchdog.watch();
+            try {
+                here.reach(ready.address(), ready.region(), connection::watch, timeout);
+            } catch (IllegalArgumentException | ConnectionException e) {
+                throw new CommandFailure(connection + " cannot be reached: " + e.getMessage(), e);
+            }
+        }
+
+        /** Asks and waits for the answer; what this side still has to send goes on meanwhile. */
+        private Frame ask(FrameType question, PayloadWriter payload, FrameType answer) {
+            watchdog.watch();
+            Frame frame = connection.ask(question, payload, answer, () -> here.poll(none));
+            watchdog.watchSlow();
+            return frame;
+        }
+
+        @Override
+        public boolean progress() { return false; }
+
+        @Override
+        public void watch() { connection.watch(); }
+
+        @Override
+        public void prepare(Layout layout, boolean fill, long seed) {
+            ask(FrameType.PREPARE, new Slots(layout, fill, seed).encode(), FrameType.PREPARED);
+        }
+
+        @Override
+        public int damaged(Layout layout, long seed) {
+            Frame result = ask(FrameType.CHECK, new Slots(layout, true, seed).encode(), FrameType.RESULT);
+            return connection.read(result, frame -> (int) frame.reader().number(0, layout.slots()));
+        }
+
+        @Override
+        public void close() {
+            // the connection outlives it
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.Waiting;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -8,6 +9,8 @@ import java.util.Deque;
 /** One end of the transfers: what posts them, with its queue and its memory. */
 abstract class End implements AutoCloseable {
     static final int BATCH = 64;
+    private static final Duration LONGEST_WAY = Duration.ofSeconds(2);
+    private static final int POLLS = 64;
 
     final Plan plan;
     final boolean isTarget;
@@ -90,6 +93,27 @@ abstract class End implements AutoCloseable {
         // the memory itself
     }
 
+    /**
+     * {@return how many slots do not hold the seed's bytes, once all do or time is up} A completion says that a write
+     * has left; it may need some progress more until it has arrived.
+     */
+    final int damaged(Layout layout, long seed, Runnable progress, Duration timeout) {
+        int[] damaged = {damaged(layout, seed)};
+        Waiting.YIELD.tryUntil(() -> {
+            for (int poll = 0; poll < POLLS && damaged[0] > 0; poll++) {
+                progress.run();
+            }
+            damaged[0] = damaged[0] == 0 ? 0 : damaged(layout, seed);
+            return damaged[0] == 0;
+        }, timeout.compareTo(LONGEST_WAY) < 0 ? timeout : LONGEST_WAY);
+        return damaged[0];
+    }
+
+    private int damaged(Layout layout, long seed) {
+        load();
+        return Pattern.damaged(memory(), layout, seed);
+    }
+
     /** {@return whether there was anything in its queue} */
     abstract boolean take(Completions completions);
 
@@ -121,5 +145,41 @@ abstract class End implements AutoCloseable {
             }
         }
         if (failure != null) { throw failure; }
+    }
+
+    /** Receives messages, and answers them as the conversation has it. */
+    private static final class Responder {
+        private final Poster poster;
+        private final Conversation conversation;
+        private final Receives receives;
+        private long answered;
+
+        Responder(Poster poster, Conversation conversation) {
+            this.poster = poster;
+            this.conversation = conversation;
+            this.receives = new Receives(poster, conversation.layout(), 0, 0);
+        }
+
+        void onMessage(long token) {
+            receives.onMessage(token);
+            work();
+        }
+
+        /** Posts what found no room, and sends the answers that are due. */
+        void work() {
+            receives.renew();
+            while (answered < receives.arrived() / conversation.interval() && tryAnswer()) {
+                answered++;
+            }
+        }
+
+        /** In a ping-pong, the slot of the message is free until the answer to it is answered. */
+        private boolean tryAnswer() {
+            Layout layout = conversation.layout();
+            Layout answers = conversation.answers();
+            int slot = (int) (answered % answers.slots());
+            long offset = layout.offset(conversation.isPingPong() ? slot : 0);
+            return poster.trySend(offset, answers.size(), Conversation.ANSWER_TAGS + slot, 0);
+        }
     }
 }

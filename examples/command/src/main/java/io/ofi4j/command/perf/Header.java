@@ -1,5 +1,9 @@
 package io.ofi4j.command.perf;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
 /**
  * What holds for every row.
  *
@@ -17,4 +21,13 @@ record Header(Settings settings, Traits traits, String peer) {
     String memory() { return settings.memory().map(MemoryChoice::toString).orElse("host"); }
 
     String mode() { return peer == null ? "embedded" : "two processes"; }
+
+    /** {@return the name of this machine, as the kernel knows it: no name service is asked} */
+    static String host() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException e) {
+            return "?";
+        }
+    }
 }

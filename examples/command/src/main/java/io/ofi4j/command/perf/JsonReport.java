@@ -56,7 +56,7 @@ final class JsonReport implements Report {
     private static JsonObject common(Header header) {
         JsonObject json = new JsonObject();
         json.addProperty("time", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString());
-        json.addProperty("host", Host.NAME);
+        json.addProperty("host", Header.host());
         json.addProperty("jdk", Runtime.version().toString());
         json.addProperty("operation", header.operation().toString());
         json.addProperty("mode", header.mode());

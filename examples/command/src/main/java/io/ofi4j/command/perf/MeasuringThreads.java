@@ -31,14 +31,14 @@ final class MeasuringThreads implements Team {
     }
 
     /** Runs one of them in this thread, and the others in threads of their own; {@return what came of this one} */
-    Result run(Callable<Result> first, List<Callable<Result>> more) throws Exception {
+    Benchmark.Result run(Callable<Benchmark.Result> first, List<Callable<Benchmark.Result>> more) throws Exception {
         try (Interrupt asked = new Interrupt()) {
             interrupt = asked;
             List<Thread> others = new ArrayList<>();
-            for (Callable<Result> other : more) {
+            for (Callable<Benchmark.Result> other : more) {
                 others.add(Thread.ofPlatform().daemon().name("measuring").start(() -> guarded(other)));
             }
-            Result result = guarded(first);
+            Benchmark.Result result = guarded(first);
             for (Thread thread : others) {
                 thread.join();
             }
@@ -49,7 +49,7 @@ final class MeasuringThreads implements Team {
     }
 
     /** Where one fails, the others do not wait for it. */
-    private Result guarded(Callable<Result> work) {
+    private Benchmark.Result guarded(Callable<Benchmark.Result> work) {
         try {
             return work.call();
         } catch (CancellationException e) {

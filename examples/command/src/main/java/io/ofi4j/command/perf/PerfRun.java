@@ -335,14 +335,12 @@ abstract class PerfRun implements Callable<Integer> {
         return chart == null ? report : new ChartFile(report, chart);
     }
 
-    private static int conclude(Result result) {
+    private static int conclude(Benchmark.Result result) {
         if (result.errors() > 0) { throw new CommandFailure(result.errors() + " operations did not arrive intact."); }
         return result.isInterrupted() ? Interrupt.EXIT_CODE : 0;
     }
 
-    private Settings possible(Device device) {
-        return settings(Limits.of(operation(), device.traits()).allowed(sizes));
-    }
+    private Settings possible(Device device) { return settings(sizes.possible(operation(), device.traits())); }
 
     private Settings settings(List<Long> bytes) {
         boolean isConnected = endpoint == EndpointChoice.msg;

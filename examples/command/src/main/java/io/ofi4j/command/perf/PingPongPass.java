@@ -5,10 +5,10 @@ import org.HdrHistogram.Histogram;
 
 /** Messages one after the other, each answered: half of the time until the answer is there is that of one. */
 final class PingPongPass implements Pass {
-    private final MessageTransfer transfer;
+    private final Transfer.OfMessages transfer;
     private final Pump pump;
 
-    PingPongPass(MessageTransfer transfer, Pump pump) {
+    PingPongPass(Transfer.OfMessages transfer, Pump pump) {
         this.transfer = transfer;
         this.pump = pump;
     }

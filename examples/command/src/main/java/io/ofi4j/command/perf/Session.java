@@ -1,14 +1,14 @@
 package io.ofi4j.command.perf;
 
-import io.ofi4j.command.control.Connection;
-import io.ofi4j.errors.FabricException;
 import io.ofi4j.command.CommandFailure;
+import io.ofi4j.command.control.Connection;
 import io.ofi4j.command.control.ControlChannel;
-import io.ofi4j.command.control.ControlException;
 import io.ofi4j.command.control.ControlException.Reason;
+import io.ofi4j.command.control.ControlException;
 import io.ofi4j.command.control.Frame;
 import io.ofi4j.command.control.FrameType;
 import io.ofi4j.command.control.PayloadWriter;
+import io.ofi4j.errors.FabricException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -201,7 +201,7 @@ final class Session {
             }
             case CHECK -> {
                 Slots slots = Slots.decode(frame, memory.byteSize());
-                int damaged = Patience.damaged(() -> end.poll(none), end, slots.layout(), slots.seed(), timeout);
+                int damaged = end.damaged(slots.layout(), slots.seed(), () -> end.poll(none), timeout);
                 channel.send(FrameType.RESULT, new PayloadWriter().number(damaged), timeout);
             }
             case SETUP, BYE -> {
@@ -210,5 +210,32 @@ final class Session {
             default -> throw notTaken(frame);
         }
         return true;
+    }
+
+    /** The team of a client, of which its server is one: it measures the other direction. */
+    private record FarTeam(Connection connection) implements Team {
+        @Override
+        public void meet() { ask(FrameType.MEET, new PayloadWriter()); }
+
+        /** {@return its own: the client has the sum} */
+        @Override
+        public Row add(Row own) {
+            ask(FrameType.ROW, own.encode());
+            return own;
+        }
+
+        private void ask(FrameType what, PayloadWriter payload) {
+            connection.ask(what, payload, FrameType.MET, () -> {});
+        }
+
+        @Override
+        public boolean isAsked() {
+            connection.watch();
+            return connection.isStopAsked();
+        }
+
+        /** The client says so before it answers. */
+        @Override
+        public boolean isStopped() { return connection.isStopAsked(); }
     }
 }

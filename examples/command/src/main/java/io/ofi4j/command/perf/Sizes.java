@@ -1,5 +1,6 @@
 package io.ofi4j.command.perf;
 
+import io.ofi4j.command.CommandFailure;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -23,6 +24,26 @@ record Sizes(List<Long> bytes, boolean isExact) {
     /** {@return these, without those above the limit where the user did not name them} */
     List<Long> upTo(long limit) {
         return isExact ? bytes : bytes.stream().filter(size -> size <= limit).toList();
+    }
+
+    /** {@return those that are possible; it is an error where the user named one that is not} */
+    List<Long> possible(Operation operation, Traits traits) {
+        if (operation == Operation.ATOMIC) { return List.of((long) Long.BYTES); }
+        boolean isInject = operation == Operation.INJECT;
+        long largest = isInject ? traits.largestInject() : traits.largestMessage();
+        List<Long> fitting = upTo(largest);
+        for (long size : fitting) {
+            if (size > largest) {
+                throw new CommandFailure("Provider " + traits.provider() + " takes at most " + largest + " bytes in "
+                        + (isInject ? "an inject" : "a " + operation) + ", not " + size + ": ask for smaller sizes (-S)"
+                        + (isInject ? " or measure write." : "."));
+            }
+        }
+        if (fitting.isEmpty()) {
+            throw new CommandFailure("Provider " + traits.provider() + " cannot transfer any of the usual sizes by "
+                    + operation + ": its limit is " + largest + " bytes.");
+        }
+        return fitting;
     }
 
     /** Reads what is behind -S. */

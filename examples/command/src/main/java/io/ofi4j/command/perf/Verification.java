@@ -33,7 +33,7 @@ final class Verification {
     void prepareHere() {
         switch (operation) {
             case READ -> Pattern.clear(here, layout);
-            case ATOMIC -> AtomicTransfer.fill(here, answers, layout, seed, ~seed);
+            case ATOMIC -> Transfer.OfAtomics.fill(here, answers, layout, seed, ~seed);
             default -> Pattern.fill(here, layout, seed);
         }
         if (operation == Operation.ATOMIC || isPingPong) { Pattern.clear(answers, layout); }
