@@ -6,7 +6,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j verbs}. */
-@Command(name = "verbs", description = "The path of its own over verbs, beside libfabric.",
+@Command(name = "verbs", description = "RDMA devices through libibverbs, without libfabric.",
         subcommands = VerbsInfoCommand.class)
 public final class VerbsCommand implements Runnable {
     @Spec
