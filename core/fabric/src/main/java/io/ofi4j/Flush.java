@@ -74,9 +74,15 @@ final class Flush implements AutoCloseable {
     }
 
     private static boolean hasAtomics(Endpoint endpoint) {
-        return (endpoint.info().capabilityBits() & Capability.ATOMIC.bit()) != 0
-                && !endpoint.quirks.has(Fact.ATOMICS_BREAK)
-                && endpoint.atomics().valid(AtomicForm.FETCH, AtomicOperation.ATOMIC_READ, Datatype.INT64) > 0;
+        if ((endpoint.info().capabilityBits() & Capability.ATOMIC.bit()) == 0
+                || endpoint.quirks.has(Fact.ATOMICS_BREAK)) {
+            return false;
+        }
+        try {
+            return endpoint.atomics().valid(AtomicForm.FETCH, AtomicOperation.ATOMIC_READ, Datatype.INT64) > 0;
+        } catch (UnsupportedOperationException e) { // some claim them, and have none
+            return false;
+        }
     }
 
     private static void requireOrder(FabricInfo info) {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.Datatype;
@@ -137,6 +138,27 @@ class FlushTest {
                 }
                 ends.drain();
             }
+        }
+    }
+
+    /** As net of 1.17 does; where a provider has atomics, a flush may be one. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aFlushNeedsNoneOfTheAtomicsThatAProviderClaims(String provider) {
+        FabricHints hints = TestProviders.hints(provider).addCapabilities(Capability.ATOMIC);
+        if (!isOffered(hints)) { return; }
+        try (Ends ends = new Ends(hints, SLOT)) {
+            ends.post(() -> ends.near.rma().tryWrite(ends.source, 0, SLOT, ends.peer, ends.target.remote(), 0, 1));
+            ends.post(() -> ends.near.rma().tryFlush(ends.peer, ends.target.remote(), FLUSH));
+            ends.awaitFlush();
+        }
+    }
+
+    private static boolean isOffered(FabricHints hints) {
+        try {
+            return !Libfabric.load().info(hints).isEmpty();
+        } catch (NoProviderException e) {
+            return false;
         }
     }
 
