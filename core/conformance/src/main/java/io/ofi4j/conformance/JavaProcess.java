@@ -1,8 +1,10 @@
 package io.ofi4j.conformance;
 
 import java.io.BufferedReader;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
@@ -25,6 +27,9 @@ public final class JavaProcess implements AutoCloseable {
     /** Of what is printed to standard error, such as the JVM's report of a crash. */
     private static final int MAX_ERROR_LINES = 60;
     private static final Path SHM = Path.of("/dev/shm");
+    /** A file descriptor that is what standard output was, and standard output is what standard error is. */
+    private static final List<String> ASIDE = List.of("sh", "-c", "exec \"$0\" \"$@\" 3>&1 1>&2");
+    private static final Path ANSWERS = Path.of("/dev/fd/3");
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Process process;
@@ -67,8 +72,29 @@ public final class JavaProcess implements AutoCloseable {
 
     /** {@return the process of a command line as {@link #command} says} */
     public static JavaProcess start(List<String> options, Class<?> main, List<String> arguments) {
+        return start(command(options, main, arguments));
+    }
+
+    /**
+     * {@return such a process whose lines are what it writes to {@link #answers}} What it prints to standard output, as
+     * some libraries do, is printed to standard error.
+     */
+    public static JavaProcess startAnswering(List<String> options, Class<?> main, List<String> arguments) {
+        return start(Stream.of(ASIDE, command(options, main, arguments)).flatMap(List::stream).toList());
+    }
+
+    /** {@return where a process writes that {@link #startAnswering} has started} Each line is written at once. */
+    public static PrintStream answers() {
         try {
-            return new JavaProcess(new ProcessBuilder(command(options, main, arguments)).start());
+            return new PrintStream(new FileOutputStream(ANSWERS.toFile()), true, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static JavaProcess start(List<String> command) {
+        try {
+            return new JavaProcess(new ProcessBuilder(command).start());
         } catch (IOException e) {
             throw new UncheckedIOException("a second process cannot be started: " + e.getMessage(), e);
         }

@@ -77,6 +77,7 @@ final class AddressTrials {
         t.rma(); // which some providers do not have
         t.ends.vector().remove(t.ends.peer);
         Throwable refused = Check.thrown("a write to a peer that was removed", RuntimeException.class, t::write);
+        if (refused instanceof UnsupportedOperationException unsupported) { throw unsupported; } // it has raw keys
         Check.holds("the exception says that the peer was removed", refused.getMessage().contains("removed"));
         t.writeTo(t.ends.vector().insert(t.far.endpoint().address()));
     }

@@ -1,5 +1,6 @@
 package io.ofi4j.conformance.calls;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.conformance.Absent;
 import io.ofi4j.conformance.Subject;
@@ -21,7 +22,7 @@ public final class UpstreamFailures {
         /** What the call shall do is not done in a while. */
         NEVER(List.of(FabricTimeoutException.class, Absent.class)),
         /** What it did is not what it shall do. */
-        OTHERWISE(List.of(Wrong.class)),
+        OTHERWISE(List.of(Wrong.class, FabricException.class)),
         /** ofi4j refuses it. */
         REFUSED(List.of(UnsupportedOperationException.class)),
         /** The process ends, or a call of it does not return. */
@@ -167,6 +168,16 @@ public final class UpstreamFailures {
     private static final Failure SPINS = like(
             "A poll never returns once a message is longer than what is left of the receive.", Symptom.ENDS, "");
 
+    private static final Failure NO_TRYWAIT = like("It has no fi_trywait: a wait for an event returns at once.",
+            Symptom.OTHERWISE, "ends at its deadline");
+    private static final Failure TABLES_ONLY = like("It has vectors of the type TABLE only.", Symptom.OTHERWISE,
+            "Invalid argument");
+    private static final Failure NO_TEXT = like("It has no text for an address.", Symptom.OTHERWISE,
+            "an address has a text");
+    private static final Failure LAST_ENDPOINT = like(
+            "A vector inserts by the endpoint that was bound to it last, and ends the process once that is closed.",
+            Symptom.ENDS, "");
+
     private static final String COUNTED_ERRORS = "a counter counts what fails, without a queue";
     private static final String FROM = "fi_cq_readfrom";
     private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";
@@ -231,6 +242,10 @@ public final class UpstreamFailures {
                     WRONG_RECEIVE),
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
             new Failure("many peers come and go", "udp;ofi_rxd", ALL_VERSIONS, TOO_MANY_REMOVALS),
+            new Failure("fi_trywait of an event queue", "ucx", ALL_VERSIONS, NO_TRYWAIT),
+            new Failure("fi_av_open, MAP", "ucx", ALL_VERSIONS, TABLES_ONLY),
+            new Failure("fi_av_straddr", "ucx", ALL_VERSIONS, NO_TEXT),
+            new Failure("an absent peer does not share its address", "ucx", ALL_VERSIONS, LAST_ENDPOINT),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "verbs;ofi_rxm", FROM_2_0, OLD_VALUE),

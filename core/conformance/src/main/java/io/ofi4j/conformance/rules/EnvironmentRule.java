@@ -37,7 +37,7 @@ final class EnvironmentRule {
     static void run(Subject subject) throws InterruptedException {
         Variable variable = variable(subject.provider());
         String words = variable.name + "=" + variable.value;
-        try (JavaProcess process = JavaProcess.start(List.of(), EnvironmentRule.class,
+        try (JavaProcess process = JavaProcess.startAnswering(List.of(), EnvironmentRule.class,
                 List.of(subject.provider(), subject.type().name(), Long.toString(subject.deadline().toMillis()),
                         subject.source().orElse(""), variable.name, variable.value))) {
             Optional<String> line = process.line(subject.deadline().multipliedBy(2));
@@ -78,9 +78,9 @@ final class EnvironmentRule {
             ends.near.endpoint().rma().write(source.slice(0, SIZE), ends.peer, target.remote(), TOKEN);
             ends.awaitToken(TOKEN);
         } catch (UnsupportedOperationException e) {
-            System.out.println(REFUSED + e.getMessage());
+            JavaProcess.answers().println(REFUSED + e.getMessage());
             return;
         }
-        System.out.println(WRITTEN);
+        JavaProcess.answers().println(WRITTEN);
     }
 }

@@ -1,12 +1,11 @@
 package io.ofi4j.conformance.run;
 
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.conformance.FarEnd;
 import io.ofi4j.conformance.FarHalf;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.info.EndpointType;
 import java.io.BufferedReader;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -34,7 +33,7 @@ final class FarMain {
      * @param arguments provider, type, deadline in milliseconds, address or nothing
      */
     public static void main(String[] arguments) throws InterruptedException {
-        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+        PrintStream out = JavaProcess.answers();
         Subject subject = new Subject(arguments[0], EndpointType.valueOf(arguments[1]),
                 Optional.of(arguments[3]).filter(address -> !address.isEmpty()),
                 Duration.ofMillis(Long.parseLong(arguments[2])));

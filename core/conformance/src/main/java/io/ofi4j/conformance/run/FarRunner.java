@@ -79,7 +79,7 @@ public final class FarRunner implements FarHost.Line {
             return;
         }
         if (process != null) { process.kill(); }
-        process = JavaProcess.start(properties, FarMain.class, FarMain.arguments(subject));
+        process = JavaProcess.startAnswering(properties, FarMain.class, FarMain.arguments(subject));
         JavaProcess started = process;
         Thread.ofPlatform().daemon().name("far half " + started.pid()).start(() -> forward(started));
     }
@@ -99,8 +99,12 @@ public final class FarRunner implements FarHost.Line {
                 try {
                     Optional<String> line = from.line(LOOK);
                     if (line.isEmpty()) { break; }
-                    tell(from, isStarted ? LINE + line.get() : line.get());
-                    isStarted = true;
+                    if (isStarted) {
+                        tell(from, LINE + line.get());
+                    } else if (line.get().equals(STARTED)) {
+                        isStarted = true;
+                        tell(from, STARTED);
+                    } // else a word of the JVM
                 } catch (TimeoutException e) {
                     continue; // nothing yet
                 }

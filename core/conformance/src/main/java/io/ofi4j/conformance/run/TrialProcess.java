@@ -1,14 +1,12 @@
 package io.ofi4j.conformance.run;
 
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.info.EndpointType;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +29,7 @@ final class TrialProcess {
      * @param arguments provider, type, deadline in milliseconds, address or nothing, page, and the names of trials
      */
     public static void main(String[] arguments) {
-        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+        PrintStream out = JavaProcess.answers();
         Subject subject = new Subject(arguments[0], EndpointType.valueOf(arguments[1]),
                 Optional.of(arguments[3]).filter(address -> !address.isEmpty()),
                 Duration.ofMillis(Long.parseLong(arguments[2])), new Relay(System.in, out));

@@ -78,7 +78,7 @@ public final class TrialRun {
                 left.forEach(name -> accept(page, name, Outcome.UNTRIED, TIME_UP, System.nanoTime()));
                 return;
             }
-            try (JavaProcess process = JavaProcess.start(properties, TrialProcess.class,
+            try (JavaProcess process = JavaProcess.startAnswering(properties, TrialProcess.class,
                     TrialProcess.arguments(subject, page, left));
                     FarHost.Line line = farHost.open(properties, process::tell)) {
                 far = line;
