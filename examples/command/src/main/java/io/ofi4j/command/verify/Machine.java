@@ -80,11 +80,12 @@ final class Machine {
 
     private static void putDevice(Map<String, String> facts, NetworkDevice card, boolean withNames) {
         card.device().ifPresent(device -> {
-            facts.put("device", join(device.driver(), device.vendor(), device.id(), device.version()));
+            String kind = join(device.driver(), device.vendor(), device.id(), device.version());
+            if (!kind.isBlank()) { facts.put("device", kind); } // some providers know nothing of theirs
             if (!device.firmware().isBlank()) { facts.put("firmware", device.firmware()); }
             if (withNames) { facts.put("device name", device.name()); }
         });
-        card.link().ifPresent(link -> facts.put("link",
+        card.link().filter(link -> link.speed() > 0).ifPresent(link -> facts.put("link",
                 join(link.networkType(), link.speed() / 1_000_000 + " Mbit/s", "MTU " + link.mtu())));
     }
 
