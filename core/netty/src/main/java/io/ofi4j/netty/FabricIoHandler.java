@@ -7,7 +7,9 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.job.RendezvousException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -28,12 +30,12 @@ import java.util.concurrent.locks.LockSupport;
  * }</pre>
  *
  * <p>Each loop opens its endpoint, and 4 MiB of registered memory, when its first channel is registered; where that
- * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. A loop polls for 20
- * microseconds before it sleeps. Over providers without wait descriptors, such as shm, peers of the same machine wake it
- * with a {@link io.ofi4j.job.Doorbell}.
+ * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. A loop polls for a while
+ * before it sleeps: for 20 microseconds, or as long as {@link #newFactory(FabricHints, Duration)} is told. Over providers
+ * without wait descriptors, such as shm, peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}.
  */
 public final class FabricIoHandler implements IoHandler {
-    private static final Duration SPIN = Duration.ofNanos(20_000);
+    private static final Duration DEFAULT_SPIN = Duration.ofNanos(20_000);
     /** How long channels that were closed may take to send their last bytes when the loop ends. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
@@ -48,6 +50,7 @@ public final class FabricIoHandler implements IoHandler {
     }
 
     private final FabricHints hints;
+    private final Duration spin;
     private final ThreadAwareExecutor executor;
     private final Set<Handle> handles = new HashSet<>();
     /** Null until a channel is registered. */
@@ -55,9 +58,15 @@ public final class FabricIoHandler implements IoHandler {
     private volatile Thread thread;
     private final AtomicBoolean isAsleep = new AtomicBoolean();
 
-    private FabricIoHandler(FabricHints hints, ThreadAwareExecutor executor) {
+    private FabricIoHandler(FabricHints hints, Duration spin, ThreadAwareExecutor executor) {
         this.hints = hints;
+        this.spin = spin;
         this.executor = executor;
+    }
+
+    /** As {@link #newFactory(FabricHints, Duration)}, with 20 microseconds. */
+    public static IoHandlerFactory newFactory(FabricHints hints) {
+        return newFactory(hints, DEFAULT_SPIN);
     }
 
     /**
@@ -65,10 +74,16 @@ public final class FabricIoHandler implements IoHandler {
      *
      * @param hints the provider, and the address of this machine that the endpoints shall have; messages in order are
      *        asked for in any case
+     * @param spin how long a loop without anything to do polls before it sleeps. What comes meanwhile does not have to
+     *        wake it, which takes tens of microseconds, and the time is taken from whatever else could run on that core.
+     *        With 0 it sleeps at once; with a very long one, such as {@code ChronoUnit.FOREVER.getDuration()}, never:
+     *        give such loops a core each
      */
-    public static IoHandlerFactory newFactory(FabricHints hints) {
+    public static IoHandlerFactory newFactory(FabricHints hints, Duration spin) {
         Objects.requireNonNull(hints, "hints");
-        return executor -> new FabricIoHandler(hints, executor);
+        Objects.requireNonNull(spin, "spin");
+        if (spin.isNegative()) { throw new IllegalArgumentException("a loop cannot poll for " + spin); }
+        return executor -> new FabricIoHandler(hints, spin, executor);
     }
 
     @Override
@@ -79,11 +94,15 @@ public final class FabricIoHandler implements IoHandler {
             return 0;
         }
         int found = open.poll();
-        if (found > 0 || !context.canBlock() || !open.maySleep()) { return found; }
+        if (found > 0 || !context.canBlock()) { return found; }
         isAsleep.set(true);
         try {
             if (!context.canBlock()) { return 0; } // a task has come meanwhile, perhaps without a wake-up
-            return open.await(Duration.ofNanos(Math.max(context.delayNanos(System.nanoTime()), 0)), SPIN);
+            long nanos = Math.min(context.delayNanos(System.nanoTime()), open.longestWaitNanos());
+            return nanos <= 0 ? 0 : open.await(Duration.ofNanos(nanos), spin);
+        } catch (FabricException | RendezvousException e) {
+            if (!Thread.interrupted()) { throw e; } // a task may have interrupted its own thread
+            return 0;
         } finally {
             isAsleep.set(false);
         }

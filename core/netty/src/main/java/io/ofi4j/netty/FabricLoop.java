@@ -55,6 +55,9 @@ final class FabricLoop implements AutoCloseable {
     private static final SecureRandom KEYS = new SecureRandom();
     private static final int SLOTS = 128;
     private static final int BATCH = 64;
+    /** How long a loop tries again to send without a pause, and how long the pauses are then. */
+    private static final Duration STALL_SPIN = Duration.ofMillis(2);
+    private static final Duration STALL_PAUSE = Duration.ofMillis(1);
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final CompletionQueue queue;
@@ -83,6 +86,8 @@ final class FabricLoop implements AutoCloseable {
     private final IntSupplier poll = this::poll;
     private int free;
     private int lastChannel;
+    private boolean isStalled;
+    private long stalledSince;
     private long strays;
 
     private final CompletionHandler completions = new CompletionHandler() {
@@ -332,9 +337,21 @@ final class FabricLoop implements AutoCloseable {
         return found;
     }
 
-    /** {@return whether it may sleep: a channel that waits for room is not told of it} */
-    boolean maySleep() {
-        return stalled.isEmpty() && unposted.isEmpty();
+    /**
+     * {@return how long it may wait} Nobody tells a channel that there is room for what it has to send. Usually there is
+     * soon; a peer that does not poll may keep it waiting for ever.
+     */
+    long longestWaitNanos() {
+        if (stalled.isEmpty() && unposted.isEmpty()) {
+            isStalled = false;
+            return Long.MAX_VALUE;
+        }
+        long now = System.nanoTime();
+        if (!isStalled) {
+            isStalled = true;
+            stalledSince = now;
+        }
+        return now - stalledSince < STALL_SPIN.toNanos() ? 0 : STALL_PAUSE.toNanos();
     }
 
     boolean hasChannels() { return !channels.isEmpty(); }

@@ -20,12 +20,17 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -247,5 +252,42 @@ class FabricChannelTest extends FabricLoops {
         group.schedule(() -> ran.complete(System.nanoTime() - start), 3, TimeUnit.MILLISECONDS);
 
         assertThat(get(ran)).isBetween(3_000_000L, Patience.seconds(1).toNanos());
+    }
+
+    static Stream<Arguments> spins() {
+        return providers().flatMap(provider -> Stream.of(Duration.ZERO, ChronoUnit.FOREVER.getDuration())
+                .map(spin -> Arguments.of(provider, spin)));
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("spins")
+    void loopsThatSleepAtOnceOrNeverCarryBytes(String provider, Duration spin) throws Exception {
+        InetSocketAddress address = serve(group(provider, spin), Echo::new);
+        Reader reader = new Reader(9, LONG);
+
+        write(get(client(group(provider, spin), reader).connect(address)), 9, LONG);
+
+        get(reader.done);
+    }
+
+    @Test
+    void aLoopCannotPollForLessThanNothing() {
+        assertThatThrownBy(() -> FabricIoHandler.newFactory(TestProviders.hints("shm"), Duration.ofNanos(-1)))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("cannot poll");
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aTaskThatInterruptsItsThreadEndsNothing(String provider) throws Exception {
+        InetSocketAddress address = serve(group(provider), Echo::new);
+        Reader reader = new Reader(10, LONG);
+        Channel channel = get(client(group(provider), reader).connect(address));
+
+        channel.eventLoop().submit(() -> Thread.currentThread().interrupt()).await(Pair.DEADLINE.toMillis());
+        write(channel, 10, LONG);
+
+        get(reader.done);
     }
 }

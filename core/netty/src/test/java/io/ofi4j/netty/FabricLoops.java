@@ -11,6 +11,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.concurrent.Future;
@@ -19,6 +20,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -114,9 +116,14 @@ abstract class FabricLoops {
         }
     }
 
-    EventLoopGroup group(String provider) {
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
-                FabricIoHandler.newFactory(TestProviders.hints(provider)));
+    EventLoopGroup group(String provider) { return group(FabricIoHandler.newFactory(TestProviders.hints(provider))); }
+
+    EventLoopGroup group(String provider, Duration spin) {
+        return group(FabricIoHandler.newFactory(TestProviders.hints(provider), spin));
+    }
+
+    private EventLoopGroup group(IoHandlerFactory factory) {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, factory);
         groups.add(group);
         return group;
     }
