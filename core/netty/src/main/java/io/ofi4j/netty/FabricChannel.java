@@ -120,14 +120,20 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     private final class FabricUnsafe extends AbstractUnsafe implements FabricIoHandler.Handle {
         @Override
         public void connect(SocketAddress to, SocketAddress from, ChannelPromise promise) {
-            if (!promise.setUncancellable() || !ensureOpen(promise)) { return; }
+            if (promise.isDone() || !ensureOpen(promise)) { return; }
             try {
+                if (from != null) { throw sourceOfLoop(); }
                 begin(to, promise);
+                promise.addListener(_ -> {
+                    if (promise.isCancelled()) { cancel(promise); }
+                });
             } catch (RuntimeException e) {
                 safeSetFailure(promise, e);
                 closeIfClosed();
             }
         }
+
+        private void cancel(ChannelPromise promise) { if (connectPromise == promise) { close(voidPromise()); } }
 
         private void flushAgain() { flush0(); }
 
@@ -407,14 +413,14 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
 
     private void shutInput() {
         if (isInputShut || state != State.CONNECTED) { return; }
-        if (config.allowsHalfClosure() && !isPeerClosed) {
-            isInputShut = true;
-            pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
-            pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
-        } else {
-            isInputShut = true;
+        isInputShut = true;
+        if (!config.allowsHalfClosure()) {
             unsafe().close(voidPromise());
+            return;
         }
+        pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+        if (isPeerClosed) { own().flushAgain(); } // nobody takes what is left
     }
 
     @Override
@@ -426,8 +432,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
 
     @Override
     protected void doWrite(ChannelOutboundBuffer out) throws Exception {
-        if (state == State.OPEN || state == State.CONNECTING) { throw new NotYetConnectedException(); }
-        if (state == State.CLOSED) { throw new ClosedChannelException(); }
+        requireConnected();
+        if (isPeerClosed) {
+            if (!isInputShut) { return; } // what it has sent before is read first
+            throw new IOException("the other side has closed the connection");
+        }
         boolean hasSent = false;
         while (credits > 0 && out.current() instanceof ByteBuf first) {
             if (!first.isReadable()) {
@@ -527,7 +536,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (state == State.CLOSED) {
             release();
         } else if (state == State.CONNECTED) {
-            if (link.state() == PeerLink.State.LOST) {
+            if (link.state() == PeerLink.State.LOST && !isPeerClosed) {
                 broken(new IOException("the process of the other side has ended, or cannot be reached"));
             } else {
                 isPeerClosed = true;
@@ -538,10 +547,16 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     }
 
     @Override
-    protected void doShutdownOutput() {
+    protected void doShutdownOutput() throws ClosedChannelException {
+        requireConnected();
         isOutputShut = true;
         owesFin = true;
         sendFin();
+    }
+
+    private void requireConnected() throws ClosedChannelException {
+        if (state == State.CLOSED) { throw new ClosedChannelException(); }
+        if (state != State.CONNECTED) { throw new NotYetConnectedException(); }
     }
 
     private void sendFin() { owesFin = !loop.send(this, peer, peerTarget, Frames.FIN, 0); }
@@ -588,7 +603,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         }
         loop = null;
         owesClose = false;
-        from.remove(this);
+        if (target != null) { from.remove(this); }
         if (peer != null) { from.leave(peer); }
         if (lingering != null) { lingering.cancel(false); }
         if (link != null) { link.close(); }
@@ -603,8 +618,10 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     }
 
     @Override
-    protected void doBind(SocketAddress address) {
-        throw new UnsupportedOperationException(
+    protected void doBind(SocketAddress address) { throw sourceOfLoop(); }
+
+    private static UnsupportedOperationException sourceOfLoop() {
+        return new UnsupportedOperationException(
                 "the source of a FabricChannel is that of its loop: give FabricHints.source to the factory");
     }
 
@@ -644,12 +661,24 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     @Override
     public ChannelFuture shutdownInput(ChannelPromise promise) {
         inLoop(() -> {
-            isInputShut = true;
-            unread.forEach(ReferenceCountUtil::release);
-            unread.clear();
-            promise.setSuccess();
+            try {
+                shutdownInputNow();
+                promise.setSuccess();
+            } catch (ClosedChannelException | NotYetConnectedException e) {
+                promise.setFailure(e);
+            }
         });
         return promise;
+    }
+
+    private void shutdownInputNow() throws ClosedChannelException {
+        requireConnected();
+        isInputShut = true;
+        unread.forEach(bytes -> {
+            bytes.release();
+            returnCredit();
+        });
+        unread.clear();
     }
 
     @Override
@@ -667,8 +696,12 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     @Override
     public ChannelFuture shutdown(ChannelPromise promise) {
         inLoop(() -> {
-            isInputShut = true;
-            own().shutdownOutput(promise);
+            try {
+                shutdownInputNow();
+                own().shutdownOutput(promise);
+            } catch (ClosedChannelException | NotYetConnectedException e) {
+                promise.setFailure(e);
+            }
         });
         return promise;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -16,10 +17,13 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -90,7 +94,7 @@ class FabricChannelTest extends FabricLoops {
                 server(group, () -> reader).childOption(ChannelOption.AUTO_READ, false).bind(ANY_PORT)).localAddress();
         Channel channel = get(client(group(provider), new Side()).connect(address));
 
-        io.netty.channel.ChannelFuture written = write(channel, 4, LONG);
+        ChannelFuture written = write(channel, 4, LONG);
 
         assertThat(written.await(100)).as("all is written while nobody reads").isFalse();
         assertThat(channel.isWritable()).isFalse();
@@ -105,7 +109,8 @@ class FabricChannelTest extends FabricLoops {
     @MethodSource("providers")
     void aSideThatWritesNoMoreStillReads(String provider) throws Exception {
         Reader atServer = new Reader(5, LONG);
-        InetSocketAddress address = serve(group(provider), () -> atServer);
+        InetSocketAddress address = (InetSocketAddress) get(server(group(provider), () -> atServer)
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true).bind(ANY_PORT)).localAddress();
         Reader atClient = new Reader(6, LONG);
         Channel channel = get(client(group(provider), atClient).connect(address));
 
@@ -127,7 +132,7 @@ class FabricChannelTest extends FabricLoops {
         InetSocketAddress address = serve(group(provider), Echo::new);
         for (int round = 0; round < 5; round++) {
             List<Reader> readers = new ArrayList<>();
-            List<io.netty.channel.ChannelFuture> connects = new ArrayList<>();
+            List<ChannelFuture> connects = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 Reader reader = new Reader(i, 100);
                 readers.add(reader);
@@ -289,5 +294,61 @@ class FabricChannelTest extends FabricLoops {
         write(channel, 10, LONG);
 
         get(reader.done);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aPeerThatClosesEndsTheInputOfAHalf(String provider) throws Exception {
+        Side atServer = new Side();
+        InetSocketAddress address = serve(group(provider), () -> atServer);
+        Side atClient = new Side();
+        Channel channel = get(
+                client(group(provider), atClient).option(ChannelOption.ALLOW_HALF_CLOSURE, true).connect(address));
+
+        get(get(atServer.active).close());
+        get(atClient.ended);
+
+        assertThat(channel.isActive()).isTrue();
+        assertThatThrownBy(() -> get(channel.writeAndFlush(channel.alloc().buffer(1).writeByte(1)))).cause()
+                .isInstanceOf(IOException.class).hasMessageContaining("has closed");
+        get(atClient.inactive);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void halvesOfWhatIsNotConnectedAreNotShut(String provider) throws Exception {
+        DuplexChannel channel = (DuplexChannel) get(client(group(provider), new Side()).register());
+
+        assertThatThrownBy(() -> get(channel.shutdownInput())).hasCauseInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(() -> get(channel.shutdownOutput())).hasCauseInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(() -> get(channel.shutdown())).hasCauseInstanceOf(NotYetConnectedException.class);
+        get(channel.close());
+        assertThatThrownBy(() -> get(channel.shutdown())).hasCauseInstanceOf(ClosedChannelException.class);
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aConnectCanBeCanceled(String provider) throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            ChannelFuture connect = client(group(provider), new Side()).connect(silent.getLocalSocketAddress());
+
+            assertThat(connect.cancel(true)).isTrue();
+
+            get(connect.channel().closeFuture());
+        }
+    }
+
+    @Tag("gate")
+    @ParameterizedTest
+    @MethodSource("providers")
+    void aSourceOfItsOwnIsRefused(String provider) throws Exception {
+        EventLoopGroup group = group(provider);
+        InetSocketAddress address = serve(group, Echo::new);
+
+        assertThatThrownBy(() -> get(client(group, new Side()).connect(address, ANY_PORT))).cause()
+                .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("FabricHints.source");
     }
 }

@@ -9,7 +9,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -143,8 +142,7 @@ abstract class FabricLoops {
 
     static ServerBootstrap server(EventLoopGroup group, Supplier<ChannelHandler> handlers) {
         return new ServerBootstrap().group(group).channel(FabricServerChannel.class)
-                .option(FabricChannelOption.SECRET, SECRET).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
-                .childHandler(new Initializer(handlers));
+                .option(FabricChannelOption.SECRET, SECRET).childHandler(new Initializer(handlers));
     }
 
     /** Each channel has a handler of its own. */
@@ -159,7 +157,7 @@ abstract class FabricLoops {
 
     static Bootstrap client(EventLoopGroup group, ChannelHandler handler) {
         return new Bootstrap().group(group).channel(FabricChannel.class).option(FabricChannelOption.SECRET, SECRET)
-                .option(ChannelOption.ALLOW_HALF_CLOSURE, true).handler(handler);
+                .handler(handler);
     }
 
     static Channel get(io.netty.channel.ChannelFuture future) throws Exception {
