@@ -246,6 +246,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
      */
     private static void requireListener(InetSocketAddress server, int millis) throws IOException {
         try (Socket probe = new Socket()) {
+            probe.setSoLinger(true, 0); // or its port stays in use for a minute
             probe.connect(server, millis);
         } catch (SocketTimeoutException e) {
             throw new ConnectTimeoutException("nobody answers within " + millis + " ms");
