@@ -464,8 +464,8 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     /** Copies as much of what is flushed to a slot as it takes; how many bytes. */
     private int copy(ChannelOutboundBuffer out, int slot) throws Exception {
         int start = (int) loop.offset(slot);
-        Frames.write(loop.memory(), start, peerTarget, Frames.DATA, 0);
-        copier.begin(loop.sending(), start + Frames.HEADER, start + messageLength);
+        Frames.write(loop.memory(slot), start, peerTarget, Frames.DATA, 0);
+        copier.begin(loop.sending(slot), start + Frames.HEADER, start + messageLength);
         out.forEachFlushedMessage(copier);
         return copier.length();
     }

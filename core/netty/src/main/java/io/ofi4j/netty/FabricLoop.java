@@ -32,6 +32,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -54,6 +55,8 @@ final class FabricLoop implements AutoCloseable {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(FabricIoHandler.class);
     private static final SecureRandom KEYS = new SecureRandom();
     private static final int SLOTS = 128;
+    /** Of slots for sends: 128 MiB. */
+    private static final int MAX_BLOCKS = 64;
     private static final int BATCH = 64;
     /** How long a loop tries again to send without a pause, and how long the pauses are then. */
     private static final Duration STALL_SPIN = Duration.ofMillis(2);
@@ -65,9 +68,11 @@ final class FabricLoop implements AutoCloseable {
     private final Endpoint endpoint;
     private final Messages messages;
     private final MemoryRegion incoming;
-    private final MemoryRegion outgoing;
+    private final Domain domain;
+    /** Each has {@link #SLOTS} slots for sends. */
+    private final List<MemoryRegion> outgoing = new ArrayList<>();
     private final ByteBuffer received;
-    private final ByteBuffer sending;
+    private final List<ByteBuffer> sending = new ArrayList<>();
     /** Null where the queue has a descriptor. */
     private final Doorbell doorbell;
     private final int slot;
@@ -75,8 +80,8 @@ final class FabricLoop implements AutoCloseable {
     private final IntObjectMap<FabricChannel> channels = new IntObjectHashMap<>();
     private final Map<EndpointAddress, LoopPeer> peers = new HashMap<>();
     /** The slots for sends that are free: the first {@code free} of them. */
-    private final int[] freeSlots = new int[SLOTS];
-    private final FabricChannel[] senders = new FabricChannel[SLOTS];
+    private int[] freeSlots = {};
+    private FabricChannel[] senders = {};
     /** Receives that could not be posted again yet. */
     private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
     /** Channels with something to send for which there was no room. */
@@ -118,12 +123,12 @@ final class FabricLoop implements AutoCloseable {
         injectSize = info.transmit().injectSize();
         try {
             Fabric fabric = opened(libfabric.openFabric(info));
-            Domain domain = opened(fabric.openDomain());
+            domain = opened(fabric.openDomain());
             queue = opened(domain.openCompletionQueue());
             vector = opened(domain.openAddressVector());
             incoming = opened(domain.allocate((long) SLOTS * slot, Access.RECEIVE));
-            outgoing = opened(domain.allocate((long) SLOTS * slot, Access.SEND));
             endpoint = opened(domain.openEndpoint().bind(queue).bind(vector).enable());
+            addSlots();
             doorbell = hasDescriptor() ? null : opened(Doorbell.open());
         } catch (RuntimeException | Error e) {
             closeAll();
@@ -131,9 +136,7 @@ final class FabricLoop implements AutoCloseable {
         }
         messages = endpoint.messages();
         received = incoming.segment().asByteBuffer();
-        sending = outgoing.segment().asByteBuffer();
         for (int number = 0; number < SLOTS; number++) {
-            freeSlots[free++] = number;
             post(number);
         }
     }
@@ -144,6 +147,23 @@ final class FabricLoop implements AutoCloseable {
      * @throws io.ofi4j.errors.NoProviderException if there is no provider as the hints say, with messages in order
      */
     static FabricLoop open(FabricHints hints) { return new FabricLoop(hints); }
+
+    /**
+     * A message that its receiver has not taken keeps its slot, over some providers. Those for peers that have stopped
+     * must leave some for others; a peer that was killed may keep its own until the loop ends.
+     */
+    private void addSlots() {
+        MemoryRegion region = domain.allocate((long) SLOTS * slot, Access.SEND);
+        open.add(open.indexOf(incoming), region);
+        int first = senders.length;
+        outgoing.add(region);
+        sending.add(region.segment().asByteBuffer());
+        senders = Arrays.copyOf(senders, first + SLOTS);
+        freeSlots = Arrays.copyOf(freeSlots, first + SLOTS);
+        for (int number = first; number < senders.length; number++) {
+            freeSlots[free++] = number;
+        }
+    }
 
     private <T extends AutoCloseable> T opened(T object) {
         open.addFirst(object);
@@ -167,7 +187,7 @@ final class FabricLoop implements AutoCloseable {
     void remove(FabricChannel channel) {
         channels.remove(channel.target().channel());
         stalled.remove(channel);
-        for (int number = 0; number < SLOTS; number++) {
+        for (int number = 0; number < senders.length; number++) {
             if (senders[number] == channel) { senders[number] = null; }
         }
     }
@@ -194,6 +214,7 @@ final class FabricLoop implements AutoCloseable {
 
     /** {@return a slot for a message, or -1 if all are on their way} Its number goes to {@link #send}. */
     int takeSlot(FabricChannel channel) {
+        if (free == 0 && outgoing.size() < MAX_BLOCKS) { addSlots(); }
         if (free == 0) {
             stalled.add(channel);
             return -1;
@@ -206,14 +227,17 @@ final class FabricLoop implements AutoCloseable {
         freeSlots[free++] = number;
     }
 
-    MemorySegment memory() { return outgoing.segment(); }
-
-    /** {@return the same memory} Whoever uses it sets its position and limit. */
-    ByteBuffer sending() {
-        return sending;
+    /** {@return the memory in which a slot for sends is, at its {@link #offset}} */
+    MemorySegment memory(int number) {
+        return outgoing.get(number / SLOTS).segment();
     }
 
-    long offset(int number) { return (long) number * slot; }
+    /** {@return the same memory} Whoever uses it sets its position and limit. */
+    ByteBuffer sending(int number) {
+        return sending.get(number / SLOTS);
+    }
+
+    long offset(int number) { return (long) (number % SLOTS) * slot; }
 
     int slotLength() { return slot; }
 
@@ -228,9 +252,10 @@ final class FabricLoop implements AutoCloseable {
         boolean isPosted = false;
         try {
             if (length <= injectSize) {
-                isPosted = messages.tryInject(outgoing, offset(number), length, peer.peer);
+                isPosted = messages.tryInject(outgoing.get(number / SLOTS), offset(number), length, peer.peer);
             } else {
-                isPosted = messages.trySend(outgoing, offset(number), length, peer.peer, SLOTS + number);
+                isPosted = messages.trySend(outgoing.get(number / SLOTS), offset(number), length, peer.peer,
+                        SLOTS + number);
                 isBusy = isPosted;
             }
         } catch (FabricException e) {
@@ -253,7 +278,7 @@ final class FabricLoop implements AutoCloseable {
     boolean send(FabricChannel channel, LoopPeer peer, Frames.Target target, int kind, int count) {
         int number = takeSlot(channel);
         if (number < 0) { return false; }
-        Frames.write(memory(), offset(number), target, kind, count);
+        Frames.write(memory(number), offset(number), target, kind, count);
         try {
             if (!send(channel, peer, number, Frames.HEADER)) { return false; }
             peer.ring();
