@@ -29,10 +29,11 @@ import java.util.concurrent.locks.LockSupport;
  *         .option(FabricChannelOption.SECRET, secret); // and the rest as over TCP
  * }</pre>
  *
- * <p>Each loop opens its endpoint, and 4 MiB of registered memory, when its first channel is registered, and more memory
- * where peers do not take what was sent to them, up to 130 MiB; where it cannot open them, the registration fails, with the exception that {@link io.ofi4j.Libfabric} throws. A loop polls for a while
- * before it sleeps: for 20 microseconds, or as long as {@link #newFactory(FabricHints, Duration)} is told. Over providers
- * without wait descriptors, such as shm, peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}.
+ * <p>Each loop opens its endpoint, and 4 MiB of registered memory, when its first channel is registered; where that
+ * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. It takes more memory, up to 130
+ * MiB, where peers do not receive what was sent to them. A loop polls for a while before it sleeps: for 20 microseconds,
+ * or as long as {@link #newFactory(FabricHints, Duration)} is told. Over providers without wait descriptors, such as shm,
+ * peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}.
  */
 public final class FabricIoHandler implements IoHandler {
     private static final Duration DEFAULT_SPIN = Duration.ofNanos(20_000);
