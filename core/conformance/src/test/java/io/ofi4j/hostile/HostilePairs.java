@@ -61,6 +61,8 @@ final class HostilePairs {
     /** A listener that ends the process when another protocol's message comes: see core/guide/providers/sockets.md. */
     private static final String ENDS_BY_FOREIGN_BYTES = "MSG sockets";
     private static final Duration SHORT = Duration.ofMillis(20);
+    /** How long queues may be full; over shm of 1.17 they are for good once a flush was refused. */
+    private static final Duration FULL = Duration.ofSeconds(2);
 
     /** A pair, and what a program has beside it. */
     private final class Side {
@@ -88,10 +90,10 @@ final class HostilePairs {
 
         /** What was open before goes on; then it closes. */
         void finish() {
-            long end = System.nanoTime() + Pair.DEADLINE.toNanos();
+            long end = System.nanoTime() + FULL.toNanos();
             run.attempt("a write behind the others", () -> { // a connection may have ended with what its target refused
                 while (!tokens.post(token -> pair.rma().tryWrite(near, 0, MESSAGE, pair.far, remote, 0, token))
-                        && System.nanoTime() < end) { // the queues may be full
+                        && System.nanoTime() < end) {
                     poll();
                 }
             });

@@ -9,11 +9,14 @@ import io.ofi4j.support.Pair;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /** The buffers that were collected and not released. It looks at every buffer, from {@link #watch} on. */
 final class Leaks {
     private static final Queue<String> REPORTS = new ConcurrentLinkedQueue<>();
+    /** Of the leaks of this class. */
+    private static final AtomicInteger LAST = new AtomicInteger();
 
     private Leaks() {}
 
@@ -42,25 +45,29 @@ final class Leaks {
         protected void reportUntracedLeak(String resourceType) { REPORTS.add("a " + resourceType); }
     }
 
-    /** {@return what was leaked until now, but for a buffer that this leaks: the detector must find that one} */
+    /**
+     * {@return what was leaked until now, but for a buffer that this leaks: the detector must find that one} It reports
+     * each history of a buffer once in a process.
+     */
     static List<String> find() {
-        leak();
-        Waiting.YIELD.until(seen(), Pair.DEADLINE);
+        String mark = Leaks.class.getName() + " " + LAST.incrementAndGet() + ".";
+        leak(mark);
+        Waiting.YIELD.until(seen(mark), Pair.DEADLINE);
         List<String> others = REPORTS.stream().filter(records -> !records.contains(Leaks.class.getName())).toList();
         REPORTS.clear();
         return others;
     }
 
-    private static void leak() {
+    private static void leak(String mark) {
         ByteBuf lost = PooledByteBufAllocator.DEFAULT.directBuffer(1);
-        lost.touch(Leaks.class.getName());
+        lost.touch(mark);
     }
 
-    private static BooleanSupplier seen() {
+    private static BooleanSupplier seen(String mark) {
         return () -> {
             System.gc();
             PooledByteBufAllocator.DEFAULT.directBuffer(1).release(); // here the detector looks
-            return REPORTS.stream().anyMatch(records -> records.contains(Leaks.class.getName()));
+            return REPORTS.stream().anyMatch(records -> records.contains(mark));
         };
     }
 }
