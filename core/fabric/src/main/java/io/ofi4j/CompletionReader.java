@@ -39,8 +39,8 @@ final class CompletionReader {
      */
     private boolean attention = true;
     /**
-     * The thread that may poll without further checks: the owner, if nothing is locked, {@link #attention} is not
-     * needed and the first batch is free. Otherwise null.
+     * The thread that may poll without further checks while the first batch is free: the owner, if nothing is locked
+     * and {@link #attention} is not needed. Otherwise null.
      */
     private Thread fastPathOwner;
     /** Whether a batch may be {@link CqOps#BROKEN_OFF}; set after that, by any thread that polls. */
@@ -97,7 +97,8 @@ final class CompletionReader {
 
     /** Hands at most {@code limit} completions to the handler. Returns their number. */
     int poll(CompletionHandler handler, int limit) {
-        boolean isFast = fastPathOwner == Thread.currentThread() && !(handler instanceof DetailedCompletionHandler);
+        boolean isFast = fastPathOwner == Thread.currentThread() && !first.isBusy()
+                && !(handler instanceof DetailedCompletionHandler);
         try {
             if (!isFast) { return pollInside(handler, limit); }
             long found = first.readPlain(limit);
@@ -145,9 +146,10 @@ final class CompletionReader {
         if (count == 0 && found > 0) { count = fetch(first, limit); }
         if (count == 0) { return 0; }
         if (count == ERROR) { return handOutError(handler, removeError()); }
-        begin(first);
+        first.markBusy();
         handOutEntries(handler, first, count);
-        return finishHandOut(count);
+        finishIdleRegions();
+        return count;
     }
 
     /**
@@ -204,7 +206,8 @@ final class CompletionReader {
             if (count <= 0) { return handOutErrorIfAny(handler, failure); }
             handOutEntries(handler, batch, count);
             batch = null; // it may be another thread's
-            return finishHandOut(count);
+            finishIdleRegions();
+            return count;
         } catch (Throwable t) {
             if (count > 0 && batch != null) {
                 batch.state = CqOps.BROKEN_OFF;
@@ -241,12 +244,6 @@ final class CompletionReader {
         batch.wanted = 0;
         batch.handedOut = 0;
         batch.markIdle();
-    }
-
-    private int finishHandOut(int count) {
-        setFastPathOwner();
-        finishIdleRegions();
-        return count;
     }
 
     private int handOutErrorIfAny(CompletionHandler handler, CompletionError failure) {
@@ -470,7 +467,7 @@ final class CompletionReader {
 
     /** If the guard has a lock, any thread may call this: the result is then always null. */
     private void setFastPathOwner() {
-        fastPathOwner = selective || needsFullPoll() ? null : unlockedThread;
+        fastPathOwner = selective || attention || hasBrokenOff ? null : unlockedThread;
     }
 
     /** Sets the thread that need not enter the guard, or null. */
@@ -489,13 +486,8 @@ final class CompletionReader {
 
     /** Begins to hand out what was fetched, inside the guard. Returns the error if that is one, otherwise null. */
     private CompletionError begin(CqOps batch, int count) {
-        if (count > 0) { begin(batch); }
+        if (count > 0) { batch.markBusy(); }
         return count == ERROR ? removeError() : null;
-    }
-
-    private void begin(CqOps batch) {
-        batch.markBusy();
-        setFastPathOwner();
     }
 
     /** Ends an operation that has succeeded, unless it receives further messages. Returns its token. */
