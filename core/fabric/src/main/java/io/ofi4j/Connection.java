@@ -330,11 +330,20 @@ public final class Connection {
         State before = state;
         boolean moves = before.canBecome(next);
         if (moves) { state = next; }
-        if (state.isEnd()) { endpoint.bindings.betweenPosts(peer::refuse); }
+        if (state.isEnd()) { refusePosts(); }
         if (moves && next == State.CONNECTED) {
             RECORDER.connected(endpoint.info().provider());
         } else if (moves && before == State.CONNECTED) { RECORDER.disconnected(endpoint.info().provider()); }
         return moves;
+    }
+
+    /** A thread that owns the endpoint may be inside a post meanwhile: the provider tells it the same. */
+    private void refusePosts() {
+        if (endpoint.bindings.admitsCaller()) {
+            endpoint.bindings.betweenPosts(peer::refuse);
+        } else {
+            peer.refuse();
+        }
     }
 
     /** Rejects a request that was not accepted, after the endpoint was closed. A second call does nothing. */

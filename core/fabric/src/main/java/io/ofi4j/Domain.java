@@ -496,6 +496,8 @@ public final class Domain implements AutoCloseable {
 
     void checkThread() { guard.checkThread(); }
 
+    boolean admits(Thread thread) { return guard.admits(thread); }
+
     private synchronized void requireOpen() {
         assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
         checkThread();

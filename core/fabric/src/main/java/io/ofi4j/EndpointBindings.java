@@ -350,6 +350,13 @@ final class EndpointBindings {
         if (receiveQueue != null) { receiveQueue.guard.checkThread(); }
     }
 
+    /** Whether {@link #checkThread} would throw nothing. */
+    boolean admitsCaller() {
+        Thread caller = Thread.currentThread();
+        return endpoint.domain.admits(caller) && (transmitQueue == null || transmitQueue.guard.admits(caller))
+                && (receiveQueue == null || receiveQueue.guard.admits(caller));
+    }
+
     /**
      * @throws WrongThreadException if the threading model gives the endpoint or its transmit queue to another thread
      * @throws IllegalStateException naming the open endpoints that share it

@@ -23,12 +23,14 @@ import io.ofi4j.internal.ffi.TryWait;
 import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -44,12 +46,18 @@ import java.util.function.Predicate;
  * <p>With most providers, connections are established only while both sides read their event queues. Some providers
  * notice that a peer has gone only while the endpoint's completion queue is polled.
  *
- * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or {@link
- * ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get {@link
- * WrongThreadException}: a read makes progress on all endpoints of these domains, over some providers without a lock.
- * Several loops therefore have an event queue each, for their own endpoints, and one more for the passive endpoint; a
- * request that one loop has read can be accepted by another. Except for accessors, every method throws {@link
- * IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
+ * <p>Any thread may call it, and several may share it. An event of an endpoint that {@link ThreadingModel#DOMAIN} or
+ * {@link ThreadingModel#COMPLETION} gives to one thread is for that thread alone: reads of others buffer it, and wake
+ * those that wait. It keeps the wait descriptor readable, for an event loop of its owner's own, until its owner has read
+ * it. All other events, such as requests for connections, go to the thread that reads first; a request that one loop has
+ * read can be accepted by another.
+ *
+ * <p>A read makes progress on the connections of all endpoints that are bound, and changes their
+ * {@link Connection#state}. With some providers, which {@code core/guide/CONNECTIONS.md} names, it may complete their
+ * operations without a lock: only a thread that owns all of them may read there, and others get
+ * {@link WrongThreadException}. Loops of a program for these have an event queue each. Except for accessors, every
+ * method throws {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself
+ * fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
     private static final long MAX_PAUSE_NANOS = 1_000_000;
@@ -64,7 +72,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private final FabricLock lock;
     private final EventReader reader;
     private final Deque<Event> buffered = new ArrayDeque<>();
-    private final BooleanSupplier hasEvent = () -> !buffered.isEmpty();
+    private final BooleanSupplier hasEvent = () -> next(false) != null;
     private final Consumer<Event> toBuffer = this::add;
     private final BlockingWait<BooleanSupplier> blocking;
     private final TryWait tryWait;
@@ -116,7 +124,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         StackRoom.require(); // before an event is removed
         return lock.locked(() -> {
             progressUntil(hasEvent);
-            return Optional.ofNullable(buffered.poll());
+            return Optional.ofNullable(next(true));
         });
     }
 
@@ -127,7 +135,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     public Optional<Event> peek() {
         return lock.locked(() -> {
             progressUntil(hasEvent);
-            return Optional.ofNullable(buffered.peek());
+            return Optional.ofNullable(next(false));
         });
     }
 
@@ -156,7 +164,37 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    private Optional<Event> takeBuffered() { return lock.locked(() -> Optional.ofNullable(buffered.poll())); }
+    private Optional<Event> takeBuffered() { return lock.locked(() -> Optional.ofNullable(next(true))); }
+
+    /** The first event for the calling thread, which is removed if wanted, or null; inside the lock. */
+    private Event next(boolean removes) {
+        Event first = buffered.peek();
+        if (first == null || isForCaller(first)) { return removes ? buffered.poll() : first; }
+        for (Iterator<Event> events = buffered.iterator(); events.hasNext();) {
+            Event event = events.next();
+            if (isForCaller(event)) {
+                if (removes) { events.remove(); }
+                return event;
+            }
+        }
+        return null;
+    }
+
+    /** Whether no other thread owns the endpoint of an event. */
+    private static boolean isForCaller(Event event) {
+        Endpoint endpoint = endpoint(event);
+        return endpoint == null || endpoint.bindings.admitsCaller();
+    }
+
+    /** The active endpoint that an event is about, or null. */
+    private static Endpoint endpoint(Event event) {
+        return switch (event) {
+            case Event.Connected connected -> connected.endpoint();
+            case Event.ShutDown shutDown -> shutDown.endpoint();
+            case Event.Failed failed -> failed.error().endpoint().orElse(null);
+            default -> null;
+        };
+    }
 
     /**
      * As {@link #await}, but a signal does not end it: then the next {@code await} returns at once.
@@ -168,7 +206,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     public Event read(Duration deadline) {
         StackRoom.require(); // before an event is removed
         Event[] next = new Event[1];
-        if (!awaitUntil(() -> (next[0] = buffered.poll()) != null, deadline)) {
+        if (!awaitUntil(() -> (next[0] = next(true)) != null, deadline)) {
             throw new FabricTimeoutException("reading an event", deadline, "No event came.");
         }
         return next[0];
@@ -189,13 +227,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
         lock.locked(this::readNext);
     }
 
-    /** Makes progress, unless this queue is closed or another thread's. */
+    /** Makes progress, unless this queue is closed, or endpoints of it are another thread's, which makes progress. */
     void tryProgress() {
         lock.lock();
         try {
-            if (lifeCycle.isOpen()) { readNext(); }
-        } catch (WrongThreadException e) {
-            return; // the owner of the bound endpoints makes progress instead
+            if (lifeCycle.isOpen() && reader.isForCaller()) { readNext(); }
         } finally {
             lock.unlock();
         }
@@ -245,7 +281,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         lock.lock();
         try {
             requireDescriptor();
-            return !blocking.takeSignal() && buffered.isEmpty() && isQuiet();
+            return !blocking.takeSignal() && next(false) == null && isQuiet();
         } finally {
             lock.unlock();
         }
@@ -261,7 +297,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Whether there is nothing to read, so that the next event makes the descriptor readable. Inside the lock. */
     private boolean isQuiet() {
-        blocking.requireDescriptor(this).reset();
+        if (buffered.isEmpty()) { blocking.requireDescriptor(this).reset(); } // else the owner of an event may miss it
         return tryWait.fi_trywait() == 0 && !readNext(); // fi_trywait of some providers does not read their queue
     }
 
@@ -274,14 +310,17 @@ public final class EventQueue implements Waitable, AutoCloseable {
             return 0;
         }
 
-        /** Not where the provider's descriptor stays readable though there is no event: such threads sleep. */
+        /**
+         * Not where the descriptor stays readable though there is no event for this thread: such threads sleep.
+         */
         @Override
         public boolean mayBlock() {
             if (!blocking.hasDescriptor()) { return false; }
             lock.lock();
             try {
                 requireOpen();
-                boolean quiet = isQuiet() && !blocking.requireDescriptor(EventQueue.this).isProviderReady();
+                boolean quiet = isQuiet() && buffered.isEmpty()
+                        && !blocking.requireDescriptor(EventQueue.this).isProviderReady();
                 if (quiet) { blocking.beginBlocking(); }
                 return quiet;
             } finally {
@@ -296,9 +335,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Whether a thread waits for this queue, and makes progress on it. */
-    boolean isAwaited() {
-        return blocking.hasWaiters();
+    /** Whether the calling thread makes progress on this queue beside its own: nobody waits for it, who would do so. */
+    boolean needsCaller() {
+        return !blocking.hasWaiters() && reader.isForCaller();
     }
 
     /**
@@ -383,6 +422,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             children.remove(endpoint);
             if (!retires) {
                 reader.remove(endpoint, object);
+                buffered.removeIf(event -> endpoint(event) == endpoint); // its owner may read no more
                 if (lifeCycle.isOpen()) { drainQuietly(); }
             }
             return status;
@@ -457,7 +497,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         /** The endpoints, active and passive, by their native addresses. */
         private final Map<Long, Object> bound = new HashMap<>();
         /** The active ones of them. */
-        private Endpoint[] endpoints = {};
+        private volatile Endpoint[] endpoints = {};
 
         EventReader(Handle queue) {
             this.ops = new EqOps(queue);
@@ -481,11 +521,26 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
         long write(long context, long data) { return ops.fi_eq_write(context, data); }
 
+        /** Whether the calling thread may use all endpoints. Any thread may call this, inside the lock or not. */
+        boolean isForCaller() {
+            for (Endpoint endpoint : endpoints) {
+                if (!endpoint.bindings.admitsCaller()) { return false; }
+            }
+            return true;
+        }
+
+        /** Makes the thread the owner of what was handed over to it. */
+        private void checkThread() {
+            for (Endpoint endpoint : endpoints) {
+                if (endpoint.quirks.has(Fact.EVENT_READS_COMPLETE) || endpoint.bindings.admitsCaller()) {
+                    endpoint.bindings.checkThread();
+                }
+            }
+        }
+
         /** Reads one event. Returns whether there was one, even if its object is closed. */
         boolean read(Consumer<Event> taker) {
-            for (Endpoint endpoint : endpoints) {
-                endpoint.bindings.checkThread();
-            }
+            checkThread();
             long status = ops.fi_eq_read();
             if (status == -Errno.EAGAIN || status == 0 || status == -Errno.EINTR) { return false; }
             Event event = status == -Errno.EAVAIL ? failure() : event(status);

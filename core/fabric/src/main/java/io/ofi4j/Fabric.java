@@ -137,10 +137,10 @@ public final class Fabric implements AutoCloseable {
         }
     }
 
-    /** Whether this fabric has another event queue which nobody waits for, so that it lacks progress. */
+    /** Whether this fabric has another event queue which lacks progress unless the calling thread makes it. */
     boolean hasUnattended(EventQueue waiting) {
         for (EventQueue queue : eventQueues) {
-            if (queue != waiting && !queue.isAwaited()) { return true; }
+            if (queue != waiting && queue.needsCaller()) { return true; }
         }
         return false;
     }

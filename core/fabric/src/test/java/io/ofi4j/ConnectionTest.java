@@ -12,7 +12,6 @@ import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Listener;
@@ -657,28 +656,6 @@ class ConnectionTest {
             passive.listen();
             assertThatIllegalStateException().isThrownBy(passive::listen).withMessageContaining("already");
             assertThat(passive.address()).isNotEqualTo(listener.passive.address());
-        }
-    }
-
-    @ForEachProvider
-    @MethodSource("io.ofi4j.support.TestProviders#connected")
-    void aThreadThatDoesNotOwnTheEndpointsReadsNoEvents(String provider) throws Exception {
-        for (ThreadingModel model : List.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION)) {
-            try (Listener listener = new Listener(TestProviders.connectedHints(provider).threading(model))) {
-                listener.connect();
-                List<Throwable> thrown = new ArrayList<>();
-                Thread other = Thread.ofPlatform().start(() -> {
-                    try {
-                        listener.events.read();
-                    } catch (WrongThreadException e) {
-                        thrown.add(e);
-                    }
-                });
-                other.join();
-
-                assertThat(thrown).singleElement().asString().contains(model.name());
-                assertThat(listener.events.read()).isEmpty();
-            }
         }
     }
 

@@ -34,6 +34,8 @@ public enum ProviderFault {
     DISCARDS_INCOMPLETE(in("net", VersionRange.from(1, 16).to(1, 16))),
     /** A discard writes to the memory of the sender's endpoint. */
     DISCARDS_OVERWRITE(in("shm", VersionRange.from(1, 20).to(2, 4))),
+    /** A read of an event queue may complete operations of the endpoints that are bound to it. */
+    EVENT_READS_COMPLETE(in("tcp", VersionRange.from(1, 15).to(1, 17))),
     /** Messages with INJECT never complete. */
     INJECTED_MESSAGES_HANG(always(";ofi_rxd")),
     /** A message may be written beyond the end of a receive of many messages. */

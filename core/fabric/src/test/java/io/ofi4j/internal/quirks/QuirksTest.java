@@ -87,6 +87,7 @@ class QuirksTest {
             net-connected-tags 1.17
             tcp-service-insertions 2.1 2.6
             tcp-uncounted-regions 2.6
+            tcp-event-reads 1.17
             tcp-reads-freed-twice 1.17
             net-close-without-vector 1.17
             net-descriptor 1.17

@@ -75,6 +75,12 @@ public final class TcpQuirks {
             registered, but when it is closed: the fabric then seems to be in use, and stays until the process ends.""",
             "CompletionThreadingTest", Fact.FABRICS_SEEM_BUSY);
 
+    /** 5ce675a6c (1.18.0) replaced it by {@code net}, whose reads of both kinds of queues take one lock. */
+    private static final Quirk EVENT_READS = new Quirk("tcp-event-reads", CONNECTED_TCP, from(1, 15).to(1, 17), """
+            A read of an event queue that finds a connection refused completes the receives of its endpoint. With an \
+            owner's threading model neither this nor a read of the completion queue takes a lock.""", "ConnectionTest",
+            Fact.EVENT_READS_COMPLETE);
+
     /** 35164c062 mended it. */
     private static final Quirk READS_FREED_TWICE = new Quirk("tcp-reads-freed-twice", CORE, from(1, 15).to(1, 17), """
             A read whose answer has begun to come is freed twice when its endpoint is closed.""", "ClosedUnderReadTest",
@@ -102,8 +108,8 @@ public final class TcpQuirks {
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(PASSIVE_ENDPOINTS, LATE_CONNECTIONS, REMOTE_COUNTERS,
-            DIRECTED_RECEIVES, QUEUE_DOMAINS, TAGS, NET_TAGS, SERVICE_INSERTIONS, UNCOUNTED_REGIONS, READS_FREED_TWICE,
-            NET_CLOSES, NET_CLAIMS, NET_DESCRIPTOR, DESCRIPTOR);
+            DIRECTED_RECEIVES, QUEUE_DOMAINS, TAGS, NET_TAGS, SERVICE_INSERTIONS, UNCOUNTED_REGIONS, EVENT_READS,
+            READS_FREED_TWICE, NET_CLOSES, NET_CLAIMS, NET_DESCRIPTOR, DESCRIPTOR);
 
     private TcpQuirks() {}
 }
