@@ -93,11 +93,10 @@ public final class Connection {
     public int maximumDataSize() { return maximumDataSize; }
 
     /**
-     * Requests a connection without waiting; fi_connect, fi_cm(3). The event queue reports the outcome. Some providers
-     * look for the peer inside this call: {@code sockets} waits in connect(2), as long as the kernel tries where the
-     * peer's machine does not answer. Meanwhile calls that open, connect, accept or close endpoints of the same fabric
-     * wait, and so do reads of its event queues; posts and polls go on. A program whose loops must not wait for each
-     * other opens a {@link Fabric} for each.
+     * Requests a connection without waiting; fi_connect, fi_cm(3). The event queue reports the outcome. With some
+     * providers it waits all the same until the peer's machine answers, or the kernel gives up after minutes;
+     * {@code core/guide/CONNECTIONS.md} names them. Only the close of this endpoint by another thread waits meanwhile:
+     * calls on other endpoints, and reads of event queues, go on.
      *
      * @param address where the peer listens: its {@link PassiveEndpoint#address}, or
      *         {@link FabricInfo#destinationAddress}
@@ -117,7 +116,15 @@ public final class Connection {
             throw new IllegalArgumentException(address + ": " + destinations);
         }
         byte[] bytes = address.toBytes();
-        begin(data, () -> requireStarted(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
+        if (endpoint.quirks.has(Fact.CONNECTS_WAIT)) {
+            endpoint.lifeCycle.whileNotClosed(() -> {
+                begin(data, () -> {});
+                int status = CmOps.fi_connect(handle, bytes, data); // outside the fabric's lock
+                queue.fabric.lock.locked(() -> requireStarted(status, "fi_connect"));
+            });
+        } else {
+            begin(data, () -> requireStarted(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
+        }
     }
 
     /** As {@link #connect(EndpointAddress, byte...)}, then {@link #awaitConnected}. */

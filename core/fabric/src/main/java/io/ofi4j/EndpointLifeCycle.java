@@ -103,7 +103,7 @@ final class EndpointLifeCycle implements EndpointView {
     private volatile State state;
     /** The state in which its first close began; before that, the present one. */
     private State stateBeforeClose;
-    /** Held while a thread closes it. Taken before every other lock. */
+    /** Held while a thread closes it, or while it must not be closed. Taken before every other lock. */
     private final ReentrantLock nativeClose = new ReentrantLock();
     /**
      * The provider's endpoint until fi_close was called, then null; and the objects that are closed after it, the last
@@ -495,6 +495,17 @@ final class EndpointLifeCycle implements EndpointView {
         if (state == State.POSTPONED) { domain.closes.runDue(); } // closes that had to wait until this thread had left
         if (state == State.CLOSED && original == this && closeStatus == 0) { bindings.closeHiddenQueue(); }
         Status.check(closeStatus, "fi_close(endpoint)", info.provider());
+    }
+
+    /** Runs a call which may take long, during which the provider's endpoint stays open: a close waits for it. */
+    void whileNotClosed(Runnable call) {
+        assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
+        nativeClose.lock();
+        try {
+            call.run();
+        } finally {
+            nativeClose.unlock();
+        }
     }
 
     /** @throws IllegalStateException naming what is queued and waits for its counter */

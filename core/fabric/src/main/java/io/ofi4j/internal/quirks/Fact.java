@@ -228,6 +228,8 @@ public enum Fact {
     DRAIN_READS_BEFORE_CLOSE,
     /** A connection that is being made when its endpoint is closed refers to the endpoint afterwards. */
     CONNECTIONS_OUTLIVE_CLOSE,
+    /** fi_connect waits until the peer's machine answers. It needs nothing that calls on other objects change. */
+    CONNECTS_WAIT,
     /** A read of an event queue may complete operations of its endpoints, beside a read of their completion queues. */
     EVENT_READS_COMPLETE,
     /** Ending a connection closes its endpoint. */

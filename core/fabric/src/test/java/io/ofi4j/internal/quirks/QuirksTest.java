@@ -115,6 +115,7 @@ class QuirksTest {
             udp-joins 1.17 2.1 2.6
             sockets-places 1.17 2.1 2.6
             sockets-shutdown 1.17 2.1 2.6
+            sockets-connects 1.17 2.1 2.6
             util-counters 1.17 2.1 2.6
             sockets-counters 1.17 2.1 2.6
             sockets-symmetric 1.17 2.1 2.6
