@@ -422,13 +422,16 @@ public final class DeferredWork {
      */
     void awaitNone(Endpoint closing, Duration timeout) {
         Waiting.YIELD.tryUntil(() -> {
-            List<DeferredOperation> left = of(closing);
-            boolean isDone = left.stream().allMatch(one -> one.isReceive)
-                    || left.stream().anyMatch(DeferredOperation::isWaiting);
+            boolean isDone = areDone(closing) || of(closing).stream().anyMatch(DeferredOperation::isWaiting);
             if (!isDone) { domain.queues.progress(); }
             return isDone;
         }, timeout);
         requireNoneWaiting(closing);
+    }
+
+    /** Whether an endpoint has none but receives, which its close cancels. */
+    boolean areDone(Endpoint closing) {
+        return of(closing).stream().allMatch(one -> one.isReceive);
     }
 
     /**

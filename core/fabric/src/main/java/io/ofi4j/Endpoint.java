@@ -746,9 +746,8 @@ public final class Endpoint implements AutoCloseable {
      * </ul>
      * The notes in {@code core/guide/providers} say where that is so, and what libfabric keeps after the close.
      *
-     * <p><b>An event loop that must not wait</b> has another thread call this method, after it has {@linkplain
-     * Domain#handOver handed over} what the threading model gives to one thread; with {@link ThreadingModel#SAFE} any
-     * thread may close.
+     * <p><b>An event loop that must not wait</b> calls {@link #tryClose}; or it has another thread call this method,
+     * after it has {@linkplain Domain#handOver handed over} what the threading model gives to one thread.
      *
      * <p><b>If it throws.</b> After IllegalStateException, which names open aliases, multicast groups, endpoints that
      * share this context, or deferred work, and after WrongThreadException, the endpoint is still open. After
@@ -758,6 +757,17 @@ public final class Endpoint implements AutoCloseable {
      */
     @Override
     public void close() { lifeCycle.close(EndpointLifeCycle.DRAIN_TIMEOUT); }
+
+    /**
+     * As {@link #close}, but does not wait for operations, and returns false where {@code close} would. The first call
+     * refuses new operations. Those in flight complete meanwhile, also by polls of their queues: call it again after
+     * each, or after a while. The limits of {@code close} count from the first call, so that calls which come later than
+     * two seconds after it return true, whatever is in flight. A {@code close} after it waits, and ends what it has
+     * begun. Until then the endpoint keeps the objects that are bound to it open.
+     *
+     * @return whether the endpoint is closed, as after {@code close}
+     */
+    public boolean tryClose() { return lifeCycle.tryClose(); }
 
     @Override
     public String toString() {

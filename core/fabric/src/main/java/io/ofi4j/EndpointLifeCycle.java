@@ -62,7 +62,7 @@ final class EndpointLifeCycle implements EndpointView {
         LOST,
         /** A thread is in {@code close}. From here on no other call is accepted. */
         CLOSING,
-        /** {@code close} has thrown, and some of its steps are left: the next call continues. */
+        /** {@code close} has thrown or {@code tryClose} has returned false: the next call continues with what is left. */
         CLOSE_INTERRUPTED,
         /** Closed for the program, but not by the provider yet, because other endpoints may still use it. */
         POSTPONED,
@@ -113,6 +113,9 @@ final class EndpointLifeCycle implements EndpointView {
     private final Deque<Handle> owned = new ArrayDeque<>();
     /** The result of fi_close. */
     private int closeStatus;
+    /** When its first close began; and whether the present one waits, or is tried again. */
+    private long closeBegan;
+    private boolean closeWaits;
     private volatile EndpointAddress address;
     /** The longest message that peers send, or 0 if it is not known. Set before the endpoint is enabled. */
     private long longestMessage;
@@ -154,6 +157,7 @@ final class EndpointLifeCycle implements EndpointView {
                 throw isClosed() ? endpoint.closed() : new IllegalStateException(endpoint + " is " + before);
             }
             if (before == State.ENABLED) { rememberAddress(); }
+            if (next == State.CLOSING && before != State.CLOSE_INTERRUPTED) { closeBegan = System.nanoTime(); }
             state = next;
             if (next == State.CLOSED && original == this) { domain.endpointNumbers.free(endpoint.number); }
             if (next.compareTo(State.CLOSING) < 0) { stateBeforeClose = next; }
@@ -474,17 +478,42 @@ final class EndpointLifeCycle implements EndpointView {
         StackRoom.require();
         Duration timeout = remaining.compareTo(DRAIN_TIMEOUT) < 0 ? remaining : DRAIN_TIMEOUT;
         if (state.mayClose()) { awaitDeferredWork(timeout); }
+        if (!begin()) { return; }
+        assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
+        nativeClose.lock(); // a shutdown may be in its close
+        go(timeout, true);
+    }
+
+    /** As {@link Endpoint#tryClose}. */
+    boolean tryClose() {
+        StackRoom.require();
+        if (state.mayClose()) { domain.queues.works.requireNoneWaiting(endpoint); }
+        if (!begin()) { return state == State.POSTPONED || state == State.CLOSED; }
+        if (!nativeClose.tryLock()) {
+            become(State.CLOSE_INTERRUPTED);
+            return false;
+        }
+        return go(DRAIN_TIMEOUT, false);
+    }
+
+    /** Refuses operations from now on. Returns whether there is something to close. */
+    private boolean begin() {
         synchronized (endpoint) {
-            if (!state.mayClose()) { return; }
+            if (!state.mayClose()) { return false; }
             bindings.requireClosable();
             endpoint.children.requireNone(endpoint);
             become(State.CLOSING);
+            return true;
         }
+    }
+
+    /** Closes it inside {@link #nativeClose}, which it leaves. Returns false if the next call is to continue. */
+    private boolean go(Duration timeout, boolean waits) {
+        boolean isFinished;
         try {
-            assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
-            nativeClose.lock(); // a shutdown may be in its close
             try {
-                finish(timeout);
+                closeWaits = waits;
+                isFinished = finish(timeout);
             } finally {
                 nativeClose.unlock();
             }
@@ -492,9 +521,14 @@ final class EndpointLifeCycle implements EndpointView {
             become(State.CLOSE_INTERRUPTED);
             throw t;
         }
+        if (!isFinished) {
+            become(State.CLOSE_INTERRUPTED);
+            return false;
+        }
         if (state == State.POSTPONED) { domain.closes.runDue(); } // closes that had to wait until this thread had left
         if (state == State.CLOSED && original == this && closeStatus == 0) { bindings.closeHiddenQueue(); }
         Status.check(closeStatus, "fi_close(endpoint)", info.provider());
+        return true;
     }
 
     /** Runs a call which may take long, during which the provider's endpoint stays open: a close waits for it. */
@@ -513,20 +547,21 @@ final class EndpointLifeCycle implements EndpointView {
         domain.queues.works.awaitNone(endpoint, timeout);
     }
 
-    private void finish(Duration timeout) {
+    /** Returns false if operations are in flight, and the close does not wait for them. */
+    private boolean finish(Duration timeout) {
         endpoint.closeFlush();
         if (original != this) {
             finishAlias();
-            return;
+            return true;
         }
         Object recording = RECORDER.closing();
-        if (bindings.transmitQueue() != null) { drain(timeout); }
-        closeNatively();
+        if (bindings.transmitQueue() != null && !drain(timeout) || !closeNatively()) { return false; }
         cancel();
         bindings.release();
         domain.forget(endpoint);
         become(domain.closes.isPostponed(this) ? State.POSTPONED : State.CLOSED);
         RECORDER.closed(recording, info.provider(), info.endpoint().type());
+        return true;
     }
 
     private void finishAlias() {
@@ -542,6 +577,7 @@ final class EndpointLifeCycle implements EndpointView {
         assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
         nativeClose.lock();
         try {
+            closeWaits = true;
             drain(DRAIN_TIMEOUT);
             closeNatively();
             cancel();
@@ -553,51 +589,74 @@ final class EndpointLifeCycle implements EndpointView {
 
     /**
      * Reads the completions that are there, and waits for operations that the provider cannot cancel. The endpoint
-     * accepts no new ones.
+     * accepts no new ones. Returns false if there are some, and the close does not wait.
      */
-    private void drain(Duration timeout) {
+    private boolean drain(Duration timeout) {
         CompletionQueue queue = bindings.transmitQueue();
         Quirks quirks = endpoint.quirks;
         domain.queues.works.requireNoneWaiting(endpoint); // no further operation can be queued
         queue.drain();
-        if (!wasEnabled()) { return; }
-        if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { letConnectionsFinish(); }
+        if (!closeWaits && !progress(timeout, () -> domain.queues.works.areDone(endpoint))) { return false; }
+        if (!wasEnabled()) { return true; }
+        if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE) && !letConnectionsFinish()) { return false; }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
-            progress(timeout, () -> queue.transmitsInFlight(endpoint) == 0);
-        } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
-            progress(timeout, () -> queue.readsInFlight(endpoint) == 0);
+            return progress(timeout, () -> queue.transmitsInFlight(endpoint) == 0);
         }
+        return !quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)
+                || progress(timeout, () -> queue.readsInFlight(endpoint) == 0);
     }
 
     /** The other ends in this process, too: they ask for a connection only when their own domain makes progress. */
-    private void letConnectionsFinish() {
+    private boolean letConnectionsFinish() {
         List<Domain> domains = OpenObjects.domains(info.provider());
         for (int round = 0; round < CONNECTION_ROUNDS; round++) { // whatever the machine does with this thread's time
             domains.forEach(one -> one.queues.progressFree());
         }
-        progress(CONNECTIONS_TIMEOUT, () -> {
+        return progress(CONNECTIONS_TIMEOUT, () -> {
             domains.forEach(one -> one.queues.progressFree());
             return false;
         });
     }
 
-    private void progress(Duration timeout, BooleanSupplier isDone) {
-        Waiting.YIELD.tryUntil(() -> {
+    /**
+     * Makes progress until it is done, or for a time; if the close does not wait, once, and the time is that since its
+     * first call. Returns false if neither is so.
+     */
+    private boolean progress(Duration timeout, BooleanSupplier isDone) {
+        BooleanSupplier turn = () -> {
             domain.queues.progress(); // this thread may also own the other end of a transfer
             bindings.transmitQueue().drain(); // also while its buffer is full, when progress() does nothing
             return isDone.getAsBoolean();
-        }, timeout);
+        };
+        if (!closeWaits) { return turn.getAsBoolean() || isTriedFor(timeout); }
+        Waiting.YIELD.tryUntil(turn, timeout);
+        return true;
     }
 
-    /** Has the provider close the endpoint, or postpones that. Neither is done a second time. */
-    private void closeNatively() {
+    @Override
+    public boolean closeWaits() { return closeWaits; }
+
+    @Override
+    public boolean isTriedFor(Duration time) { return System.nanoTime() - closeBegan >= time.toNanos(); }
+
+    /**
+     * Has the provider close the endpoint, or postpones that. Neither is done a second time. Returns false if the quirks
+     * have it wait, and the close does not wait.
+     */
+    private boolean closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();
-        if (openHandle != null && !domain.closes.isPostponed(this) && isKnownToQuirks
-                && !endpoint.quirks.beforeClose(this)) {
-            domain.closes.postpone(this);
+        if (openHandle != null && !domain.closes.isPostponed(this) && isKnownToQuirks) {
+            switch (endpoint.quirks.beforeClose(this)) {
+                case NOW -> {
+                }
+                case LATER -> domain.closes.postpone(this);
+                case TRY_AGAIN -> {
+                    return false;
+                }
+            }
         }
         removeFromDomain();
-        if (domain.closes.isPostponed(this)) { return; }
+        if (domain.closes.isPostponed(this)) { return true; }
         if (openHandle != null) { closeStatus = closeHandle(); }
         if (bindings.eventQueue() != null) { bindings.requireConnection().endpointClosed(); }
         if (isKnownToQuirks) { endpoint.quirks.closed(this); }
@@ -605,6 +664,7 @@ final class EndpointLifeCycle implements EndpointView {
             closeOwned();
             domain.queues.works.closed(endpoint);
         }
+        return true;
     }
 
     /** Tells its queues and regions that it closes. */

@@ -2,6 +2,7 @@ package io.ofi4j.internal.quirks;
 
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.ffi.Handle;
+import java.time.Duration;
 import java.util.List;
 
 /** What a quirk sees of an enabled endpoint. */
@@ -20,6 +21,12 @@ public interface EndpointView {
 
     /** Receives, and drops, the messages that wait at it, if the provider cannot close it with them. */
     void takeMessages();
+
+    /** {@return whether its close waits for operations in flight; otherwise it is tried again} */
+    boolean closeWaits();
+
+    /** {@return whether this time has passed since its close was first tried} */
+    boolean isTriedFor(Duration time);
 
     /** Has the provider close it, where {@link Quirk#beforeClose} has put that off. */
     void closePostponed();

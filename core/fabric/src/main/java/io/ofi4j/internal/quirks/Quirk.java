@@ -101,12 +101,20 @@ public class Quirk {
     /** After an endpoint was enabled and has its address. */
     protected void enabled(EndpointView endpoint) {}
 
-    /**
-     * Before an endpoint is closed that takes no operations any more.
-     *
-     * @return whether the provider closes it now; if not, {@link EndpointView#closePostponed} is called later
-     */
-    protected boolean beforeClose(EndpointView endpoint) { return true; }
+    /** When the provider closes an endpoint. */
+    public enum CloseTime {
+        /** It closes it now. */
+        NOW,
+        /** {@link EndpointView#closePostponed} is called later. */
+        LATER,
+        /** Operations are in flight, and the close does not wait for them: it is tried again. */
+        TRY_AGAIN
+    }
+
+    /** Before an endpoint is closed that takes no operations any more; again, after {@link CloseTime#TRY_AGAIN}. */
+    protected CloseTime beforeClose(EndpointView endpoint) {
+        return CloseTime.NOW;
+    }
 
     /** After the provider has closed an endpoint. */
     protected void closed(EndpointView endpoint) {}

@@ -12,6 +12,7 @@ import io.ofi4j.internal.quirks.shm.ShmQuirks;
 import io.ofi4j.internal.quirks.tcp.TcpQuirks;
 import io.ofi4j.internal.quirks.verbs.VerbsQuirks;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -164,8 +165,9 @@ public final class Quirks {
 
     public void enabled(EndpointView endpoint) { active.forEach(quirk -> quirk.enabled(endpoint)); }
 
-    public boolean beforeClose(EndpointView endpoint) {
-        return compose(true, (quirk, isNow) -> quirk.beforeClose(endpoint) && isNow);
+    public Quirk.CloseTime beforeClose(EndpointView endpoint) {
+        return active.stream().map(quirk -> quirk.beforeClose(endpoint)).max(Comparator.naturalOrder())
+                .orElse(Quirk.CloseTime.NOW);
     }
 
     public void closed(EndpointView endpoint) { active.forEach(quirk -> quirk.closed(endpoint)); }

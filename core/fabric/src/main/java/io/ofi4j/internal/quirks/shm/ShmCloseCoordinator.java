@@ -9,6 +9,7 @@ import io.ofi4j.internal.quirks.QueueView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.VectorView;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -32,7 +33,7 @@ final class ShmCloseCoordinator extends Quirk {
     private static final String UPSTREAM = """
             Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a neighbour \
             that still has a command or an address of it ends the process.""";
-    private static final long DRAIN_TIMEOUT_NANOS = 200_000_000;
+    private static final Duration DRAIN_TIMEOUT = Duration.ofMillis(200);
     private static final int MIN_ROUNDS = 8;
 
     /** Endpoints that the provider has open, also those whose close is postponed. */
@@ -101,7 +102,7 @@ final class ShmCloseCoordinator extends Quirk {
     }
 
     @Override
-    protected boolean beforeClose(EndpointView endpoint) {
+    protected CloseTime beforeClose(EndpointView endpoint) {
         List<InsertedPeer> known;
         Map<EndpointView, EndpointAddress> others;
         // before it leaves the open endpoints: another one that closes now either sees it or is recorded here
@@ -120,7 +121,13 @@ final class ShmCloseCoordinator extends Quirk {
         Set<QueueView> queues = new LinkedHashSet<>();
         others.keySet().forEach(other -> queues.addAll(other.queues()));
         boolean isUsedByOthers = queues.removeIf(queue -> !queue.admitsCaller());
-        boolean isDrained = drain(queues); // earlier calls have posted, later ones are refused
+        boolean isDrained = drain(queues, endpoint.closeWaits()); // earlier calls have posted, later ones are refused
+        if (!isDrained && !endpoint.closeWaits() && !endpoint.isTriedFor(DRAIN_TIMEOUT)) {
+            synchronized (this) {
+                open.put(endpoint, endpoint.address()); // others that close meanwhile wait for its operations
+            }
+            return CloseTime.TRY_AGAIN;
+        }
         recordWriters(endpoint); // again, for endpoints that have inserted it since; no more can
         Set<VectorView> vectors = knowingVectors(endpoint, known, others);
         for (VectorView vector : vectors) {
@@ -130,7 +137,8 @@ final class ShmCloseCoordinator extends Quirk {
                 isUsedByOthers = true;
             }
         }
-        return isDrained && !isUsedByOthers || !postpone(endpoint, vectors);
+        boolean isLater = (!isDrained || isUsedByOthers) && postpone(endpoint, vectors);
+        return isLater ? CloseTime.LATER : CloseTime.NOW;
     }
 
     private synchronized boolean postpone(EndpointView endpoint, Set<VectorView> vectors) {
@@ -216,17 +224,18 @@ final class ShmCloseCoordinator extends Quirk {
     }
 
     /**
-     * Makes progress until nothing is in flight and all that peers have sent is handled. Returns whether nothing is in
-     * flight.
+     * Makes progress until nothing is in flight and all that peers have sent is handled; only some rounds, if it does
+     * not wait. Returns whether nothing is in flight.
      */
-    private static boolean drain(Set<QueueView> queues) {
+    private static boolean drain(Set<QueueView> queues, boolean waits) {
+        long timeout = waits ? DRAIN_TIMEOUT.toNanos() : 0;
         long start = System.nanoTime();
         int inFlight;
         int round = 0;
         do {
             queues.forEach(QueueView::drain);
             inFlight = queues.stream().mapToInt(QueueView::inFlight).sum();
-        } while (++round < MIN_ROUNDS || inFlight > 0 && System.nanoTime() - start < DRAIN_TIMEOUT_NANOS);
+        } while (++round < MIN_ROUNDS || inFlight > 0 && System.nanoTime() - start < timeout);
         return inFlight == 0;
     }
 }
