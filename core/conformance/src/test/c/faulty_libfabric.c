@@ -1,7 +1,8 @@
 /*
  * A libfabric with a fault of its own: it is linked to the real one, and changes what it gives. With -DDROP it drops
  * one completion in a thousand, with -DFLIP it sends one write in a thousand with a byte changed, with -DLATE it makes
- * one poll in five thousand wait for 300 ms, with -DTWICE it gives one completion in a thousand twice.
+ * one poll in five thousand wait for 300 ms, with -DTWICE it gives one completion in a thousand twice, with -DNOTRYWAIT
+ * it has no fi_trywait, as some providers.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -176,6 +177,14 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct f
     return status;
 }
 
+#ifdef NOTRYWAIT
+static int try_no_wait(struct fid_fabric *fabric, struct fid **fids, int count)
+{
+    (void)fabric, (void)fids, (void)count;
+    return -FI_ENOSYS;
+}
+#endif
+
 int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
     int (*real)(struct fi_fabric_attr *, struct fid_fabric **, void *) = dlsym(RTLD_NEXT, "fi_fabric");
@@ -184,6 +193,9 @@ int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *con
         struct fabric_table *table = INSTEAD_OF(fabric_table, fi_ops_fabric, (*fabric)->ops);
         table->original = (*fabric)->ops;
         table->changed.domain = open_domain;
+#ifdef NOTRYWAIT
+        table->changed.trywait = try_no_wait;
+#endif
         (*fabric)->ops = &table->changed;
     }
     return status;

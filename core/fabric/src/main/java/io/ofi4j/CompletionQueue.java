@@ -330,7 +330,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         if (!completions.isReadable()) { return true; }
         if (descriptor.isDetached()) { return !completions.fetchIntoBuffer(); }
         int status = tryWait.fi_trywait();
-        if (status == -Errno.EAGAIN) { return false; }
+        if (status == -Errno.ENOSYS) { descriptor.detachProvider(); } // its own may stay readable, or never be
+        if (status == -Errno.EAGAIN || status == -Errno.ENOSYS) { return false; }
         Status.check(status, "fi_trywait", handle.provider());
         if (completions.fetchIntoBuffer()) { // fi_trywait of some providers does not read their queue
             return false;

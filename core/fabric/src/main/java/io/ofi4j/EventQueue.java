@@ -295,10 +295,22 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Whether there is nothing to read, so that the next event makes the descriptor readable. Inside the lock. */
+    /**
+     * Whether there is nothing to read, so that the next event, or the next millisecond, makes the descriptor readable.
+     * Inside the lock.
+     */
     private boolean isQuiet() {
-        if (buffered.isEmpty()) { blocking.requireDescriptor(this).reset(); } // else the owner of an event may miss it
-        return tryWait.fi_trywait() == 0 && !readNext(); // fi_trywait of some providers does not read their queue
+        WaitDescriptor descriptor = blocking.requireDescriptor(this);
+        if (buffered.isEmpty()) { descriptor.reset(); } // else the owner of an event may miss it
+        return mayWait(descriptor) && !readNext(); // fi_trywait of some providers does not read their queue
+    }
+
+    /** Without fi_trywait the provider's descriptor stays readable after the first event: it is left out from then on. */
+    private boolean mayWait(WaitDescriptor descriptor) {
+        if (descriptor.isDetached()) { return true; }
+        int status = tryWait.fi_trywait();
+        if (status == -Errno.ENOSYS) { descriptor.detachProvider(); }
+        return status == 0;
     }
 
     /** What {@link #await} waits for. */
@@ -319,8 +331,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
             lock.lock();
             try {
                 requireOpen();
+                WaitDescriptor descriptor = blocking.requireDescriptor(EventQueue.this);
                 boolean quiet = isQuiet() && buffered.isEmpty()
-                        && !blocking.requireDescriptor(EventQueue.this).isProviderReady();
+                        && (descriptor.isDetached() || !descriptor.isProviderReady());
                 if (quiet) { blocking.beginBlocking(); }
                 return quiet;
             } finally {

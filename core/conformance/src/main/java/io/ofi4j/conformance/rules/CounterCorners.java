@@ -5,7 +5,11 @@ import io.ofi4j.CompletionQueue;
 import io.ofi4j.Counter;
 import io.ofi4j.DeferredOperation;
 import io.ofi4j.Endpoint;
+import io.ofi4j.EventQueue;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Waiting;
 import io.ofi4j.conformance.Check;
 import io.ofi4j.conformance.Ends;
 import io.ofi4j.conformance.Subject;
@@ -16,6 +20,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.WaitObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -43,6 +48,7 @@ final class CounterCorners {
         all.put("a counter with a descriptor counts on", CounterCorners::countOn);
         all.put("work with a high threshold waits", CounterCorners::deferHigh);
         all.put("a wait for nothing lets the processor rest", CounterCorners::rest);
+        all.put("waits for no event let the processor rest", CounterCorners::restWithoutEvents);
     }
 
     private static void countBytes(Subject subject) {
@@ -103,7 +109,7 @@ final class CounterCorners {
 
     /** The wait object is used once, and has nothing to tell any more. */
     private static void rest(Subject subject) throws IOException {
-        if (!Files.isReadable(RUN_TIME)) { throw new Untried("this system does not tell how long a thread has run"); }
+        requireRunTime();
         try (Ends ends = new Ends(subject, subject.hints(),
                 CompletionQueueAttributes.defaults().waitObject(WaitObject.FD), Ends.QUEUES);
                 MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE, Access.READ);
@@ -111,14 +117,45 @@ final class CounterCorners {
             ends.near.endpoint().rma().read(source.slice(0, SIZE), ends.peer, target.remote(), TOKEN);
             ends.awaitToken(TOKEN);
             CompletionQueue queue = ends.near.queue;
-            queue.await((token, flags, length, data) -> {}, 1, WAIT); // compiled, and all that comes late has come
-            long before = runTime();
-            queue.await((token, flags, length, data) -> {}, 1, WAIT);
-            long ran = runTime() - before;
-            if (ran > WAIT.toNanos() / 8) {
-                throw new Wrong("the time that a thread runs while it waits for " + WAIT.toMillis() + " ms",
-                        ran / 1_000_000 + " ms", "much less");
+            requireRest("one wait", () -> queue.await((token, flags, length, data) -> {}, 1, WAIT));
+        }
+    }
+
+    /** In the queue's own wait, and in the loop of a program that blocks on its descriptor. */
+    private static void restWithoutEvents(Subject subject) throws IOException {
+        requireRunTime();
+        try (Fabric fabric = Libfabric.load().openFabric(Subject.info(subject.hints()));
+                EventQueue queue = fabric
+                        .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable())) {
+            queue.write(TOKEN, TOKEN);
+            Check.holds("an event that was written is read", queue.read().isPresent());
+            requireRest("one wait", () -> queue.await(WAIT));
+            int turns = 0;
+            long end = System.nanoTime() + WAIT.toNanos();
+            for (long left = WAIT.toNanos(); left > 0; left = end - System.nanoTime()) {
+                Waiting.block(Duration.ofNanos(left), queue);
+                Check.holds("there is no event", queue.read().isEmpty());
+                turns++;
             }
+            if (turns > 2 * WAIT.toMillis()) {
+                throw new Wrong("how often a loop of waits turns in " + WAIT.toMillis() + " ms",
+                        Integer.toString(turns), "once a millisecond at most");
+            }
+        }
+    }
+
+    private static void requireRunTime() {
+        if (!Files.isReadable(RUN_TIME)) { throw new Untried("this system does not tell how long a thread has run"); }
+    }
+
+    private static void requireRest(String what, Runnable wait) throws IOException {
+        wait.run(); // compiled, and all that comes late has come
+        long before = runTime();
+        wait.run();
+        long ran = runTime() - before;
+        if (ran > WAIT.toNanos() / 8) {
+            throw new Wrong("the time that a thread runs in " + what + " of " + WAIT.toMillis() + " ms",
+                    ran / 1_000_000 + " ms", "much less");
         }
     }
 

@@ -136,6 +136,17 @@ class TrialRunTest {
         assertThat(pause.text()).contains("in each of 3 rounds: came more than 3");
     }
 
+    /** As ucx and lnx; that of event queues cannot be taken away from others. */
+    @ParameterizedTest
+    @CsvSource({"rules of corner cases, a wait for nothing lets the processor rest",
+            "fi_cq(3), 'fi_trywait, fi_control: GETWAIT'"})
+    void aQueueWithoutTryWaitIsWaitedFor(String page, String name, @TempDir Path folder) throws Exception {
+        Result waits = runOne(subject("tcp;ofi_rxm"), List.of("-Dio.ofi4j.library=" + faulty(folder, "NOTRYWAIT")),
+                page, name);
+
+        assertThat(waits.outcome()).as(waits.text()).isEqualTo(Outcome.WORKS);
+    }
+
     private static Path faulty(Path folder, String fault) throws IOException, InterruptedException {
         Path library = folder.resolve("libfabric.so.1");
         String real = System.getProperty("io.ofi4j.library", "-l:libfabric.so.1");

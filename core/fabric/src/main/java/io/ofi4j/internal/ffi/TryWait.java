@@ -2,6 +2,7 @@ package io.ofi4j.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
+import io.ofi4j.internal.os.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -18,9 +19,13 @@ public final class TryWait {
         this.objects = arena.allocateFrom(ADDRESS, object.pointer());
     }
 
-    /** 0 if a thread may block on the wait descriptor of the object. One thread at a time may call it. */
+    /**
+     * 0 if a thread may block on the wait descriptor of the object; -ENOSYS if the provider does not say. One thread at
+     * a time may call it.
+     */
     public int fi_trywait() {
-        if (function == null) { function = InlineFunction.fi_trywait.of(fabric); }
+        if (function == null) { function = InlineFunction.fi_trywait.find(fabric); }
+        if (function == null) { return -Errno.ENOSYS; }
         return (int) Downcalls.call(false, function, fabric.address(), objects.address(), 1);
     }
 }
