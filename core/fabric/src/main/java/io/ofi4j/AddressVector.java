@@ -65,6 +65,10 @@ public final class AddressVector implements AutoCloseable {
     private final PeerSlots slots;
     private final VectorView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
+    /** Why the provider inserts only while the endpoint is open that was bound last; null where it always does. */
+    private final String endpointRefusal;
+    /** The endpoint that was bound natively last, or null once the provider has closed it. */
+    private volatile Endpoint boundLast;
     /** Whether nothing was inserted yet, and the number 0 must not be a peer's. */
     private boolean needsPlaceholder;
     /** Whether an endpoint has joined a group of peers. */
@@ -75,6 +79,7 @@ public final class AddressVector implements AutoCloseable {
         this.handle = handle;
         this.attributes = attributes;
         this.slots = domain.quirks.peerSlots();
+        this.endpointRefusal = domain.quirks.refusal(Fact.INSERTS_NEED_ENDPOINT);
         this.needsPlaceholder = handle != null && domain.info().capabilities().contains(Capability.SOURCE)
                 && domain.quirks.has(Fact.UNKNOWN_SOURCES_ARE_ZERO);
     }
@@ -183,6 +188,21 @@ public final class AddressVector implements AutoCloseable {
         endpoints.add(endpoint);
     }
 
+    /** Records that an endpoint is bound natively; inside the fabric's lock, as {@link #closedNatively}. */
+    void boundNatively(Endpoint endpoint) {
+        boundLast = endpoint;
+    }
+
+    /** Records that an endpoint is about to be closed natively. */
+    void closedNatively(Endpoint endpoint) {
+        if (boundLast == endpoint) { boundLast = null; }
+    }
+
+    /** Whether the provider would use an endpoint that there is not. */
+    private boolean lacksEndpoint() {
+        return endpointRefusal != null && boundLast == null;
+    }
+
     /**
      * Checks that an endpoint with this queue may be enabled. With COMPLETION, tcp of libfabric 2.x gives each queue an
      * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the
@@ -202,13 +222,15 @@ public final class AddressVector implements AutoCloseable {
      *
      * @param address the address of its endpoint, from {@link Endpoint#address}
      * @return the peer, for use in operations
-     * @throws IllegalStateException if the vector is shared and full, or the provider has no further place for a peer;
-     *         the notes in {@code core/guide/providers} say how many places it has
+     * @throws IllegalStateException if the vector is shared and full; if the provider has no further place for a peer
+     *         (the notes in {@code core/guide/providers} say how many places it has), or needs an enabled endpoint for
+     *         the insertion
      */
     public Peer insert(EndpointAddress address) {
         return domain.queues.locked(this, () -> {
             requireOpen();
             AddressFormats.require(domain.info(), address);
+            if (lacksEndpoint()) { throw new IllegalStateException(endpointRefusal); }
             return domain.quirks.insert(address, view, () -> insertLocked(address), Peer::refuse);
         });
     }
@@ -337,7 +359,7 @@ public final class AddressVector implements AutoCloseable {
     }
 
     private boolean isNewAndSafe(EndpointAddress address) {
-        return !entries.containsKey(address) && attributes.name().isEmpty()
+        return !entries.containsKey(address) && attributes.name().isEmpty() && !lacksEndpoint()
                 && AddressFormats.isSafeAmongOthers(domain.info(), address);
     }
 
@@ -533,6 +555,7 @@ public final class AddressVector implements AutoCloseable {
         sources.remove(entry.fabricAddress);
         if (slots != null) { slots.release(); }
         if (attributes.isReadOnly()) { return; } // another process owns the table
+        if (lacksEndpoint()) { return; } // the peer went with it
         Status.check(callNatively(() -> domain.quirks.removePeer(handle, entry.address, entry.fabricAddress)),
                 "fi_av_remove", provider());
     }

@@ -25,6 +25,7 @@ import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
@@ -71,6 +72,8 @@ public final class Domain implements AutoCloseable {
     private final FabricInfo info;
     final OpenChildren children = OpenChildren.owned();
     private final LifeCycle lifeCycle = new LifeCycle();
+    /** Whether an endpoint was ever opened in it. */
+    private boolean hadEndpoint;
 
     Domain(Fabric fabric, Handle handle, FabricInfo info) {
         this.fabric = fabric;
@@ -197,14 +200,18 @@ public final class Domain implements AutoCloseable {
      * (MSG), bind an event queue instead of the vector. Then enable it.
      *
      * @param endpointInfo an info of the same domain, threading model and data progress
-     * @throws UnsupportedOperationException if this release does not know the type of endpoint
+     * @throws UnsupportedOperationException if this release does not know the type of endpoint, or the provider has one
+     *         endpoint in each domain, and this domain has had it
      * @throws IllegalArgumentException if the info is of another provider, fabric or domain, has other models, or has
      *         collectives and the domain has none; if the provider resolves the route of a MSG endpoint when it is
      *         opened, and the info has no destination ({@link FabricInfo#withDestination})
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         beginOpen();
-        return adopt(Endpoint.open(this, endpointInfo));
+        if (hadEndpoint) { quirks.require(Fact.DOMAINS_HAVE_ONE_ENDPOINT); }
+        Endpoint opened = adopt(Endpoint.open(this, endpointInfo));
+        hadEndpoint = true;
+        return opened;
     }
 
     /**

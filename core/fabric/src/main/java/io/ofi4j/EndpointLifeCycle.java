@@ -307,7 +307,10 @@ final class EndpointLifeCycle implements EndpointView {
             enableBound();
             return;
         }
-        if (hasPeers()) { bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)"); }
+        if (hasPeers()) {
+            bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)");
+            bindings.vector().boundNatively(endpoint);
+        }
         try {
             enableBound();
         } catch (Throwable t) { // closed at once: the next poll would use the incomplete endpoint
@@ -795,6 +798,7 @@ final class EndpointLifeCycle implements EndpointView {
 
     private int closeOpenHandle() {
         openHandle = null;
+        if (hasPeers() && bindings.vector() != null) { bindings.vector().closedNatively(endpoint); }
         return FidOps.fi_close(handle);
     }
 

@@ -6,11 +6,15 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -27,8 +31,10 @@ class LinkedProvidersTest {
     private static final String NAME = "lnx";
     private static final String NONE = "there is no such provider";
 
-    private static Forked.Result run(String links) {
-        Forked.Result result = Forked.run(Sends.class, links);
+    private static Forked.Result run(String links) { return run(Sends.class, links); }
+
+    private static Forked.Result run(Class<?> program, String links) {
+        Forked.Result result = Forked.run(program, links);
         assumeFalse(result.output().contains(NONE), "this libfabric does not link providers");
         return result;
     }
@@ -49,6 +55,104 @@ class LinkedProvidersTest {
         assertThat(result.output()).contains("arrived 8", "arrived 4096", "arrived 65536", "closed");
     }
 
+    /** Each ends a C program, or has it wait for ever. */
+    @Test
+    void whatUsesAnEndpointThatThereIsNotIsRefused() {
+        Forked.Result result = run(Refusals.class, "shm+tcp:lo");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("before: ofi4j refuses insertions", "second: ofi4j refuses more than one",
+                "behind: ofi4j refuses insertions", "several: ofi4j refuses insertions",
+                "one after the other: ofi4j refuses more than one", "removed", "closed");
+    }
+
+    /** It has no fi_trywait, and its descriptor stays readable behind the first event. */
+    @Test
+    void aLoopThatWaitsForEventsDoesNotSpin() {
+        Forked.Result result = run(Events.class, "shm+tcp:lo");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("an event ends a wait", "turns at most once a millisecond: true");
+    }
+
+    static final class Events {
+        private static final long NANOS = 200_000_000;
+
+        private Events() {}
+
+        public static void main(String[] arguments) {
+            List<FabricInfo> found = find(arguments[0]);
+            if (found.isEmpty()) { return; }
+            try (Fabric fabric = Libfabric.load().openFabric(found.getFirst());
+                    EventQueue queue = fabric
+                            .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable())) {
+                queue.write(1, 2);
+                Waiting.block(Pair.DEADLINE, queue);
+                queue.read().orElseThrow();
+                Thread.ofPlatform().start(() -> queue.write(3, 4));
+                queue.read(Pair.DEADLINE);
+                System.out.println("an event ends a wait");
+                int turns = 0;
+                long start = System.nanoTime();
+                for (long left = NANOS; left > 0; left = NANOS - (System.nanoTime() - start)) {
+                    Waiting.block(Duration.ofNanos(left), queue);
+                    queue.read();
+                    turns++;
+                }
+                System.out.println("turns at most once a millisecond: " + (turns <= 2 * NANOS / 1_000_000));
+            }
+        }
+    }
+
+    /** {@return its infos; none, which it says, where there is no such provider} */
+    private static List<FabricInfo> find(String links) {
+        try {
+            return Libfabric.load(Map.of("FI_LNX_PROV_LINKS", links)).info(FabricHints.tagged().provider(NAME));
+        } catch (NoProviderException e) {
+            System.out.println(NONE);
+            return List.of();
+        }
+    }
+
+    static final class Refusals {
+        private Refusals() {}
+
+        public static void main(String[] arguments) {
+            List<FabricInfo> found = find(arguments[0]);
+            if (found.isEmpty()) { return; }
+            try (End far = new End(found.getFirst());
+                    Domain domain = far.fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector()) {
+                EndpointAddress address = far.endpoint.address();
+                EndpointAddress other;
+                Peer peer;
+                System.out.println("before: " + refusal(() -> vector.insert(address)));
+                try (Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable()) {
+                    System.out.println("second: " + refusal(domain::openEndpoint));
+                    other = endpoint.address();
+                    peer = vector.insert(address);
+                }
+                System.out.println("behind: " + refusal(() -> vector.insert(other)));
+                System.out.println(
+                        "several: " + vector.insertAll(List.of(other)).getFirst().failure().orElseThrow().getMessage());
+                System.out.println("one after the other: " + refusal(domain::openEndpoint));
+                vector.remove(peer);
+                System.out.println("removed");
+            }
+            System.out.println("closed");
+        }
+
+        private static String refusal(Runnable call) {
+            try {
+                call.run();
+                return "not refused";
+            } catch (IllegalStateException | UnsupportedOperationException e) {
+                return e.getMessage();
+            }
+        }
+    }
+
     /** Two domains, because one has one endpoint. */
     static final class Sends {
         private static final Duration DEADLINE = Patience.seconds(60);
@@ -57,14 +161,8 @@ class LinkedProvidersTest {
         private Sends() {}
 
         public static void main(String[] arguments) {
-            Libfabric libfabric = Libfabric.load(Map.of("FI_LNX_PROV_LINKS", arguments[0]));
-            List<FabricInfo> found;
-            try {
-                found = libfabric.info(FabricHints.tagged().provider(NAME));
-            } catch (NoProviderException e) {
-                System.out.println(NONE);
-                return;
-            }
+            List<FabricInfo> found = find(arguments[0]);
+            if (found.isEmpty()) { return; }
             requireRefused(FabricHints.rma());
             requireRefused(FabricHints.messages());
             requireRefused(FabricHints.any().endpointType(EndpointType.MSG));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.ofi4j.errors.NoProviderException;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Forked;
@@ -15,12 +16,13 @@ class UcxTest {
     private static final String NONE = "there is no such provider";
 
     @Test
-    void peersHaveTheAddressThatWasInserted() {
+    void peersHaveTheAddressThatWasInsertedAndNeedTheEndpoint() {
         Forked.Result result = Forked.run(Addresses.class);
         assumeFalse(result.output().contains(NONE), "this libfabric has no ucx, or FI_UCX_DEVICES names no device");
 
         assertThat(result.exit()).as(result.output()).isZero();
-        assertThat(result.output()).contains("inserted and found: true");
+        assertThat(result.output()).contains("before: ofi4j refuses insertions", "inserted and found: true",
+                "behind: ofi4j refuses insertions", "removed");
     }
 
     private static final class Addresses {
@@ -37,10 +39,28 @@ class UcxTest {
             try (Fabric fabric = Libfabric.load().openFabric(found.getFirst());
                     Domain domain = fabric.openDomain();
                     CompletionQueue queue = domain.openCompletionQueue();
-                    AddressVector vector = domain.openAddressVector();
-                    Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable()) {
-                Peer peer = vector.insert(endpoint.address());
-                System.out.println("inserted and found: " + vector.address(peer).equals(endpoint.address()));
+                    AddressVector vector = domain.openAddressVector()) {
+                EndpointAddress unbound = EndpointAddress.of(new byte[]{1}, found.getFirst().addressFormat());
+                System.out.println("before: " + refusal(() -> vector.insert(unbound)));
+                EndpointAddress address;
+                Peer peer;
+                try (Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable()) {
+                    address = endpoint.address();
+                    peer = vector.insert(address);
+                    System.out.println("inserted and found: " + vector.address(peer).equals(address));
+                }
+                System.out.println("behind: " + refusal(() -> vector.insert(address)));
+                vector.remove(peer);
+                System.out.println("removed");
+            }
+        }
+
+        private static String refusal(Runnable call) {
+            try {
+                call.run();
+                return "not refused";
+            } catch (IllegalStateException e) {
+                return e.getMessage();
             }
         }
     }

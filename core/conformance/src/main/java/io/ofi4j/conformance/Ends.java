@@ -25,11 +25,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** Two endpoints of one domain that reach each other, connected or not. The near one posts what is tried. */
+/**
+ * Two endpoints that reach each other, connected or not: of one domain, unless the provider has one endpoint in each.
+ * The near one posts what is tried.
+ */
 public final class Ends implements AutoCloseable {
-    /** The domain of both. */
+    /** The domain of the near end. */
     public final Domain domain;
-    /** The vector of both; null if they are connected. */
+    /** The domain of the far end, which is mostly the same. */
+    public final Domain farDomain;
+    /** The vector of the near end; null if they are connected. */
     public final AddressVector vector;
     /** The end that posts. */
     public final End near;
@@ -45,6 +50,8 @@ public final class Ends implements AutoCloseable {
     private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
     private final Duration deadline;
     private final Fabric fabric;
+    /** Of the far end, and mostly that of the near one. */
+    private final AddressVector farVector;
     /** Of connected endpoints; null otherwise. */
     private final EventQueue events;
     private final PassiveEndpoint passive;
@@ -85,9 +92,11 @@ public final class Ends implements AutoCloseable {
         fabric = Libfabric.load().openFabric(info);
         domain = fabric.openDomain();
         near = new End(domain.openCompletionQueue(queues));
-        far = new End(domain.openCompletionQueue(queues));
         if (info.endpoint().type() == EndpointType.MSG) {
+            farDomain = domain;
+            far = new End(domain.openCompletionQueue(queues));
             vector = null;
+            farVector = null;
             events = fabric.openEventQueue();
             passive = fabric.openPassiveEndpoint(info).bind(events).listen();
             FabricInfo active = info.withDestination(passive.address());
@@ -99,7 +108,18 @@ public final class Ends implements AutoCloseable {
             passive = null;
             vector = domain.openAddressVector();
             near.endpoint(wiring.bindNear(this, domain.openEndpoint().bind(vector)).enable());
-            far.endpoint(wiring.bindFar(this, domain.openEndpoint().bind(vector)).enable());
+            Endpoint second;
+            Domain other = domain;
+            try {
+                second = domain.openEndpoint();
+            } catch (UnsupportedOperationException e) { // one endpoint in each domain
+                other = fabric.openDomain();
+                second = other.openEndpoint();
+            }
+            farDomain = other;
+            far = new End(farDomain.openCompletionQueue(queues));
+            farVector = farDomain == domain ? vector : farDomain.openAddressVector();
+            far.endpoint(wiring.bindFar(this, second.bind(farVector)).enable());
             peer = vector.insert(far.endpoint().address());
         }
         near.endpoint().postTimeout(deadline);
@@ -119,7 +139,7 @@ public final class Ends implements AutoCloseable {
 
     /** {@return the near end, as the far one knows it} */
     public Peer back() {
-        return vector == null ? far.endpoint().connection().peer() : vector.insert(near.endpoint().address());
+        return vector == null ? far.endpoint().connection().peer() : farVector.insert(near.endpoint().address());
     }
 
     /** {@return the vector, or an exception that says that there is none} */
@@ -195,12 +215,14 @@ public final class Ends implements AutoCloseable {
         transmitContexts.forEach(SharedTransmitContext::close);
         if (vector != null) {
             vector.close();
+            farVector.close(); // or was closed with it
         } else {
             passive.close();
             events.close();
         }
         near.queue.close();
         far.queue.close();
+        farDomain.close();
         domain.close();
         fabric.close();
     }

@@ -46,7 +46,7 @@ final class MessageSetting implements AutoCloseable {
         peer = ends.peer;
         back = ends.back();
         source = ends.domain.allocate(LENGTH, Access.SEND);
-        target = ends.domain.allocate(2 * ROOM, Access.RECEIVE);
+        target = ends.farDomain.allocate(2 * ROOM, Access.RECEIVE);
         byte[] bytes = new byte[(int) LENGTH];
         new Random(SEED).nextBytes(bytes);
         MemorySegment.copy(bytes, 0, source.segment(), ValueLayout.JAVA_BYTE, 0, bytes.length);

@@ -82,7 +82,7 @@ final class AddressCorners {
         Peer first;
         try {
             first = ends.vector().insert(absent);
-        } catch (FabricException | IllegalArgumentException e) {
+        } catch (FabricException | IllegalArgumentException | IllegalStateException e) {
             return;
         }
         try (Endpoint other = ends.domain.openEndpoint().bind(ends.vector()).bind(queue).enable()) {

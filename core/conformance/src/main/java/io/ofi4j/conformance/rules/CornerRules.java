@@ -197,7 +197,7 @@ final class CornerRules {
 
     private static void fillReceives(Subject subject) {
         try (Ends ends = ends(subject, Capability.MSG);
-                MemoryRegion target = ends.domain.allocate(SIZE, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(SIZE, Access.RECEIVE)) {
             Messages receiver = ends.far.endpoint().messages();
             int posted = 0;
             while (posted < MAX_RECEIVES && receiver.tryReceive(target, 0, SIZE, posted)) {
@@ -221,7 +221,7 @@ final class CornerRules {
             int room = 2 * length + Math.toIntExact(least) + shorter;
             if (length > ends.domain.info().endpoint().maximumMessageSize()) { return; }
             try (MemoryRegion source = ends.domain.allocate(length, Access.SEND);
-                    MemoryRegion target = ends.domain.allocate(room + length, Access.RECEIVE)) {
+                    MemoryRegion target = ends.farDomain.allocate(room + length, Access.RECEIVE)) {
                 source.segment().fill((byte) 1);
                 ends.far.endpoint().messages().receiveMany(target.slice(0, room), TOKEN);
                 for (int i = 0; i < 3; i++) {
@@ -290,7 +290,7 @@ final class CornerRules {
     private static void removeSender(Subject subject) {
         try (Ends ends = ends(subject, Capability.MSG);
                 MemoryRegion source = ends.domain.allocate(ROOM, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(ROOM, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(ROOM, Access.RECEIVE)) {
             ends.vector();
             Peer back = ends.back();
             long length = Math.min(ROOM, ends.domain.info().endpoint().maximumMessageSize());

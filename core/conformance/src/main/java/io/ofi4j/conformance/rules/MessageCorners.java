@@ -71,7 +71,7 @@ final class MessageCorners {
     private static void sendInjected(Subject subject) {
         try (Ends ends = ends(subject, CompletionFormat.DATA, Capability.MSG);
                 MemoryRegion source = ends.domain.allocate(SIZE, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(SIZE, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(SIZE, Access.RECEIVE)) {
             Pattern.fill(source.segment(), 1);
             ends.far.endpoint().messages().receive(target.slice(0, SIZE), TOKEN);
             ends.near.endpoint().messages().prepare().peer(ends.peer).local(source, 0, Long.BYTES)
@@ -86,7 +86,7 @@ final class MessageCorners {
     private static void sendTaggedFirst(Subject subject) {
         try (Ends ends = ends(subject, CompletionFormat.TAGGED, Capability.TAGGED);
                 MemoryRegion source = ends.domain.allocate(SIZE, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(SIZE, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(SIZE, Access.RECEIVE)) {
             Pattern.fill(source.segment(), 1);
             ends.near.endpoint().tagged().send(source.slice(0, SIZE), ends.peer, TAG, TOKEN);
             pollLong(ends);
@@ -101,7 +101,7 @@ final class MessageCorners {
         if (subject.isConnected()) { throw new UnsupportedOperationException("connected endpoints have no tags"); }
         try (Ends ends = ends(subject, CompletionFormat.TAGGED, Capability.TAGGED);
                 MemoryRegion source = ends.domain.allocate(LONG, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(LONG, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(LONG, Access.RECEIVE)) {
             Pattern.fill(source.segment(), 1);
             long length = Math.min(LONG, ends.domain.info().endpoint().maximumMessageSize());
             ends.near.endpoint().tagged().send(source.slice(0, length), ends.peer, TAG, TOKEN);

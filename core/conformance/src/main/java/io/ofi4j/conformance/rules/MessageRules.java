@@ -261,7 +261,7 @@ final class MessageRules {
         if (subject.isConnected()) { throw new UnsupportedOperationException("connected endpoints have no tags"); }
         try (Ends ends = ends(subject, Capability.TAGGED);
                 MemoryRegion source = ends.domain.allocate(LONGER + Long.BYTES, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(LONGER + Long.BYTES, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(LONGER + Long.BYTES, Access.RECEIVE)) {
             ends.back(); // some providers keep only messages of peers that are known
             Tagged sender = ends.near.endpoint().tagged();
             Tagged receiver = ends.far.endpoint().tagged();
@@ -325,7 +325,7 @@ final class MessageRules {
     private static void closeWithMessages(Subject subject, int asked, boolean senderFirst) {
         try (Ends ends = ends(subject, Capability.MSG);
                 MemoryRegion source = ends.domain.allocate(ROOM, Access.SEND);
-                MemoryRegion target = ends.domain.allocate(ROOM, Access.RECEIVE)) {
+                MemoryRegion target = ends.farDomain.allocate(ROOM, Access.RECEIVE)) {
             long length = Math.min(asked, ends.domain.info().endpoint().maximumMessageSize());
             int sent = 0;
             for (int i = 0; i < MANY_POLLS && sent < UNTAKEN; i++) {

@@ -199,6 +199,12 @@ public enum Fact {
             "peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION",
             "gives the queue an incomplete copy of them",
             "enable endpoints before inserting peers, or open an address vector for each queue"),
+    /** What endpoints of one domain share serves the first of them only. */
+    DOMAINS_HAVE_ONE_ENDPOINT("more than one endpoint of a domain, one after the other included",
+            "fails or ends the process with another", "open a domain for each endpoint"),
+    /** An address is inserted and removed by the endpoint that was bound to the vector last, be it open or not. */
+    INSERTS_NEED_ENDPOINT("insertions into an address vector whose last endpoint is closed, or not enabled yet",
+            "inserts by that endpoint, and ends the process", "enable an endpoint with the vector, and keep it open"),
     /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
     FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted, or ends the process. */

@@ -10,12 +10,15 @@ import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
- * The quirks of {@code sockets}, of {@code udp} and of {@code ofi_rxd}, and the one of several providers. Ranges
+ * The quirks of {@code sockets}, {@code udp}, {@code ofi_rxd}, {@code sm2}, {@code ucx} and {@code lnx}, and those of
+ * several providers. Ranges
  * without a comment are by source: from 1.15 to today's main no commit has changed the behaviour.
  */
 final class OtherQuirks {
     private static final Predicate<Provider> SOCKETS = provider -> provider.is("sockets");
     private static final Predicate<Provider> SM2 = provider -> provider.is("sm2");
+    private static final Predicate<Provider> UCX = provider -> provider.is("ucx");
+    private static final Predicate<Provider> LNX = provider -> provider.is("lnx");
     private static final Predicate<Provider> RXD = provider -> provider.hasLayer("ofi_rxd");
     /** The software providers that open counters, but for sockets. */
     private static final Predicate<Provider> COUNTING = provider -> provider.hasCore("shm", "tcp", "net", "udp",
@@ -79,8 +82,28 @@ final class OtherQuirks {
             fi_av_lookup leaves out the zero at the end of a name.""", "Sm2Test", Fact.LOOKUP_INEXACT);
 
     /** ucx_av_insert sets no address that ucx_av_lookup could copy, in ucx's first release and in today's main. */
-    private static final Quirk UCX_LOOKUPS = new Quirk("ucx-lookups", provider -> provider.is("ucx"), from(1, 18), """
+    private static final Quirk UCX_LOOKUPS = new Quirk("ucx-lookups", UCX, from(1, 18), """
             fi_av_lookup ends the process, unless FI_UCX_ENABLE_SPAWN is set.""", "UcxTest", Fact.LOOKUP_INEXACT);
+
+    /** In ucx's first release, and in today's main: ucx_av_insert and ucx_av_remove use the vector's endpoint. */
+    private static final Quirk UCX_INSERTIONS = new Quirk("ucx-insertions", UCX, from(1, 18), """
+            An address is inserted by the endpoint that was bound to the vector last: without one, or once it is \
+            closed, the process ends.""", "UcxTest", Fact.INSERTS_NEED_ENDPOINT);
+
+    /**
+     * 7ee094f79 (2.2.0) brought it, and today's main has it: fi_close leaves the endpoint in the vector's list, which
+     * lnx_av_insert goes through, and a peer that is inserted without one is reached by none.
+     */
+    private static final Quirk LNX_INSERTIONS = new Quirk("lnx-insertions", LNX, from(2, 2), """
+            A closed endpoint stays in its vector's list of endpoints, which an insertion reads: the process ends. A \
+            peer that is inserted before an endpoint is bound is reached by none: a send never returns.""",
+            "LinkedProvidersTest", Fact.INSERTS_NEED_ENDPOINT);
+
+    /** 7ee094f79 (2.2.0) brought it, and today's main has it: what is below has one shared context for each domain. */
+    private static final Quirk LNX_ENDPOINTS = new Quirk("lnx-endpoints", LNX, from(2, 2), """
+            A domain has one endpoint: another is not enabled over some links, and its first send ends the process \
+            over others. One that was closed before it was enabled has a number that the next lacks.""",
+            "LinkedProvidersTest", Fact.DOMAINS_HAVE_ONE_ENDPOINT);
 
     /** bf66b48c1 (1.17.0) mended it. */
     private static final Quirk SOCKETS_REMOVALS = new Quirk("sockets-removals", SOCKETS, from(1, 15).to(1, 16), """
@@ -163,10 +186,10 @@ final class OtherQuirks {
 
     static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), SOCKETS_PLACES, SOCKETS_SHUTDOWN,
             SOCKETS_CONNECTS, UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC, SM2_OPTIONS,
-            SM2_UNTAKEN_MESSAGES, SM2_CLOSES, SM2_DIRECTED_RECEIVES, SM2_LOOKUPS, UCX_LOOKUPS, SOCKETS_REMOVALS,
-            SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA, SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK,
-            RXD_MESSAGES, RXD_CLAIMS, RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS,
-            RXD_ADDRESSES, RXD_SOURCES);
+            SM2_UNTAKEN_MESSAGES, SM2_CLOSES, SM2_DIRECTED_RECEIVES, SM2_LOOKUPS, UCX_LOOKUPS, UCX_INSERTIONS,
+            LNX_INSERTIONS, LNX_ENDPOINTS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA,
+            SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS,
+            RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
 
     private OtherQuirks() {}
 }

@@ -125,6 +125,9 @@ class QuirksTest {
             sm2-directed-receives 2.1 2.6
             sm2-lookups 2.1 2.6
             ucx-lookups 2.1 2.6
+            ucx-insertions 2.1 2.6
+            lnx-insertions 2.6
+            lnx-endpoints 2.6
             sockets-unconnected-peers 2.6
             sockets-message-data 1.17 2.1 2.6
             sockets-shared-receives 1.17 2.1 2.6

@@ -92,7 +92,9 @@ class RefusalTableTest {
                 new Use("sockets", all, EndpointType.DGRAM), verbsRxm,
                 verbsRxm.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP), verbs,
                 verbs.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP),
-                new Use("sm2", VersionRange.from(1, 18), EndpointType.RDM));
+                new Use("sm2", VersionRange.from(1, 18), EndpointType.RDM),
+                new Use("ucx", VersionRange.from(1, 18), EndpointType.RDM),
+                new Use("lnx", VersionRange.from(2, 0), EndpointType.RDM));
     }
 
     @Test
