@@ -26,7 +26,8 @@ final class FabricChannelConfig extends DefaultChannelConfig {
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.ALLOW_HALF_CLOSURE); // and not the secret, which is one
+        // and not the secret, which is one
+        return getOptions(super.getOptions(), ChannelOption.ALLOW_HALF_CLOSURE, ChannelOption.SO_KEEPALIVE);
     }
 
     @SuppressWarnings("unchecked")
@@ -34,6 +35,7 @@ final class FabricChannelConfig extends DefaultChannelConfig {
     public <T> T getOption(ChannelOption<T> option) {
         if (option == FabricChannelOption.SECRET) { return (T) secret; }
         if (option == ChannelOption.ALLOW_HALF_CLOSURE) { return (T) (Boolean) allowsHalfClosure; }
+        if (option == ChannelOption.SO_KEEPALIVE) { return (T) Boolean.TRUE; }
         return super.getOption(option);
     }
 
@@ -49,6 +51,7 @@ final class FabricChannelConfig extends DefaultChannelConfig {
             allowsHalfClosure = (Boolean) value;
             return true;
         }
+        if (option == ChannelOption.SO_KEEPALIVE) { return (Boolean) value; } // a link is always watched
         return super.setOption(option, value);
     }
 }

@@ -351,4 +351,14 @@ class FabricChannelTest extends FabricLoops {
         assertThatThrownBy(() -> get(client(group, new Side()).connect(address, ANY_PORT))).cause()
                 .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("FabricHints.source");
     }
+
+    @Test
+    void aConnectionIsAlwaysKeptAlive() { // clients of gRPC ask for it
+        FabricChannel channel = new FabricChannel();
+
+        assertThat(channel.config().getOption(ChannelOption.SO_KEEPALIVE)).isTrue();
+        assertThat(channel.config().setOption(ChannelOption.SO_KEEPALIVE, true)).isTrue();
+        assertThat(channel.config().setOption(ChannelOption.SO_KEEPALIVE, false)).isFalse();
+        assertThat(channel.config().getOptions()).containsEntry(ChannelOption.SO_KEEPALIVE, true);
+    }
 }
