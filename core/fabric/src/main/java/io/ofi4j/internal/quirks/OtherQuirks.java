@@ -34,11 +34,9 @@ final class OtherQuirks {
             fi_shutdown leaves the number of a closed file, which fi_close closes again.""", "ConnectionTest",
             Fact.SHUTDOWN_CLOSES);
 
-    private static final Quirk SOCKETS_CONNECTS = new Quirk("sockets-connects", SOCKETS, from(1, 15),
-            """
-                    fi_connect calls connect(2) of a socket that blocks, as long as the kernel tries where the peer's machine does \
-                    not answer.""",
-            "SilentListenerTest", Fact.CONNECTS_WAIT);
+    private static final Quirk SOCKETS_CONNECTS = new Quirk("sockets-connects", SOCKETS, from(1, 15), """
+            fi_connect calls connect(2) of a socket that blocks, as long as the kernel tries where the peer's machine \
+            does not answer.""", "SilentListenerTest", Fact.CONNECTS_WAIT);
 
     /** What these share never looks at the events of a counter; no other software provider opens one. */
     private static final Quirk UTIL_COUNTERS = new Quirk("util-counters", COUNTING, from(1, 15), """
