@@ -45,7 +45,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>It is a {@link DuplexChannel}, and behaves as those of NIO do: what is written and flushed before a close arrives,
  * a peer that reads nothing makes the channel unwritable, and a peer whose process ends without a word ends in an
- * {@link IOException} and a close. Bytes are copied, once at each side. It writes {@link ByteBuf}s alone.
+ * {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of {@link #alloc} are sent from where they
+ * are, if the program has no other reference to them, and so are long ones that were read; other bytes are copied. What
+ * is read is not copied where it is long, and the program does not keep too much of it.
  *
  * <p>Its options are those of any channel, {@link io.netty.channel.ChannelOption#ALLOW_HALF_CLOSURE}, and
  * {@link FabricChannelOption#SECRET}, without which it does not connect. A connect fails with a
@@ -176,6 +178,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             }
             registration = registered.getNow();
             loop = registration.attachment();
+            config.use(loop.allocator());
             try {
                 if (link != null) { accept(); }
                 promise.setSuccess();
@@ -346,13 +349,16 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             returnCredit();
             return;
         }
-        ByteBuf copy = config.getAllocator().ioBuffer(bytes.remaining());
-        copy.writeBytes(bytes);
         if (wantsMore() && unread.isEmpty()) {
-            deliver(copy);
+            ByteBuf own = loop.handOut(bytes);
+            deliver(own == null ? copy(bytes) : own);
         } else {
-            unread.add(copy);
+            unread.add(copy(bytes));
         }
+    }
+
+    private ByteBuf copy(ByteBuffer bytes) {
+        return config.getAllocator().ioBuffer(bytes.remaining()).writeBytes(bytes);
     }
 
     /** One read of the program is for what comes in one poll, if it reads automatically, and for one message if not. */
@@ -446,14 +452,17 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             }
             int slot = loop.takeSlot(this);
             if (slot < 0) { break; }
-            int length;
             try {
-                length = copy(out, slot);
+                fill(out, slot);
             } catch (Exception e) { // a buffer that the program has released
                 loop.giveBack(slot);
                 throw e;
             }
-            if (!loop.send(this, peer, slot, Frames.HEADER + length)) { break; }
+            int length = copier.length();
+            if (!loop.send(this, peer, slot, Frames.HEADER + copier.copied(), copier.body, copier.memory,
+                    length - copier.copied())) {
+                break;
+            }
             credits--;
             hasSent = true;
             out.removeBytes(length);
@@ -461,25 +470,33 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (hasSent) { peer.ring(); }
     }
 
-    /** Copies as much of what is flushed to a slot as it takes; how many bytes. */
-    private int copy(ChannelOutboundBuffer out, int slot) throws Exception {
+    /** Copies as much of what is flushed to a slot as it takes, up to a body that can stay where it is. */
+    private void fill(ChannelOutboundBuffer out, int slot) throws Exception {
         int start = (int) loop.offset(slot);
         Frames.write(loop.memory(slot), start, peerTarget, Frames.DATA, 0);
-        copier.begin(loop.sending(slot), start + Frames.HEADER, start + messageLength);
+        copier.begin(loop, loop.sending(slot), start + Frames.HEADER, start + messageLength);
         out.forEachFlushedMessage(copier);
-        return copier.length();
     }
 
     /** Copies buffers behind each other, as long as there is room, and leaves them as they are. */
     private static final class Copier implements ChannelOutboundBuffer.MessageProcessor {
+        private FabricLoop loop;
         private ByteBuffer to;
         private int start;
         private int end;
+        /** What is sent from where it is, or null. */
+        private ByteBuf body;
+        private LoopBuffer memory;
+        private int bodyLength;
 
-        private void begin(ByteBuffer memory, int from, int until) {
-            to = memory;
+        private void begin(FabricLoop of, ByteBuffer slot, int from, int until) {
+            loop = of;
+            to = slot;
             start = from;
             end = until;
+            body = null;
+            memory = null;
+            bodyLength = 0;
             to.limit(from).position(from);
         }
 
@@ -487,12 +504,22 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         public boolean processMessage(Object message) {
             ByteBuf bytes = (ByteBuf) message;
             int length = Math.min(bytes.readableBytes(), end - to.position());
+            if (length >= LoopAllocator.SHORTEST && loop.sendsBodies()) {
+                memory = LoopBuffer.soleOwned(bytes);
+                if (memory != null && loop.has(memory)) {
+                    body = bytes;
+                    bodyLength = length;
+                    return false;
+                }
+            }
             to.limit(to.position() + length);
             bytes.getBytes(bytes.readerIndex(), to);
             return to.position() < end;
         }
 
-        private int length() { return to.position() - start; }
+        private int copied() { return to.position() - start; }
+
+        private int length() { return copied() + bodyLength; }
     }
 
     /** There may be room now, or credit. */

@@ -1,6 +1,8 @@
 package io.ofi4j.netty;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
 import java.util.Map;
@@ -9,6 +11,9 @@ import java.util.Map;
 final class FabricChannelConfig extends DefaultChannelConfig {
     private volatile String secret;
     private volatile boolean allowsHalfClosure;
+    /** Null until the channel is registered. */
+    private volatile ByteBufAllocator ofLoop;
+    private volatile boolean hasOwnAllocator;
 
     FabricChannelConfig(Channel channel) { super(channel); }
 
@@ -20,6 +25,24 @@ final class FabricChannelConfig extends DefaultChannelConfig {
                     + "FabricChannelOption.SECRET, to what Rendezvous.newSecret() has returned once");
         }
         return set;
+    }
+
+    /** From now on this is the allocator, if the program has not set one. */
+    void use(ByteBufAllocator allocator) {
+        ofLoop = allocator;
+    }
+
+    @Override
+    public ByteBufAllocator getAllocator() {
+        ByteBufAllocator registered = ofLoop;
+        return registered == null || hasOwnAllocator ? super.getAllocator() : registered;
+    }
+
+    @Override
+    public ChannelConfig setAllocator(ByteBufAllocator allocator) {
+        super.setAllocator(allocator);
+        hasOwnAllocator = true;
+        return this;
     }
 
     boolean allowsHalfClosure() { return allowsHalfClosure; }

@@ -29,10 +29,12 @@ import java.util.concurrent.locks.LockSupport;
  *         .option(FabricChannelOption.SECRET, secret); // and the rest as over TCP
  * }</pre>
  *
- * <p>Each loop opens its endpoint, and 4 MiB of registered memory, when its first channel is registered; where that
- * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. It takes more memory, up to 130
- * MiB, where peers do not receive what was sent to them. A loop polls for a while before it sleeps: for 20 microseconds,
- * or as long as {@link #newFactory(FabricHints, Duration)} is told. Over providers without wait descriptors, such as shm,
+ * <p>Each loop opens its endpoint, and 8 MiB of registered memory, when its first channel is registered; where that
+ * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. It takes 16 MiB when a long
+ * buffer is allocated, up to 16 MiB where the program keeps what it has read, and up to 256 MiB where peers do not
+ * receive what was sent to them. All but the memory for long buffers is a quarter of that over a provider that is a
+ * layer, such as {@code tcp;ofi_rxm}. A loop polls for a while before it sleeps: for 20 microseconds, or as long as
+ * {@link #newFactory(FabricHints, Duration)} is told. Over providers without wait descriptors, such as shm,
  * peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}.
  */
 public final class FabricIoHandler implements IoHandler {

@@ -1,5 +1,6 @@
 package io.ofi4j.netty;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import io.netty.util.internal.logging.InternalLogger;
@@ -26,6 +27,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.job.Doorbell;
 import io.ofi4j.job.PeerHello;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -37,26 +39,39 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntSupplier;
+import java.util.function.LongConsumer;
 
 /**
  * What the channels of an event loop share: a fabric with one endpoint, and slots of registered memory, through which
  * all bytes go. Only the loop's thread calls it, but for {@link #wake}.
  */
 final class FabricLoop implements AutoCloseable {
+    /** The bytes of a long message; the header comes in addition. */
+    private static final int BODY = 64 << 10;
     /**
-     * The length of a slot, with the header. Up to this length ofi_rxm copies a message: a longer one waits for its
-     * receiver, and keeps the domain open where that has ended.
+     * The length of a message over a provider that is a layer over another, with the header. Up to this length ofi_rxm
+     * copies a message: a longer one waits for its receiver, is received behind later ones, and keeps the domain open
+     * where its receiver has ended.
      */
-    static final int SLOT = 16 << 10;
+    private static final int OVER_LAYERS = 16 << 10;
     /** How many messages of bytes may be on their way to a channel. */
     static final int WINDOW = 32;
+    /** It is between the names of providers. */
+    private static final String LAYER = ";";
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(FabricIoHandler.class);
     private static final SecureRandom KEYS = new SecureRandom();
-    private static final int SLOTS = 128;
-    /** Of slots for sends: 128 MiB. */
-    private static final int MAX_BLOCKS = 64;
+    /** Tokens of sends begin here; those of receives are the numbers of their slots. */
+    private static final long SEND = 1 << 30;
+    /** Of slots for sends: 256 MiB of long messages. */
+    private static final int MAX_SEND_BLOCKS = 64;
+    /** Of slots for receives: one is posted, and what came in the others is a buffer of the program. */
+    private static final int MAX_RECEIVE_BLOCKS = 5;
+    private static final int POOL = 16 << 20;
+    private static final long ALIGNMENT = 2 << 20;
     private static final int BATCH = 64;
     /** How long a loop tries again to send without a pause, and how long the pauses are then. */
     private static final Duration STALL_SPIN = Duration.ofMillis(2);
@@ -67,21 +82,27 @@ final class FabricLoop implements AutoCloseable {
     private final AddressVector vector;
     private final Endpoint endpoint;
     private final Messages messages;
-    private final MemoryRegion incoming;
+    private final Slots incoming;
     private final Domain domain;
-    /** Each has {@link #SLOTS} slots for sends. */
-    private final List<MemoryRegion> outgoing = new ArrayList<>();
-    private final ByteBuffer received;
-    private final List<ByteBuffer> sending = new ArrayList<>();
+    private final Slots outgoing;
+    private final LoopAllocator allocator;
+    private final Thread owner = Thread.currentThread();
+    /** Slots that other threads have given back. */
+    private final Queue<Integer> returned = new ConcurrentLinkedQueue<>();
+    private final LongConsumer giveBack = this::giveBackReceived;
     /** Null where the queue has a descriptor. */
     private final Doorbell doorbell;
     private final int slot;
     private final long injectSize;
+    private final boolean sendsBodies;
     private final IntObjectMap<FabricChannel> channels = new IntObjectHashMap<>();
     private final Map<EndpointAddress, LoopPeer> peers = new HashMap<>();
-    /** The slots for sends that are free: the first {@code free} of them. */
-    private int[] freeSlots = {};
+    /** Of each send that is on its way: its channel, until that has closed, and its body. */
     private FabricChannel[] senders = {};
+    private ByteBuf[] bodies = {};
+    private LoopBuffer[] bodyMemory = {};
+    /** The slot that is posted next: that of the message that is being received, or another. */
+    private int nextReceive;
     /** Receives that could not be posted again yet. */
     private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
     /** Channels with something to send for which there was no room. */
@@ -89,7 +110,6 @@ final class FabricLoop implements AutoCloseable {
     private final List<FabricChannel> readers = new ArrayList<>();
     private final List<FabricChannel> retried = new ArrayList<>();
     private final IntSupplier poll = this::poll;
-    private int free;
     private int lastChannel;
     private boolean isStalled;
     private long stalledSince;
@@ -98,18 +118,19 @@ final class FabricLoop implements AutoCloseable {
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
         public void onCompletion(long token, long flags, long length, long data) {
-            if (token >= SLOTS) {
-                sent((int) token - SLOTS);
+            if (token >= SEND) {
+                sent((int) (token - SEND));
             } else if (token >= 0) {
+                nextReceive = (int) token;
                 received((int) token, (int) length);
-                post((int) token);
+                post(nextReceive);
             }
         }
 
         @Override
         public void onError(CompletionError error) {
-            if (error.token() >= SLOTS) {
-                FabricChannel sender = sent((int) error.token() - SLOTS);
+            if (error.token() >= SEND) {
+                FabricChannel sender = sent((int) (error.token() - SEND));
                 if (sender != null) { sender.broken(error.toException()); }
             } else if (error.posted()) { post((int) error.token()); }
         }
@@ -119,25 +140,28 @@ final class FabricLoop implements AutoCloseable {
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = libfabric.info(hints.addCapabilities(Capability.MSG).threading(ThreadingModel.DOMAIN)
                 .attributes(AttributeHints.none().messageOrder(MessageOrder.SAS))).getFirst();
-        slot = (int) Math.min(SLOT, info.endpoint().maximumMessageSize());
         injectSize = info.transmit().injectSize();
+        sendsBodies = info.transmit().iovLimit() > 1;
+        int longest = info.provider().contains(LAYER) ? OVER_LAYERS : BODY + Frames.HEADER;
+        slot = (int) Math.min(longest, info.endpoint().maximumMessageSize());
         try {
             Fabric fabric = opened(libfabric.openFabric(info));
             domain = opened(fabric.openDomain());
             queue = opened(domain.openCompletionQueue());
             vector = opened(domain.openAddressVector());
-            incoming = opened(domain.allocate((long) SLOTS * slot, Access.RECEIVE));
             endpoint = opened(domain.openEndpoint().bind(queue).bind(vector).enable());
-            addSlots();
+            incoming = new Slots(slot, MAX_RECEIVE_BLOCKS,
+                    () -> register((long) Slots.BLOCK * slot, Access.RECEIVE, Access.SEND));
+            outgoing = new Slots(slot, MAX_SEND_BLOCKS, () -> register((long) Slots.BLOCK * slot, Access.SEND));
+            allocator = new LoopAllocator(() -> register(POOL, Access.SEND), owner);
             doorbell = hasDescriptor() ? null : opened(Doorbell.open());
         } catch (RuntimeException | Error e) {
             closeAll();
             throw e;
         }
         messages = endpoint.messages();
-        received = incoming.segment().asByteBuffer();
-        for (int number = 0; number < SLOTS; number++) {
-            post(number);
+        for (int i = 0; i < Slots.BLOCK; i++) {
+            post(incoming.take());
         }
     }
 
@@ -148,21 +172,11 @@ final class FabricLoop implements AutoCloseable {
      */
     static FabricLoop open(FabricHints hints) { return new FabricLoop(hints); }
 
-    /**
-     * A message that its receiver has not taken keeps its slot, over some providers. Those for peers that have stopped
-     * must leave some for others; a peer that was killed may keep its own until the loop ends.
-     */
-    private void addSlots() {
-        MemoryRegion region = domain.allocate((long) SLOTS * slot, Access.SEND);
-        open.add(open.indexOf(incoming), region);
-        int first = senders.length;
-        outgoing.add(region);
-        sending.add(region.segment().asByteBuffer());
-        senders = Arrays.copyOf(senders, first + SLOTS);
-        freeSlots = Arrays.copyOf(freeSlots, first + SLOTS);
-        for (int number = first; number < senders.length; number++) {
-            freeSlots[free++] = number;
-        }
+    /** Memory that outlives this, as buffers of the program may be in it, and is registered until the endpoint closes. */
+    private MemoryRegion register(long length, Access... access) {
+        MemoryRegion region = domain.register(Arena.ofAuto().allocate(length, ALIGNMENT), access);
+        open.add(open.indexOf(endpoint) + 1, region);
+        return region;
     }
 
     private <T extends AutoCloseable> T opened(T object) {
@@ -212,32 +226,48 @@ final class FabricLoop implements AutoCloseable {
         vector.remove(peer.peer);
     }
 
-    /** {@return a slot for a message, or -1 if all are on their way} Its number goes to {@link #send}. */
+    /**
+     * {@return a slot for a message, or -1 if all are on their way} Its number goes to {@link #send}. A message that its
+     * receiver has not taken keeps its slot, over some providers. Those for peers that have stopped must leave some for
+     * others; a peer that was killed may keep its own until the loop ends.
+     */
     int takeSlot(FabricChannel channel) {
-        if (free == 0 && outgoing.size() < MAX_BLOCKS) { addSlots(); }
-        if (free == 0) {
-            stalled.add(channel);
-            return -1;
+        int number = outgoing.take();
+        if (number == Slots.NONE) { stalled.add(channel); }
+        if (outgoing.count() > senders.length) {
+            senders = Arrays.copyOf(senders, outgoing.count());
+            bodies = Arrays.copyOf(bodies, outgoing.count());
+            bodyMemory = Arrays.copyOf(bodyMemory, outgoing.count());
         }
-        return freeSlots[--free];
+        return number;
     }
 
     /** A slot that was taken, and from which nothing is sent. */
-    void giveBack(int number) {
-        freeSlots[free++] = number;
-    }
+    void giveBack(int number) { outgoing.give(number); }
 
     /** {@return the memory in which a slot for sends is, at its {@link #offset}} */
     MemorySegment memory(int number) {
-        return outgoing.get(number / SLOTS).segment();
+        return outgoing.region(number).segment();
     }
 
     /** {@return the same memory} Whoever uses it sets its position and limit. */
     ByteBuffer sending(int number) {
-        return sending.get(number / SLOTS);
+        return outgoing.buffer(number);
     }
 
-    long offset(int number) { return (long) (number % SLOTS) * slot; }
+    long offset(int number) { return outgoing.offset(number); }
+
+    /** {@return whether a message may have a body that is not in its slot} */
+    boolean sendsBodies() {
+        return sendsBodies;
+    }
+
+    LoopAllocator allocator() { return allocator; }
+
+    /** {@return whether a buffer is in the memory of this loop} */
+    boolean has(LoopBuffer buffer) {
+        return buffer.region().domain() == domain;
+    }
 
     int slotLength() { return slot; }
 
@@ -248,14 +278,29 @@ final class FabricLoop implements AutoCloseable {
      * @return whether there was room
      */
     boolean send(FabricChannel channel, LoopPeer peer, int number, int length) throws IOException {
+        return send(channel, peer, number, length, null, null, 0);
+    }
+
+    /**
+     * As the other, with bytes behind those of the slot, which stay where they are.
+     *
+     * @param body the buffer that has them, or null
+     * @param memory what {@link LoopBuffer#soleOwned} has returned for the body
+     */
+    boolean send(FabricChannel channel, LoopPeer peer, int number, int length, ByteBuf body, LoopBuffer memory,
+            int bodyLength) throws IOException {
         boolean isBusy = false;
         boolean isPosted = false;
+        MemoryRegion region = outgoing.region(number);
         try {
-            if (length <= injectSize) {
-                isPosted = messages.tryInject(outgoing.get(number / SLOTS), offset(number), length, peer.peer);
+            if (body != null) {
+                isPosted = messages.trySend(region, offset(number), length, memory.region(), memory.offsetOf(body),
+                        bodyLength, peer.peer, SEND + number);
+                isBusy = isPosted;
+            } else if (length <= injectSize) {
+                isPosted = messages.tryInject(region, offset(number), length, peer.peer);
             } else {
-                isPosted = messages.trySend(outgoing.get(number / SLOTS), offset(number), length, peer.peer,
-                        SLOTS + number);
+                isPosted = messages.trySend(region, offset(number), length, peer.peer, SEND + number);
                 isBusy = isPosted;
             }
         } catch (FabricException e) {
@@ -264,8 +309,13 @@ final class FabricLoop implements AutoCloseable {
             if (isBusy) {
                 senders[number] = channel;
             } else {
-                freeSlots[free++] = number;
+                outgoing.give(number);
             }
+        }
+        if (isPosted && body != null) {
+            memory.sends(body);
+            bodies[number] = body;
+            bodyMemory[number] = memory;
         }
         if (!isPosted) {
             stalled.add(channel);
@@ -289,19 +339,30 @@ final class FabricLoop implements AutoCloseable {
     }
 
     private FabricChannel sent(int number) {
-        freeSlots[free++] = number;
+        outgoing.give(number);
         FabricChannel sender = senders[number];
         senders[number] = null;
+        releaseBody(number);
         return sender;
     }
 
+    private void releaseBody(int number) {
+        ByteBuf body = bodies[number];
+        if (body == null) { return; }
+        bodies[number] = null;
+        bodyMemory[number].sent(body);
+        bodyMemory[number] = null;
+    }
+
     private void post(int number) {
-        if (!messages.tryReceive(incoming, offset(number), slot, number)) { unposted.add(number); }
+        if (!messages.tryReceive(incoming.region(number), incoming.offset(number), slot, number)) {
+            unposted.add(number);
+        }
     }
 
     private void received(int number, int length) {
-        MemorySegment memory = incoming.segment();
-        long offset = offset(number);
+        MemorySegment memory = incoming.region(number).segment();
+        long offset = incoming.offset(number);
         if (length < Frames.HEADER) {
             stray();
             return;
@@ -312,11 +373,43 @@ final class FabricLoop implements AutoCloseable {
             stray();
             return;
         }
-        received.limit((int) offset + length).position((int) offset + Frames.HEADER);
+        ByteBuffer bytes = incoming.buffer(number);
+        bytes.limit((int) offset + length).position((int) offset + Frames.HEADER);
         try {
-            channel.received(Frames.kind(memory, offset), Frames.count(memory, offset), received);
+            channel.received(Frames.kind(memory, offset), Frames.count(memory, offset), bytes);
         } catch (RuntimeException | OutOfMemoryError e) { // one channel's, such as no memory for its bytes
             channel.broken(e);
+        }
+    }
+
+    /**
+     * {@return the bytes of the message that is being received, as a buffer without a copy} Null if it is so short that
+     * a copy costs less, or the program has too many such buffers: a message that comes needs a slot.
+     *
+     * @param bytes what {@link FabricChannel#received} was given
+     */
+    ByteBuf handOut(ByteBuffer bytes) {
+        if (bytes.remaining() < LoopAllocator.SHORTEST) { return null; }
+        int next = takeReceiveSlot();
+        if (next == Slots.NONE) { return null; }
+        LoopBuffer buffer = LoopBuffer.of(allocator, incoming.region(nextReceive), bytes.position(), bytes.remaining(),
+                bytes.remaining(), giveBack, nextReceive);
+        nextReceive = next;
+        return allocator.track(buffer);
+    }
+
+    private int takeReceiveSlot() {
+        for (Integer number = returned.poll(); number != null; number = returned.poll()) {
+            incoming.give(number);
+        }
+        return incoming.take();
+    }
+
+    private void giveBackReceived(long number) {
+        if (Thread.currentThread() == owner) {
+            incoming.give((int) number);
+        } else {
+            returned.add((int) number);
         }
     }
 
@@ -408,6 +501,9 @@ final class FabricLoop implements AutoCloseable {
             }
         }
         open.clear();
+        for (int number = 0; number < bodies.length; number++) {
+            releaseBody(number);
+        }
         if (failure != null) { throw failure; }
     }
 }
