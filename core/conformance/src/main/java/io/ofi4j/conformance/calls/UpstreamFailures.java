@@ -168,8 +168,9 @@ public final class UpstreamFailures {
     private static final Failure SPINS = like(
             "A poll never returns once a message is longer than what is left of the receive.", Symptom.ENDS, "");
 
-    private static final Failure NO_TRYWAIT = like("It has no fi_trywait: a wait for an event returns each millisecond.",
-            Symptom.OTHERWISE, "ends at its deadline");
+    private static final Failure NO_TRYWAIT = like(
+            "It has no fi_trywait: a wait for an event returns each millisecond.", Symptom.OTHERWISE,
+            "ends at its deadline");
     private static final Failure TABLES_ONLY = like("It has vectors of the type TABLE only.", Symptom.OTHERWISE,
             "Invalid argument");
     private static final Failure NO_TEXT = like("It has no text for an address.", Symptom.OTHERWISE,
