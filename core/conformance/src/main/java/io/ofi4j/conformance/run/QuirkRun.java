@@ -106,7 +106,10 @@ public final class QuirkRun {
                 .map(result -> "'" + result.name() + "' " + result.outcome()
                         + (result.text().isEmpty() ? "" : " (" + result.text() + ")"))
                 .collect(Collectors.joining("; "));
-        if (others.isEmpty()) { return new Finding(quirk, Optional.empty(), "no trial ends otherwise without it"); }
+        if (others.isEmpty()) {
+            String why = UnshownQuirks.reason(quirk).map(reason -> ": " + reason).orElse("");
+            return new Finding(quirk, Optional.empty(), "no trial ends otherwise without it" + why);
+        }
         boolean isNeeded = others.stream().anyMatch(result -> result.outcome() != Outcome.WORKS);
         return new Finding(quirk, Optional.of(isNeeded), "without it " + text);
     }

@@ -244,6 +244,16 @@ class TrialRunTest {
         assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.ENDED);
     }
 
+    /** Another name would be refused. */
+    @Test
+    void whatNoTrialShowsAreQuirks() {
+        Result events = runOne(subject("tcp;ofi_rxm"),
+                List.of("-Dio.ofi4j.quirks=" + String.join(",", UnshownQuirks.names())), "fi_eq(3)",
+                "fi_eq_read, fi_eq_write");
+
+        assertThat(events.outcome()).as(events.text()).isEqualTo(Outcome.WORKS);
+    }
+
     @Test
     void aWrongSourceIsFoundWithoutTheQuirk() {
         Result source = runOne(subject("shm"), List.of(NO_QUIRKS), MESSAGES,
