@@ -11,6 +11,9 @@ final class Ending {
     private static final Pattern SIGNAL = Pattern.compile("# +(SIG[A-Z]+) ");
     private static final Pattern FRAME = Pattern.compile("# C +\\[(.+?)\\+0x[0-9a-f]+] *([A-Za-z_0-9]*).*");
 
+    /** Which options the JVM has found in its environment. */
+    private static final String OPTIONS = "Picked up ";
+
     private Ending() {}
 
     /**
@@ -25,7 +28,9 @@ final class Ending {
                 .map(match -> match.group(2).isEmpty() ? match.group(1) : match.group(2) + " of " + match.group(1));
         String how = signal.orElse(status > SIGNALED ? "signal " + (status - SIGNALED) : "exit status " + status);
         if (frame.isPresent()) { return how + " in " + frame.get(); }
-        Optional<String> said = errors.stream().filter(line -> !line.isBlank() && !line.startsWith("#")).findFirst();
+        if (status == 0) { return how; } // what it printed is no reason
+        Optional<String> said = errors.stream()
+                .filter(line -> !line.isBlank() && !line.startsWith("#") && !line.startsWith(OPTIONS)).findFirst();
         return how + said.map(line -> ": " + line).orElse("");
     }
 
