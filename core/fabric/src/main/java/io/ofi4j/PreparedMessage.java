@@ -5,6 +5,7 @@ import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.PreparedMessageStruct;
+import io.ofi4j.internal.quirks.Quirks;
 import java.util.Arrays;
 
 /**
@@ -141,8 +142,9 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException if the provider would never complete the message: one with
-     *         {@link OperationFlag#INJECT}, or one of no bytes with {@link OperationFlag#DELIVERY_COMPLETE}
+     * @throws UnsupportedOperationException if the provider would never complete the message (one with
+     *         {@link OperationFlag#INJECT}, or one of no bytes with {@link OperationFlag#DELIVERY_COMPLETE}), or end the
+     *         process with several segments
      */
     public boolean trySend(long token) {
         Call call = sendCall();
@@ -173,7 +175,8 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if it has a peer, as
-     *         {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}
+     *         {@link Messages#tryReceive(MemoryRegion, long, long, Peer, long)}; or several segments, as
+     *         {@link #trySend}
      */
     public boolean tryReceive(long token) {
         Call call = receiveCall();
@@ -229,6 +232,7 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
     void requireSuits(Call call) {
         requireOwner();
         if (!call.isReceive) { requirePeer(); }
+        if (local.count > 1) { Quirks.require(family.segmentRefusal); }
         int limit = call.isReceive ? receiveLimit : sendLimit;
         if (local.count > limit) {
             throw new IllegalArgumentException("provider " + family.provider + " takes at most " + limit

@@ -42,6 +42,8 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** The struct of sends of a header and a body, and the number of its second region; used inside the guard. */
     final PreparedMessageStruct twoSegments;
     private final int[] secondRegion = new int[1];
+    /** Why a message has one segment only; null where it may have more. */
+    final String segmentRefusal;
     private final boolean takesTwoSegments;
 
     /**
@@ -53,8 +55,9 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     TwoSided(Endpoint endpoint, boolean isTagged, long directedBits, Fact... undirected) {
         super(endpoint);
         this.twoSegments = new PreparedMessageStruct(isTagged, 2);
-        this.takesTwoSegments = endpoint.info().transmit().iovLimit() >= 2;
         Quirks quirks = endpoint.quirks;
+        this.segmentRefusal = quirks.refusal(Fact.MESSAGES_HAVE_ONE_SEGMENT);
+        this.takesTwoSegments = endpoint.info().transmit().iovLimit() >= 2 && segmentRefusal == null;
         boolean isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
         this.receiveQueue = endpoint.bindings.receiveQueue();
         this.receiveContexts = receiveQueue.contexts;

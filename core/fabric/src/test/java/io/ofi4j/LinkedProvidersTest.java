@@ -62,8 +62,9 @@ class LinkedProvidersTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("before: ofi4j refuses insertions", "second: ofi4j refuses more than one",
-                "behind: ofi4j refuses insertions", "several: ofi4j refuses insertions",
-                "one after the other: ofi4j refuses more than one", "removed", "closed");
+                "two segments: ofi4j refuses messages of several", "behind: ofi4j refuses insertions",
+                "several: ofi4j refuses insertions", "one after the other: ofi4j refuses more than one", "removed",
+                "closed");
     }
 
     /** It has no fi_trywait, and its descriptor stays readable behind the first event. */
@@ -130,6 +131,9 @@ class LinkedProvidersTest {
                 System.out.println("before: " + refusal(() -> vector.insert(address)));
                 try (Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable()) {
                     System.out.println("second: " + refusal(domain::openEndpoint));
+                    PreparedMessage two = far.endpoint.tagged().prepare().local(far.region, 0, 8).local(far.region, 8,
+                            8);
+                    System.out.println("two segments: " + refusal(() -> two.tryReceive(1)));
                     other = endpoint.address();
                     peer = vector.insert(address);
                 }

@@ -199,6 +199,9 @@ public enum Fact {
             "peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION",
             "gives the queue an incomplete copy of them",
             "enable endpoints before inserting peers, or open an address vector for each queue"),
+    /** Of a message in several segments the provider describes the first one, and reads on behind the description. */
+    MESSAGES_HAVE_ONE_SEGMENT("messages of several segments", "describes only the first, and may end the process",
+            "copy them into one"),
     /** What endpoints of one domain share serves the first of them only. */
     DOMAINS_HAVE_ONE_ENDPOINT("more than one endpoint of a domain, one after the other included",
             "fails or ends the process with another", "open a domain for each endpoint"),

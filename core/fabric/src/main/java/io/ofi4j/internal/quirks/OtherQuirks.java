@@ -103,6 +103,12 @@ final class OtherQuirks {
             over others. One that was closed before it was enabled has a number that the next lacks.""",
             "LinkedProvidersTest", Fact.DOMAINS_HAVE_ONE_ENDPOINT);
 
+    /** In 2.2.0, and in today's main: lnx_tsendv passes one description for all, and lnx_init_rx_entry copies several. */
+    private static final Quirk LNX_SEGMENTS = new Quirk("lnx-segments", LNX, from(2, 2), """
+            A message of several segments gets the description of the first alone; what is below reads as many as \
+            there are segments, which ends the process on 2.4.""", "LinkedProvidersTest",
+            Fact.MESSAGES_HAVE_ONE_SEGMENT);
+
     /** bf66b48c1 (1.17.0) mended it. */
     private static final Quirk SOCKETS_REMOVALS = new Quirk("sockets-removals", SOCKETS, from(1, 15).to(1, 16), """
             fi_av_remove of a peer to which a connection is being made ends the process. The peer stays in the \
@@ -185,7 +191,7 @@ final class OtherQuirks {
     static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), SOCKETS_PLACES, SOCKETS_SHUTDOWN,
             SOCKETS_CONNECTS, UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC, SM2_OPTIONS,
             SM2_UNTAKEN_MESSAGES, SM2_CLOSES, SM2_DIRECTED_RECEIVES, SM2_LOOKUPS, UCX_LOOKUPS, UCX_INSERTIONS,
-            LNX_INSERTIONS, LNX_ENDPOINTS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA,
+            LNX_INSERTIONS, LNX_ENDPOINTS, LNX_SEGMENTS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA,
             SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS,
             RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
 

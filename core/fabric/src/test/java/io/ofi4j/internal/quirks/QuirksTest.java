@@ -128,6 +128,7 @@ class QuirksTest {
             ucx-insertions 2.1 2.6
             lnx-insertions 2.6
             lnx-endpoints 2.6
+            lnx-segments 2.6
             sockets-unconnected-peers 2.6
             sockets-message-data 1.17 2.1 2.6
             sockets-shared-receives 1.17 2.1 2.6
