@@ -9,6 +9,8 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +24,9 @@ import java.util.stream.Stream;
  */
 public record Subject(String provider, EndpointType type, Optional<String> source, Duration deadline,
         FarProcesses farProcesses) {
+    /** The providers that this process has asked for tagged messages. */
+    private static final Set<String> ASKED = ConcurrentHashMap.newKeySet();
+
     /** What is tried in this process alone. */
     public Subject(String provider, EndpointType type, Optional<String> source, Duration deadline) {
         this(provider, type, source, deadline, FarProcesses.NONE);
@@ -29,6 +34,8 @@ public record Subject(String provider, EndpointType type, Optional<String> sourc
 
     /** {@return the hints that open it, with one-sided operations where it has them} */
     public FabricHints hints() {
+        // lnx answers each question of a process as the first: that is what it has
+        if (ASKED.add(provider)) { isThere(at(FabricHints.any().endpointType(type).capabilities(Capability.TAGGED))); }
         FabricHints hints = at(switch (type) {
             case MSG -> FabricHints.connected();
             case DGRAM -> FabricHints.datagrams();

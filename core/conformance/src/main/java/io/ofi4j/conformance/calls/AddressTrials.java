@@ -16,6 +16,8 @@ import java.util.Map;
 
 /** Trials of the calls of fi_av(3). */
 final class AddressTrials {
+    private static final int SOCKADDR_IN_LENGTH = 16;
+
     private AddressTrials() {}
 
     static void addTo(Map<String, Trial> all) {
@@ -47,8 +49,10 @@ final class AddressTrials {
 
     private static int port(RmaSetting t) {
         t.ends.vector();
-        boolean isInternet = t.ends.domain.info().addressFormat() == AddressFormat.SOCKADDR_IN;
-        return isInternet ? ByteBuffer.wrap(t.far.endpoint().address().toBytes()).getShort(2) & 0xffff : 1;
+        byte[] address = t.far.endpoint().address().toBytes();
+        boolean isInternet = t.ends.domain.info().addressFormat() == AddressFormat.SOCKADDR_IN
+                && address.length == SOCKADDR_IN_LENGTH;
+        return isInternet ? ByteBuffer.wrap(address).getShort(2) & 0xffff : 1;
     }
 
     private static void share(RmaSetting t) {

@@ -175,9 +175,11 @@ public final class UpstreamFailures {
             "Invalid argument");
     private static final Failure NO_TEXT = like("It has no text for an address.", Symptom.OTHERWISE,
             "an address has a text");
-    private static final Failure LAST_ENDPOINT = like(
-            "A vector inserts by the endpoint that was bound to it last, and ends the process once that is closed.",
-            Symptom.ENDS, "");
+    private static final Failure READS_HERE = like(
+            "A read of 4 KiB or more from an endpoint of the same process never returns.", Symptom.ENDS,
+            "did not return");
+    private static final Failure NO_KEY = like("A region has no key: no peer can use it.", Symptom.OTHERWISE,
+            "Key was rejected");
 
     private static final String COUNTED_ERRORS = "a counter counts what fails, without a queue";
     private static final String FROM = "fi_cq_readfrom";
@@ -244,9 +246,13 @@ public final class UpstreamFailures {
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
             new Failure("many peers come and go", "udp;ofi_rxd", ALL_VERSIONS, TOO_MANY_REMOVALS),
             new Failure("fi_trywait of an event queue", "ucx", ALL_VERSIONS, NO_TRYWAIT),
+            new Failure("an endpoint closes while its read is answered", "psm3", ALL_VERSIONS, READS_HERE),
+            new Failure("a domain works on after closes under operations", "psm3", ALL_VERSIONS, READS_HERE),
+            new Failure("fi_trywait of an event queue", "lnx", ALL_VERSIONS, NO_TRYWAIT),
+            new Failure("fi_av_straddr", "lnx", ALL_VERSIONS, NO_TEXT),
+            new Failure("fi_mr_regattr, requested key", "lnx", ALL_VERSIONS, NO_KEY),
             new Failure("fi_av_open, MAP", "ucx", ALL_VERSIONS, TABLES_ONLY),
             new Failure("fi_av_straddr", "ucx", ALL_VERSIONS, NO_TEXT),
-            new Failure("an absent peer does not share its address", "ucx", ALL_VERSIONS, LAST_ENDPOINT),
             new Failure("fi_setopt", "shm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "tcp;ofi_rxm", FROM_2_0, OLD_VALUE),
             new Failure("fi_setopt", "verbs;ofi_rxm", FROM_2_0, OLD_VALUE),
