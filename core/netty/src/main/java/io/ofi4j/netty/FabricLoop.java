@@ -303,7 +303,7 @@ final class FabricLoop implements AutoCloseable {
                 isPosted = messages.trySend(region, offset(number), length, peer.peer, SEND + number);
                 isBusy = isPosted;
             }
-        } catch (FabricException e) {
+        } catch (FabricException | IllegalStateException e) { // such as a loop of this process that was closed
             throw new IOException("the other side cannot be reached: " + e.getMessage(), e);
         } finally {
             if (isBusy) {
