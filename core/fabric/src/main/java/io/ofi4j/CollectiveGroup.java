@@ -18,11 +18,11 @@ import java.util.function.BooleanSupplier;
  * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws
  * IndexOutOfBoundsException if the bytes are not all inside the regions; IllegalArgumentException if a region lacks the
  * right (what is sent {@link Access#SEND}, what is received {@link Access#RECEIVE}) or belongs to another domain, there
- * is no element or too many, no such root, or slices whose lengths do not fit; IllegalStateException if the join has not completed, or the endpoint or a
- * region is closed; WrongThreadException where the domain's threading model gives the endpoint to another thread;
- * UnsupportedOperationException if the provider does not have the operation, see {@link Collectives#valid}, or would do
- * it wrong, as the table of refusals in {@code core/guide/REFUSALS.md} says. A {@code try} form returns false if there
- * is no room; the form without {@code try} then waits, as in {@link Rma}.
+ * is no element or too many, no such root, or slices whose lengths do not fit; IllegalStateException if the join has
+ * not completed, or the endpoint or a region is closed; WrongThreadException where the domain's threading model gives
+ * the endpoint to another thread; UnsupportedOperationException if the provider does not have the operation, see
+ * {@link Collectives#valid}, or would do it wrong, as the table of refusals in {@code core/guide/REFUSALS.md} says. A
+ * {@code try} form returns false if there is no room; the form without {@code try} then waits, as in {@link Rma}.
  */
 public final class CollectiveGroup {
     private static final long SEND = Access.SEND.bit();

@@ -217,10 +217,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * waits. If the handler throws, this method throws the same, and the remaining completions stay for the next poll.
      * The one that it was called with is handed out, also if a StackOverflowError came before its first statement.
      *
-     * <p>If the stack ends inside this method, the next poll hands out what was read and not handed out, each completion
-     * once. Two cases are left, which were never seen: if the stack ends in the JDK's code between the return of
-     * fi_cq_read and this method, what was read is lost, and its operations count as in flight until their endpoint
-     * closes; if it ends where the queue is unlocked, one completion is lost, and the next call throws
+     * <p>If the stack ends inside this method, the next poll hands out what was read and not handed out, each
+     * completion once. Two cases are left, which were never seen: if the stack ends in the JDK's code between the
+     * return of fi_cq_read and this method, what was read is lost, and its operations count as in flight until their
+     * endpoint closes; if it ends where the queue is unlocked, one completion is lost, and the next call throws
      * IllegalStateException with this reason.
      *
      * @param handler receives the completions
@@ -270,8 +270,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Wakes all threads in {@link #await}, whether they block or sleep between polls; if none waits, the next call of it
-     * returns at once; it does what fi_cq_signal(3) does. An application's own event loop wakes too: the wait
+     * Wakes all threads in {@link #await}, whether they block or sleep between polls; if none waits, the next call of
+     * it returns at once; it does what fi_cq_signal(3) does. An application's own event loop wakes too: the wait
      * descriptor becomes readable, or, if no thread waits, the next {@link #tryWait} returns false. Any thread may call
      * this with any threading model.
      */
@@ -495,8 +495,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Frees the slots of operations of an endpoint whose native close was postponed: the provider completes none of them
-     * now. Slots in a queue that belongs to another thread stay.
+     * Frees the slots of operations of an endpoint whose native close was postponed: the provider completes none of
+     * them now. Slots in a queue that belongs to another thread stay.
      */
     void releaseAbandoned(Endpoint endpoint) {
         if (completions.isClosed() || !guard.admitsFromAnyThread(Thread.currentThread())) { return; }

@@ -56,8 +56,8 @@ final class CompletionRing {
     }
 
     /**
-     * A field of a completion, which must exist; 0 is the oldest entry. The fields have the numbers 0 to 6, in the order of
-     * {@code add}.
+     * A field of a completion, which must exist; 0 is the oldest entry. The fields have the numbers 0 to 6, in the
+     * order of {@code add}.
      */
     long field(int entry, int number) { return entries[(first + entry * FIELDS) % entries.length + number]; }
 

@@ -312,7 +312,7 @@ public final class Counter implements AutoCloseable {
         public void block(Blocker blocker, long threshold, long nanos) {
             long milliseconds = Math.min(nanos / NANOS_PER_MILLI, SLICE_MILLIS);
             if (milliseconds == 0) {
-                LockSupport.parkNanos(Counter.this, Math.min(nanos, MAX_PARK_NANOS)); // libfabric counts in milliseconds
+                LockSupport.parkNanos(Counter.this, Math.min(nanos, MAX_PARK_NANOS)); // libfabric has milliseconds
             } else {
                 ops.fi_cntr_wait(threshold, (int) milliseconds);
             }

@@ -761,9 +761,9 @@ public final class Endpoint implements AutoCloseable {
     /**
      * As {@link #close}, but does not wait for operations, and returns false where {@code close} would. The first call
      * refuses new operations. Those in flight complete meanwhile, also by polls of their queues: call it again after
-     * each, or after a while. The limits of {@code close} count from the first call, so that calls which come later than
-     * two seconds after it return true, whatever is in flight. A {@code close} after it waits, and ends what it has
-     * begun. Until then the endpoint keeps the objects that are bound to it open.
+     * each, or after a while. The limits of {@code close} count from the first call, so that calls which come later
+     * than two seconds after it return true, whatever is in flight. A {@code close} after it waits, and ends what it
+     * has begun. Until then the endpoint keeps the objects that are bound to it open.
      *
      * @return whether the endpoint is closed, as after {@code close}
      */

@@ -62,7 +62,9 @@ final class EndpointLifeCycle implements EndpointView {
         LOST,
         /** A thread is in {@code close}. From here on no other call is accepted. */
         CLOSING,
-        /** {@code close} has thrown or {@code tryClose} has returned false: the next call continues with what is left. */
+        /**
+         * {@code close} has thrown or {@code tryClose} has returned false: the next call continues with what is left.
+         */
         CLOSE_INTERRUPTED,
         /** Closed for the program, but not by the provider yet, because other endpoints may still use it. */
         POSTPONED,
@@ -643,8 +645,8 @@ final class EndpointLifeCycle implements EndpointView {
     public boolean isTriedFor(Duration time) { return System.nanoTime() - closeBegan >= time.toNanos(); }
 
     /**
-     * Has the provider close the endpoint, or postpones that. Neither is done a second time. Returns false if the quirks
-     * have it wait, and the close does not wait.
+     * Has the provider close the endpoint, or postpones that. Neither is done a second time. Returns false if the
+     * quirks have it wait, and the close does not wait.
      */
     private boolean closeNatively() {
         boolean isKnownToQuirks = wasEnabled() && hasPeers();

@@ -48,9 +48,9 @@ import java.util.function.Predicate;
  *
  * <p>Any thread may call it, and several may share it. An event of an endpoint that {@link ThreadingModel#DOMAIN} or
  * {@link ThreadingModel#COMPLETION} gives to one thread is for that thread alone: reads of others buffer it, and wake
- * those that wait. It keeps the wait descriptor readable, for an event loop of its owner's own, until its owner has read
- * it. All other events, such as requests for connections, go to the thread that reads first; a request that one loop has
- * read can be accepted by another.
+ * those that wait. It keeps the wait descriptor readable, for an event loop of its owner's own, until its owner has
+ * read it. All other events, such as requests for connections, go to the thread that reads first; a request that one
+ * loop has read can be accepted by another.
  *
  * <p>A read makes progress on the connections of all endpoints that are bound, and changes their
  * {@link Connection#state}. With some providers, which {@code core/guide/CONNECTIONS.md} names, it may complete their
@@ -305,7 +305,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return mayWait(descriptor) && !readNext(); // fi_trywait of some providers does not read their queue
     }
 
-    /** Without fi_trywait the provider's descriptor stays readable after the first event: it is left out from then on. */
+    /**
+     * Without fi_trywait the provider's descriptor stays readable after the first event: it is left out from then on.
+     */
     private boolean mayWait(WaitDescriptor descriptor) {
         if (descriptor.isDetached()) { return true; }
         int status = tryWait.fi_trywait();

@@ -153,8 +153,8 @@ public final class Messages extends TwoSided {
     }
 
     /**
-     * As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes
-     * may be changed when this returns.
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long)}, but without a completion, for up to
+     * {@link #injectSize} bytes; fi_inject. The local bytes may be changed when this returns.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
         requireInjectable(length);
@@ -178,7 +178,8 @@ public final class Messages extends TwoSided {
      * As {@link #trySend(MemoryRegion, long, long, Peer, long)}, with data for the peer's completion; fi_senddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend(MemoryRegion, long, long, Peer, long)}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as
+     *         {@link #trySend(MemoryRegion, long, long, Peer, long)}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         requireData(data);

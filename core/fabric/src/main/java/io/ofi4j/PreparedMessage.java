@@ -143,8 +143,8 @@ public final class PreparedMessage extends Prepared<PreparedMessage> {
      * @param token comes back with the completion
      * @return whether it was accepted
      * @throws UnsupportedOperationException if the provider would never complete the message (one with
-     *         {@link OperationFlag#INJECT}, or one of no bytes with {@link OperationFlag#DELIVERY_COMPLETE}), or end the
-     *         process with several segments
+     *         {@link OperationFlag#INJECT}, or one of no bytes with {@link OperationFlag#DELIVERY_COMPLETE}), or end
+     *         the process with several segments
      */
     public boolean trySend(long token) {
         Call call = sendCall();

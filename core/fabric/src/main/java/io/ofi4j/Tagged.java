@@ -23,7 +23,8 @@ import java.util.Objects;
  *
  * <p>Completions and their order, messages that are longer than their receive, full queues and errors are as in
  * {@link Messages}. In addition, every operation throws IllegalArgumentException if the tag has bits that the provider
- * does not match: {@link EndpointAttributes#tagFormat}. A {@link DetailedCompletionHandler} gets the tag of a completion.
+ * does not match: {@link EndpointAttributes#tagFormat}. A {@link DetailedCompletionHandler} gets the tag of a
+ * completion.
  */
 public final class Tagged extends TwoSided {
     private final TaggedOps ops;
@@ -132,8 +133,8 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but without a completion, for up to {@link #injectSize} bytes; fi_tinject. The local bytes
-     * may be changed when this returns.
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, but without a completion, for up to
+     * {@link #injectSize} bytes; fi_tinject. The local bytes may be changed when this returns.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
         requireInjectable(length);
@@ -156,10 +157,12 @@ public final class Tagged extends TwoSided {
     }
 
     /**
-     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, with data for the peer's completion; fi_tsenddata.
+     * As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, with data for the peer's completion;
+     * fi_tsenddata.
      *
      * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider does not carry data, or as {@link #trySend(MemoryRegion, long, long, Peer, long, long)}
+     * @throws UnsupportedOperationException if the provider does not carry data, or as
+     *         {@link #trySend(MemoryRegion, long, long, Peer, long, long)}
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {

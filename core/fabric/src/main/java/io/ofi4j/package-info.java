@@ -62,8 +62,8 @@
  * {@code io.ofi4j.MemoryRegistration}, {@code MemoryDeregistration}, {@code EndpointEnabled}, {@code EndpointClosed},
  * {@code OperationsCanceled}, {@code ConnectionMade}, {@code ConnectionRefused}, {@code ConnectionEnded},
  * {@code CompletionError}, {@code FabricException}, {@code SlowPost} (a post that waited for room for 1 ms or longer)
- * and {@code SlowWait} (10 ms or longer). Posts and polls that need not wait record nothing. The modules {@code jdk.jfr}
- * and {@code java.management} are optional; where the second is, a bean shows the open objects and their counts
- * ({@link io.ofi4j.info.OpenObjectsMXBean}).
+ * and {@code SlowWait} (10 ms or longer). Posts and polls that need not wait record nothing. The modules
+ * {@code jdk.jfr} and {@code java.management} are optional; where the second is, a bean shows the open objects and
+ * their counts ({@link io.ofi4j.info.OpenObjectsMXBean}).
  */
 package io.ofi4j;

@@ -100,7 +100,7 @@ class AttributeHintsTest {
     private static Stream<Hint> managements() {
         return Stream.of(ResourceManagement.DISABLED, ResourceManagement.ENABLED)
                 .map(management -> new Hint(NONE.resourceManagement(management),
-                        info -> info.domain().resourceManagement().value() >= management.value())); // guarding more is no harm
+                        info -> info.domain().resourceManagement().value() >= management.value())); // more is no harm
     }
 
     /** None of these providers says one, and all take it. */

@@ -53,8 +53,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Every constant, every function and every field of attributes of libfabric's headers is reached by core, or is in the
- * list of those left out, with a reason. The headers are those of the generated bindings (2.1) and the newest ones, of which a list of names is
- * beside this test.
+ * list of those left out, with a reason. The headers are those of the generated bindings (2.1) and the newest ones, of
+ * which a list of names is beside this test.
  */
 @Tag("once")
 class NamesOfCTest {

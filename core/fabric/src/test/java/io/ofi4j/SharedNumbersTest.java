@@ -118,7 +118,7 @@ class SharedNumbersTest {
             while (swap(thread, thread + 1, 0) != 0) {
                 Thread.onSpinWait();
             }
-            long value = fetch(thread, AtomicOperation.SUM, 0, GUARDED); // a read, which shm of 1.20 has in this form only
+            long value = fetch(thread, AtomicOperation.SUM, 0, GUARDED); // a read: shm of 1.20 has no other
             fetch(thread, AtomicOperation.ATOMIC_WRITE, value + 1, GUARDED);
             fetch(thread, AtomicOperation.ATOMIC_WRITE, 0, LOCK);
         }

@@ -349,7 +349,7 @@ class TaggedTest {
             assertThat(box.farDone.done.getLast()).satisfies(done -> assertThat(done.length()).isEqualTo(100));
             assertThat(box.pair.farQueue.operationsInFlight()).as("the claim").isEqualTo(1);
 
-            receiver.receive(box.far.slice(0, size), TAG, 0, RECEIVED); // gets the next, though the claimed one came before
+            receiver.receive(box.far.slice(0, size), TAG, 0, RECEIVED); // the next: the claimed one came before
             box.pair.endpoint.tagged().send(box.near.slice(0, size), box.pair.far, TAG, SENT + 1);
             box.await(2, 2);
             assertThat(box.hasArrived(size)).isTrue();

@@ -11,7 +11,9 @@ import io.ofi4j.support.Forked;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The provider ucx, of a libfabric that was built with it, in a JVM of its own: what is not worked around may end it. */
+/**
+ * The provider ucx, of a libfabric that was built with it, in a JVM of its own: what is not worked around may end it.
+ */
 class UcxTest {
     private static final String NONE = "there is no such provider";
 

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 
-/** The process that has the far end of a {@link Pair}: on this machine or on another, which makes no difference here. */
+/**
+ * The process that has the far end of a {@link Pair}: on this machine or on another, which makes no difference here.
+ */
 public interface FarProcess {
     /** Writes a line to its standard input. */
     void say(String line);

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Holds the documents to the width of a page and to the files they link to, and the README to its program. */
+/**
+ * Holds documents and comments to the width of a page, documents to the files they link to, and the README to its
+ * program.
+ */
 @Tag("once")
 class DocumentationTest {
     private static final Path ROOT = Path.of("../..");
@@ -29,6 +32,7 @@ class DocumentationTest {
     private static final Path PROGRAM = ROOT
             .resolve("examples/programs/src/main/java/io/ofi4j/examples/WriteToPeer.java");
     private static final Set<String> NO_DOCUMENTS = Set.of(".git", ".cache", "target");
+    private static final Pattern COMMENT = Pattern.compile("\\s*(\\*|/\\*\\*|//).*");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#]*)(?:#([^)]*))?\\)");
 
     @Test
@@ -55,6 +59,10 @@ class DocumentationTest {
 
     /** Every Markdown file that is not in a folder of the build. */
     static Stream<Path> documents() throws IOException {
+        return files(".md");
+    }
+
+    private static Stream<Path> files(String suffix) throws IOException {
         List<Path> found = new ArrayList<>();
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
             @Override
@@ -66,7 +74,7 @@ class DocumentationTest {
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().endsWith(".md")) { found.add(file); }
+                if (file.toString().endsWith(suffix)) { found.add(file); }
                 return FileVisitResult.CONTINUE;
             }
         });
@@ -93,6 +101,17 @@ class DocumentationTest {
     void noLineIsLongerThan120Columns(Path document) throws IOException {
         assertThat(Files.readAllLines(document)).filteredOn(line -> !line.strip().startsWith("|"))
                 .allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(120));
+    }
+
+    /** Those of the generated bindings excepted. The formatter keeps code to this width, and not comments. */
+    @Test
+    void noLineOfACommentIsLongerThan120Columns() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        for (Path source : files(".java").filter(file -> !file.startsWith(ROOT.resolve("bindings"))).toList()) {
+            Files.readAllLines(source).stream().filter(COMMENT.asMatchPredicate()).filter(line -> line.length() > 120)
+                    .map(line -> source + ": " + line).forEach(tooLong::add);
+        }
+        assertThat(tooLong).isEmpty();
     }
 
     /** The anchors of a document's headings. */

@@ -25,7 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The first operations of a process come where the stack ends. Each test has a JVM of its own. */
 @Tag("gate")
 class FirstUseTest {
-    /** One for each way of this library: with a provider's own, over ofi_rxm, whose functions it replaces, connected. */
+    /**
+     * One for each way of this library: with a provider's own, over ofi_rxm, whose functions it replaces, connected.
+     */
     static Stream<String> ways() {
         return Stream.concat(TestProviders.rma().limit(2),
                 TestProviders.transfers().filter(provider -> provider.startsWith("MSG ")).limit(1));

@@ -20,8 +20,8 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * Endpoints of one process, in one domain or several, send each other messages of 1 byte to 64 KiB that nobody receives,
- * and are closed in any order, with polls between the closes or without. Every token comes back once.
+ * Endpoints of one process, in one domain or several, send each other messages of 1 byte to 64 KiB that nobody
+ * receives, and are closed in any order, with polls between the closes or without. Every token comes back once.
  */
 final class HostileUntaken {
     private static final String SM2 = "sm2";

@@ -32,7 +32,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Pipelines, futures, poll groups and pools with what does not belong to them, and waits of theirs that end in nothing. */
+/**
+ * Pipelines, futures, poll groups and pools with what does not belong to them, and waits of theirs that end in nothing.
+ */
 final class MisuseOfUtilities {
     private static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
     private static final Class<? extends Throwable> STATE = IllegalStateException.class;

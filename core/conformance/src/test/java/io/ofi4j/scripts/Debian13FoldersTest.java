@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which folders scripts/debian13 takes into its root for the words of a command, before it makes or mounts anything. */
+/**
+ * Which folders scripts/debian13 takes into its root for the words of a command, before it makes or mounts anything.
+ */
 @Tag("gate")
 @Tag("once")
 class Debian13FoldersTest {

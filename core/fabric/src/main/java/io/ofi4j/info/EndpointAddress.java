@@ -19,8 +19,8 @@ import java.util.zip.CRC32C;
  * into their {@link io.ofi4j.AddressVector}. Two addresses are equal if their bytes are.
  *
  * <p>The encoding is big-endian: the letters {@code OFIA}; the version of the encoding, 1, in 2 bytes; the length of
- * the address in 2 bytes; the {@linkplain AddressFormat#value number} of its format in 4 bytes; the address; the CRC-32C
- * of all that in 4 bytes.
+ * the address in 2 bytes; the {@linkplain AddressFormat#value number} of its format in 4 bytes; the address; the
+ * CRC-32C of all that in 4 bytes.
  */
 public final class EndpointAddress {
     /** What the encoding can say. */

@@ -137,8 +137,8 @@ public final class FutureThread implements AutoCloseable {
     }
 
     /**
-     * {@return the future of a message to a peer, as
-     * {@link io.ofi4j.Messages#send(MemoryRegion.Slice, Peer, long)}} It waits for room, and throws what posting throws.
+     * {@return the future of a message to a peer, as {@link io.ofi4j.Messages#send(MemoryRegion.Slice, Peer, long)}} It
+     * waits for room, and throws what posting throws.
      */
     public FabricFuture send(MemoryRegion.Slice local, Peer peer) {
         return submit(token -> endpoint.messages().send(local, peer, token));

@@ -37,10 +37,10 @@ import java.util.function.IntSupplier;
  * }
  * }</pre>
  *
- * <p>A wait spins a thousand times, or for as long as the caller says. After that it blocks if every member of the group
- * has a wait descriptor ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of
- * {@link Waiting#BACKOFF}. While it blocks, it looks at channels once a millisecond, and without channels at all members
- * ten times a second. Handlers run on the thread that polls, and may add and remove members.
+ * <p>A wait spins a thousand times, or for as long as the caller says. After that it blocks if every member of the
+ * group has a wait descriptor ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of
+ * {@link Waiting#BACKOFF}. While it blocks, it looks at channels once a millisecond, and without channels at all
+ * members ten times a second. Handlers run on the thread that polls, and may add and remove members.
  *
  * <p>One thread at a time may use it; a second one gets {@link IllegalStateException}. The threading model of every
  * queue must permit that thread. Any thread may call {@link #wake}. The group does not own its members: the program

@@ -22,10 +22,10 @@ import java.util.Arrays;
  * {@link #offset} where. A program finds out in this way whether it can post a buffer of another library as it is; the
  * pool of that library may take its memory from here.
  *
- * <p><b>Pieces.</b> A piece has the smallest number of bytes, or twice, four times, … as many: the first of these numbers
- * that is enough. It starts at a multiple of its size from the start of the region. Neighbours that are free become one
- * again. The contents are what was there before. Give a piece back only when its operations have completed: nothing
- * else keeps the next taker from the same bytes.
+ * <p><b>Pieces.</b> A piece has the smallest number of bytes, or twice, four times, … as many: the first of these
+ * numbers that is enough. It starts at a multiple of its size from the start of the region. Neighbours that are free
+ * become one again. The contents are what was there before. Give a piece back only when its operations have completed:
+ * nothing else keeps the next taker from the same bytes.
  *
  * <p><b>Closing.</b> The pool does not own the region and has nothing to close. A closed region refuses posts, and is
  * freed when its last operation has completed, as {@link MemoryRegion#close} says. {@link #take} then throws
@@ -61,8 +61,8 @@ public final class RegisteredPool {
      *
      * @param region a region of one segment, of any kind of memory
      * @param smallest the bytes of the smallest piece, a power of two
-     * @throws IllegalArgumentException if the smallest piece has not 1, 2, 4, … bytes, or more than the region, or there
-     *         would be more than 2^30 of them
+     * @throws IllegalArgumentException if the smallest piece has not 1, 2, 4, … bytes, or more than the region, or
+     *         there would be more than 2^30 of them
      * @throws IllegalStateException if the region is closed, or has several segments
      */
     public RegisteredPool(MemoryRegion region, long smallest) {

@@ -19,7 +19,8 @@ public enum ProviderFault {
     /** A claimed message is lost. */
     CLAIMS_LOSE_MESSAGES(in("net", VersionRange.from(1, 16).to(1, 16))),
     /**
-     * An older message that is received while one of several packets arrives takes the rest of it: keep them within one.
+     * An older message that is received while one of several packets arrives takes the rest of it: keep them within
+     * one.
      */
     ARRIVALS_MIXED(always(";ofi_rxd")),
     /** A claimed message of several packets is cut short. */

@@ -37,7 +37,9 @@ final class GroupMessages implements AutoCloseable {
     static final int SLOTS = 4;
     /** Shorter ones cost more messages than what is done meanwhile saves; measured with two ranks on two cores. */
     static final long SEGMENT_LENGTH = 512 << 10;
-    /** What ofi_rxm sends at once. A longer message waits for a request of the receiver; up to four together cost less. */
+    /**
+     * What ofi_rxm sends at once. A longer message waits for a request of the receiver; up to four together cost less.
+     */
     private static final long RXM_EAGER_LENGTH = 16 << 10;
     private static final long MAX_EAGER_LENGTH = SLOTS * RXM_EAGER_LENGTH;
     /** A token is what was posted in the lowest bits, and the other rank above them. */

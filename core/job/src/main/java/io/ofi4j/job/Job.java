@@ -62,8 +62,8 @@ import java.util.stream.Stream;
  * each barrier. {@link JobCollectives} is for what a program does often.
  *
  * <p>Any thread may call the methods. All ranks call {@link #barrier}, {@link #gather}, {@link #split} and
- * {@link Ranks#exchange} in the same order, one at a time. After {@link #close} every method but accessors and {@link #abort} throws
- * {@link IllegalStateException}.
+ * {@link Ranks#exchange} in the same order, one at a time. After {@link #close} every method but accessors and
+ * {@link #abort} throws {@link IllegalStateException}.
  */
 public final class Job implements AutoCloseable {
     private static final int MAX_NAME_LENGTH = 200;

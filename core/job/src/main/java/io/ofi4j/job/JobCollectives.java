@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Collective operations of all ranks of a {@link Job} or of a {@link JobGroup}, with plain algorithms over {@link Tagged tagged messages}. They
- * work over every provider with tags, with any number of ranks and any size.
+ * Collective operations of all ranks of a {@link Job} or of a {@link JobGroup}, with plain algorithms over
+ * {@link Tagged tagged messages}. They work over every provider with tags, with any number of ranks and any size.
  *
  * <pre>{@code
  * try (JobCollectives all = new JobCollectives(job, domain)) {           // a domain with Capability.TAGGED
@@ -76,8 +76,8 @@ public final class JobCollectives implements AutoCloseable {
     }
 
     /**
-     * As {@link #JobCollectives(JobGroup, Domain, Waiting)}, with {@link Waiting#YIELD}. Where more ranks of the job are
-     * on this host than it has processors, it yields between all polls.
+     * As {@link #JobCollectives(JobGroup, Domain, Waiting)}, with {@link Waiting#YIELD}. Where more ranks of the job
+     * are on this host than it has processors, it yields between all polls.
      */
     public JobCollectives(JobGroup group, Domain domain) { this(group, domain, GroupWait.waiting(group.job())); }
 

@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 
 /**
  * Some ranks of a {@link Job} in an order of their own, of which this rank is one: {@link Job#split} and
- * {@link Job#hostGroup} make groups, {@link #of} makes one from a list. A member has a rank in the group, from 0. Groups
- * may overlap.
+ * {@link Job#hostGroup} make groups, {@link #of} makes one from a list. A member has a rank in the group, from 0.
+ * Groups may overlap.
  *
  * <pre>{@code
  * JobGroup host = job.hostGroup();                     // over shm

@@ -254,8 +254,8 @@ public final class PeerServer implements AutoCloseable {
     }
 
     /**
-     * Stops to listen: the port is free, and no peer comes any more. The links that came before go on, and {@link #poll}
-     * tells when their peers go.
+     * Stops to listen: the port is free, and no peer comes any more. The links that came before go on, and
+     * {@link #poll} tells when their peers go.
      */
     public void stop() {
         stopped = true;

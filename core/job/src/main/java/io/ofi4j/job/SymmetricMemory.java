@@ -40,13 +40,13 @@ import java.util.stream.IntStream;
  * }
  * }</pre>
  *
- * <p>It has an endpoint, a queue and a vector of its own. {@link #put}, {@link #putThenSignal} and {@link #get} start an
- * operation and return; {@link #quiet} waits until all that this rank has started are done: what was put is in the
+ * <p>It has an endpoint, a queue and a vector of its own. {@link #put}, {@link #putThenSignal} and {@link #get} start
+ * an operation and return; {@link #quiet} waits until all that this rank has started are done: what was put is in the
  * other rank's memory then, and what was got is here. The other calls return when they are done. Offsets are in bytes.
  *
  * <p>Ranks are those of the group. Where a provider does not progress by itself, a rank serves the others only in calls
- * that wait: those of this class and of its {@link Job}, and {@link JobCollectives}. A rank that computes for long calls
- * {@link #progress} now and then.
+ * that wait: those of this class and of its {@link Job}, and {@link JobCollectives}. A rank that computes for long
+ * calls {@link #progress} now and then.
  *
  * <p><b>Threads.</b> One thread at a time may use it. With a threading model other than SAFE that is the domain's
  * thread; others get {@link WrongThreadException}.
@@ -149,16 +149,16 @@ public final class SymmetricMemory implements AutoCloseable {
     }
 
     /**
-     * As {@link #allocate(JobGroup, Domain, long, Waiting)}, with {@link Waiting#YIELD}. Where more ranks of the job are
-     * on this host than it has processors, it yields between all polls.
+     * As {@link #allocate(JobGroup, Domain, long, Waiting)}, with {@link Waiting#YIELD}. Where more ranks of the job
+     * are on this host than it has processors, it yields between all polls.
      */
     public static SymmetricMemory allocate(JobGroup group, Domain domain, long bytes) {
         return allocate(group, domain, bytes, GroupWait.waiting(group.job()));
     }
 
     /**
-     * {@return memory of this size in each member of a group} It is filled with zeros. Each member calls it, in the same
-     * order as other calls of the group; it returns when all have.
+     * {@return memory of this size in each member of a group} It is filled with zeros. Each member calls it, in the
+     * same order as other calls of the group; it returns when all have.
      *
      * @param group the group; {@link Job#group} has all ranks
      * @param domain a domain with {@link Capability#RMA} whose operations have {@link OperationFlag#DELIVERY_COMPLETE},
@@ -270,8 +270,8 @@ public final class SymmetricMemory implements AutoCloseable {
     }
 
     /**
-     * Replaces a number in a rank's memory if it is the expected one, atomically among all ranks; fi_compare_atomic with
-     * FI_CSWAP, fi_atomic(3).
+     * Replaces a number in a rank's memory if it is the expected one, atomically among all ranks; fi_compare_atomic
+     * with FI_CSWAP, fi_atomic(3).
      *
      * @param rank whose memory
      * @param offset of the number, a multiple of 8

@@ -45,9 +45,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>It is a {@link DuplexChannel}, and behaves as those of NIO do: what is written and flushed before a close arrives,
  * a peer that reads nothing makes the channel unwritable, and a peer whose process ends without a word ends in an
- * {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of {@link #alloc} are sent from where they
- * are, if the program has no other reference to them, and so are long ones that were read; other bytes are copied. What
- * is read is not copied where it is long, and the program does not keep too much of it.
+ * {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of {@link #alloc} are sent from where
+ * they are, if the program has no other reference to them, and so are long ones that were read; other bytes are copied.
+ * What is read is not copied where it is long, and the program does not keep too much of it.
  *
  * <p>Its options are those of any channel, {@link io.netty.channel.ChannelOption#ALLOW_HALF_CLOSURE}, and
  * {@link FabricChannelOption#SECRET}, without which it does not connect. A connect fails with a

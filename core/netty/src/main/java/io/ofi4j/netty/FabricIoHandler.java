@@ -78,9 +78,9 @@ public final class FabricIoHandler implements IoHandler {
      * @param hints the provider, and the address of this machine that the endpoints shall have; messages in order are
      *        asked for in any case
      * @param spin how long a loop without anything to do polls before it sleeps. What comes meanwhile does not have to
-     *        wake it, which takes tens of microseconds, and the time is taken from whatever else could run on that core.
-     *        With 0 it sleeps at once; with a very long one, such as {@code ChronoUnit.FOREVER.getDuration()}, never:
-     *        give such loops a core each
+     *        wake it, which takes tens of microseconds, and the time is taken from whatever else could run on that
+     *        core. With 0 it sleeps at once; with a very long one, such as {@code ChronoUnit.FOREVER.getDuration()},
+     *        never: give such loops a core each
      */
     public static IoHandlerFactory newFactory(FabricHints hints, Duration spin) {
         Objects.requireNonNull(hints, "hints");

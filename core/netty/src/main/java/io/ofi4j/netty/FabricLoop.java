@@ -172,7 +172,9 @@ final class FabricLoop implements AutoCloseable {
      */
     static FabricLoop open(FabricHints hints) { return new FabricLoop(hints); }
 
-    /** Memory that outlives this, as buffers of the program may be in it, and is registered until the endpoint closes. */
+    /**
+     * Memory that outlives this, as buffers of the program may be in it, and is registered until the endpoint closes.
+     */
     private MemoryRegion register(long length, Access... access) {
         MemoryRegion region = domain.register(Arena.ofAuto().allocate(length, ALIGNMENT), access);
         open.add(open.indexOf(endpoint) + 1, region);
@@ -227,9 +229,9 @@ final class FabricLoop implements AutoCloseable {
     }
 
     /**
-     * {@return a slot for a message, or -1 if all are on their way} Its number goes to {@link #send}. A message that its
-     * receiver has not taken keeps its slot, over some providers. Those for peers that have stopped must leave some for
-     * others; a peer that was killed may keep its own until the loop ends.
+     * {@return a slot for a message, or -1 if all are on their way} Its number goes to {@link #send}. A message that
+     * its receiver has not taken keeps its slot, over some providers. Those for peers that have stopped must leave some
+     * for others; a peer that was killed may keep its own until the loop ends.
      */
     int takeSlot(FabricChannel channel) {
         int number = outgoing.take();
@@ -456,8 +458,8 @@ final class FabricLoop implements AutoCloseable {
     }
 
     /**
-     * {@return how long it may wait} Nobody tells a channel that there is room for what it has to send. Usually there is
-     * soon; a peer that does not poll may keep it waiting for ever.
+     * {@return how long it may wait} Nobody tells a channel that there is room for what it has to send. Usually there
+     * is soon; a peer that does not poll may keep it waiting for ever.
      */
     long longestWaitNanos() {
         if (stalled.isEmpty() && unposted.isEmpty()) {

@@ -18,8 +18,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Accepts {@link FabricChannel}s at an address of TCP, where peers say where their endpoints are. Experimental: this API
- * may change after 0.1.0.
+ * Accepts {@link FabricChannel}s at an address of TCP, where peers say where their endpoints are. Experimental: this
+ * API may change after 0.1.0.
  *
  * <p>Set {@link FabricChannelOption#SECRET} before it is bound. Who comes with another secret is turned away, and
  * disturbs nobody. Channels that were accepted go on when this is closed. {@code AUTO_READ} has no effect: it always

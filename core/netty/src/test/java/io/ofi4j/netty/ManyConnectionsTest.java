@@ -79,8 +79,8 @@ class ManyConnectionsTest extends FabricLoops {
     }
 
     /**
-     * The JDK opens polls of its own when a virtual thread first waits for a socket, as one may that connects, and keeps
-     * them.
+     * The JDK opens polls of its own when a virtual thread first waits for a socket, as one may that connects, and
+     * keeps them.
      */
     @BeforeAll
     static void openPollsOfVirtualThreads() throws Exception {

@@ -69,8 +69,8 @@ public final class CompletionChannel implements AutoCloseable {
      *
      * @param deadline the longest wait
      * @return the queue that has completions, or nothing after the deadline
-     * @throws io.ofi4j.errors.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status
-     *         stays set
+     * @throws io.ofi4j.errors.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt
+     *         status stays set
      */
     public Optional<VerbsCompletionQueue> await(Duration deadline) {
         StackRoom.require(); // an event that is taken, and not acknowledged, would keep its queue from closing

@@ -18,9 +18,9 @@ import java.util.stream.IntStream;
 
 /**
  * An open device; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods throw
- * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.errors.FabricException} if the library reports an
- * error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing that context only
- * checks that nothing in it is open.
+ * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.errors.FabricException} if the library reports
+ * an error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing that context
+ * only checks that nothing in it is open.
  */
 public final class DeviceContext implements AutoCloseable {
     final MemorySegment pointer;

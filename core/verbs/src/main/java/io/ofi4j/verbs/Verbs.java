@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 
 /**
  * The libibverbs and librdmacm of this process: loaded once, never unloaded. Any thread may call any method. Methods
- * throw {@link io.ofi4j.errors.FabricException} if the library reports an error, and {@link UnsupportedOperationException}
- * where a device lacks what was asked for.
+ * throw {@link io.ofi4j.errors.FabricException} if the library reports an error, and
+ * {@link UnsupportedOperationException} where a device lacks what was asked for.
  *
  * <p>This path is beside libfabric, not below it: its objects cannot be used with those of package {@code io.ofi4j}.
  * Both can register the same memory.

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}, ibv_open_xrcd(3). Peers reach the
  * memory of this process through its {@link XrcTarget}s. Any thread may call any method. Methods throw
- * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.errors.FabricException} if the library reports an
- * error. No device with XRC has been tried.
+ * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.errors.FabricException} if the library reports
+ * an error. No device with XRC has been tried.
  */
 public final class XrcDomain implements AutoCloseable {
     final DeviceContext context;

@@ -126,7 +126,9 @@ public final class Forked implements AutoCloseable {
         return command;
     }
 
-    /** A module is called as the package that all its packages are in; a test may have all classes on its class path. */
+    /**
+     * A module is called as the package that all its packages are in; a test may have all classes on its class path.
+     */
     private static String moduleOf(Class<?> main) {
         return Arrays.stream(main.getName().split("\\.")).limit(3).collect(Collectors.joining("."));
     }

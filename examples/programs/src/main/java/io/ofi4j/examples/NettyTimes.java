@@ -81,8 +81,8 @@ public final class NettyTimes {
     /**
      * Runs a side. The server prints its port, and ends behind its client, which prints a line for each size.
      *
-     * @param arguments nio or a provider; spinning or blocking; the secret; and for a client what the server has printed:
-     *         its port, and the number of its process
+     * @param arguments nio or a provider; spinning or blocking; the secret; and for a client what the server has
+     *        printed: its port, and the number of its process
      */
     public static void main(String[] arguments) throws InterruptedException {
         if (arguments.length != 3 && arguments.length != 4) {

@@ -18,8 +18,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A provider answers at once: no message takes a tenth of a second while the thread that polls both of its ends runs, or
- * sleeps in a call. While the thread only waits for a processor, the machine is busy, and the provider is not late.
+ * A provider answers at once: no message takes a tenth of a second while the thread that polls both of its ends runs,
+ * or sleeps in a call. While the thread only waits for a processor, the machine is busy, and the provider is not late.
  */
 final class PauseRule {
     static final String NAME = "a message comes without a pause";

@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each, and what the far half is to hear in between. */
+/**
+ * The main class of a JVM that runs the trials of one page, and prints a line before and a line behind each, and what
+ * the far half is to hear in between.
+ */
 final class TrialProcess {
     static final String BEGINS = "begins";
     private static final String ENDS = "ends";

@@ -12,9 +12,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Blocks threads until there is something, a signal comes, or the deadline passes. The source is checked inside a guard.
- * Threads block outside it, so that others go on meanwhile. Whatever lets a thread check again wakes each by itself:
- * another thread may reset the descriptor that they share before this one blocks on it. A wait allocates nothing.
+ * Blocks threads until there is something, a signal comes, or the deadline passes. The source is checked inside a
+ * guard. Threads block outside it, so that others go on meanwhile. Whatever lets a thread check again wakes each by
+ * itself: another thread may reset the descriptor that they share before this one blocks on it. A wait allocates
+ * nothing.
  *
  * @param <T> what a wait passes to its source
  */

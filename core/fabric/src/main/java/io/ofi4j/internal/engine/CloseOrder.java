@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * Closes the native children of a parent in order. While the close of one is postponed, later closes queue behind it, and
- * so do those that come while the queued ones run. Any thread may call this.
+ * Closes the native children of a parent in order. While the close of one is postponed, later closes queue behind it,
+ * and so do those that come while the queued ones run. Any thread may call this.
  */
 public final class CloseOrder {
     private final Set<Object> postponed = Collections.newSetFromMap(new IdentityHashMap<>());

@@ -11,8 +11,8 @@ import java.lang.foreign.Arena;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Receives the messages that wait at an endpoint, and drops them. The program posts no more receives there: the endpoint
- * is about to be closed. Used inside the guard of its queue.
+ * Receives the messages that wait at an endpoint, and drops them. The program posts no more receives there: the
+ * endpoint is about to be closed. Used inside the guard of its queue.
  */
 public final class MessageDrain {
     /** The provider may end the process at a message that is longer than its receive. */

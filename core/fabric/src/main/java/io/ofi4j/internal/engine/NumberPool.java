@@ -3,8 +3,8 @@ package io.ofi4j.internal.engine;
 import java.util.BitSet;
 
 /**
- * The numbers of the open objects of one kind, as slots hold them. They are given in turn; where they begin again, those
- * in use are left out.
+ * The numbers of the open objects of one kind, as slots hold them. They are given in turn; where they begin again,
+ * those in use are left out.
  */
 public final class NumberPool {
     private final String kind;

@@ -89,8 +89,8 @@ public final class CqErrorEntry {
     }
 
     /**
-     * The provider's error data, if they are in our memory. If the provider has put in a pointer of its own, the size is
-     * not valid either.
+     * The provider's error data, if they are in our memory. If the provider has put in a pointer of its own, the size
+     * is not valid either.
      */
     public byte[] errorData() {
         long size = NativeWords.get(entry, ERROR_DATA_SIZE);

@@ -98,7 +98,9 @@ public final class Blocker {
         }
     }
 
-    /** Ends a {@link #retain}. The last one closes the eventfds that no wait uses; each wait in progress closes its own. */
+    /**
+     * Ends a {@link #retain}. The last one closes the eventfds that no wait uses; each wait in progress closes its own.
+     */
     public static void release() {
         synchronized (FREE) {
             retained--;

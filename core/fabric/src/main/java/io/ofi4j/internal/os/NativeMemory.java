@@ -32,8 +32,8 @@ public final class NativeMemory {
     private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
 
     /**
-     * As many pages as a table of them, which fills a page, has entries of 8 bytes: 2 MiB, or 32 MiB where a page has 16
-     * KiB.
+     * As many pages as a table of them, which fills a page, has entries of 8 bytes: 2 MiB, or 32 MiB where a page has
+     * 16 KiB.
      */
     public static final long HUGE_PAGE = Machine.PAGE * (Machine.PAGE / Long.BYTES);
 

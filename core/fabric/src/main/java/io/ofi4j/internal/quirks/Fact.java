@@ -33,7 +33,9 @@ public enum Fact {
      * share.
      */
     SPOILS_COUNTER_WAIT,
-    /** A counter with a descriptor writes to it for each count, and nobody reads: once it is full, a count never ends. */
+    /**
+     * A counter with a descriptor writes to it for each count, and nobody reads: once it is full, a count never ends.
+     */
     COUNTER_DESCRIPTORS_FILL_UP,
     /** After the close of an endpoint the wait objects of its queues and counters may point to freed memory. */
     STALE_WAIT_OBJECTS,

@@ -103,7 +103,9 @@ final class OtherQuirks {
             over others. One that was closed before it was enabled has a number that the next lacks.""",
             "LinkedProvidersTest", Fact.DOMAINS_HAVE_ONE_ENDPOINT);
 
-    /** In 2.2.0, and in today's main: lnx_tsendv passes one description for all, and lnx_init_rx_entry copies several. */
+    /**
+     * In 2.2.0, and in today's main: lnx_tsendv passes one description for all, and lnx_init_rx_entry copies several.
+     */
     private static final Quirk LNX_SEGMENTS = new Quirk("lnx-segments", LNX, from(2, 2), """
             A message of several segments gets the description of the first alone; what is below reads as many as \
             there are segments, which ends the process on 2.4.""", "LinkedProvidersTest",

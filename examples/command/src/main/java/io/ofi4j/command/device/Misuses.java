@@ -76,7 +76,7 @@ final class Misuses {
     private Result with(Capability[] capabilities, Body body) throws Exception {
         Node.deadline = DEADLINE;
         Cuda cuda = Cuda.open(Integer.parseInt(device.split(":", 2)[1]));
-        return body.run(cuda, new Node(DeviceRun.SHM, capabilities)); // the process ends with the row, and what is open with it
+        return body.run(cuda, new Node(DeviceRun.SHM, capabilities)); // closed by the end of the process
     }
 
     private void refused(String name, Class<? extends Throwable> by, String words, Capability[] capabilities,

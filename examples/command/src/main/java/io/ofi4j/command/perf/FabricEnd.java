@@ -60,8 +60,8 @@ abstract class FabricEnd extends End {
     }
 
     /**
-     * {@return an endpoint that is not enabled yet, which is promised the length of its messages} Both ends know it from
-     * the client's setup. Calls over shared memory then take less time.
+     * {@return an endpoint that is not enabled yet, which is promised the length of its messages} Both ends know it
+     * from the client's setup. Calls over shared memory then take less time.
      */
     final Endpoint promised(Endpoint endpoint) {
         long longest = plan.operation().isTwoSided() ? plan.longestReceive(isTarget) : 0;

@@ -102,9 +102,9 @@ final class InjectPass implements Pass {
     }
 
     /**
-     * Waits until everything posted before has arrived: writes a new number behind the slots, and reads the target's until
-     * it is that. Providers that keep writes in order ({@code FI_ORDER_WAW}), as all software providers do, have delivered
-     * everything else by then.
+     * Waits until everything posted before has arrived: writes a new number behind the slots, and reads the target's
+     * until it is that. Providers that keep writes in order ({@code FI_ORDER_WAW}), as all software providers do, have
+     * delivered everything else by then.
      */
     private static final class Arrival {
         private static final int SENT = 0;

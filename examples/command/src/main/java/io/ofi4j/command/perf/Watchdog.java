@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 
 /**
  * Ends the process where a call of the provider does not return: over shm that happens where the other process was
- * stopped or killed while it held a lock in the memory that both share. The measuring thread cannot see its deadline then, so
- * another looks.
+ * stopped or killed while it held a lock in the memory that both share. The measuring thread cannot see its deadline
+ * then, so another looks.
  */
 final class Watchdog implements AutoCloseable {
     /**

@@ -33,7 +33,7 @@ public final class PowerFail {
     static Domain openDomain(String provider) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().capabilities(Capability.RMA, Capability.MSG).provider(provider);
-        if (!provider.equals("shm")) { hints = hints.source(Loopback.ADDRESS, "0"); } // a machine without a network has this
+        if (!provider.equals("shm")) { hints = hints.source(Loopback.ADDRESS, "0"); } // needs no network
         return libfabric.openFabric(libfabric.info(hints).getFirst()).openDomain();
     }
 }

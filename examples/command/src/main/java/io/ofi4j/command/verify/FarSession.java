@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One client of {@code ofi4j verify --server}: runs the far halves of its trials. It takes what {@link FarRunner} takes,
- * and nothing else.
+ * One client of {@code ofi4j verify --server}: runs the far halves of its trials. It takes what {@link FarRunner}
+ * takes, and nothing else.
  */
 final class FarSession implements AutoCloseable {
     /** Another process of trials begins; the quirks that are on follow, or nothing. */

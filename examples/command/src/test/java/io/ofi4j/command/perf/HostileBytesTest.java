@@ -202,7 +202,7 @@ class HostileBytesTest {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout",
                 Long.toString(limit.toSeconds()));
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(server.port()))) {
-            long end = System.nanoTime() + limit.multipliedBy(10).plus(DEADLINE).toNanos(); // it has ten times the limit
+            long end = System.nanoTime() + limit.multipliedBy(10).plus(DEADLINE).toNanos(); // it has ten limits
             assertThatThrownBy(() -> {
                 while (System.nanoTime() < end) {
                     socket.getOutputStream().write(frame(1, 8, 0, new byte[0]));

@@ -28,10 +28,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Replaces functions of the provider below {@code ofi_rxm}, while a domain is open. This is an exception to the rule for
- * quirks: a peer that leaves at the wrong moment ends every process that communicates with it. The originals come back
- * with the close of the last domain, and at the latest when the JVM ends: a process that goes on without it and calls a
- * replacement is aborted.
+ * Replaces functions of the provider below {@code ofi_rxm}, while a domain is open. This is an exception to the rule
+ * for quirks: a peer that leaves at the wrong moment ends every process that communicates with it. The originals come
+ * back with the close of the last domain, and at the latest when the JVM ends: a process that goes on without it and
+ * calls a replacement is aborted.
  *
  * <p>The replacements are Java methods. A critical call must neither reach one of them nor wait for a lock whose holder
  * does. With these providers all calls that move data are therefore plain.

@@ -52,7 +52,9 @@ final class HalfReceivedWrites extends CoreProviderPatch {
         MEMORY.set(JAVA_INT, HALF_PAGE + CONTEXT, RXM_RX);
     }
 
-    /** Up to the newest that was tested. By the source, all of them begin a context and drop a receive in the same way. */
+    /**
+     * Up to the newest that was tested. By the source, all of them begin a context and drop a receive in the same way.
+     */
     private static final VersionRange VERSIONS = VersionRange.from(1, 15).to(2, 6);
 
     HalfReceivedWrites() {
