@@ -171,6 +171,9 @@ public final class UpstreamFailures {
     private static final Failure NO_TRYWAIT = like(
             "It has no fi_trywait: a wait for an event returns each millisecond.", Symptom.OTHERWISE,
             "ends at its deadline");
+    private static final Failure STAYS_READABLE = like(
+            "The descriptor of an event queue stays readable after its first event: a loop that blocks on it spins.",
+            Symptom.OTHERWISE, "how often a loop of waits turns");
     private static final Failure TABLES_ONLY = like("It has vectors of the type TABLE only.", Symptom.OTHERWISE,
             "Invalid argument");
     private static final Failure NO_TEXT = like("It has no text for an address.", Symptom.OTHERWISE,
@@ -246,6 +249,8 @@ public final class UpstreamFailures {
             new Failure("a target closes under traffic", "udp;ofi_rxd", ALL_VERSIONS, UNANSWERED),
             new Failure("many peers come and go", "udp;ofi_rxd", ALL_VERSIONS, TOO_MANY_REMOVALS),
             new Failure("fi_trywait of an event queue", "ucx", ALL_VERSIONS, NO_TRYWAIT),
+            new Failure("waits for no event let the processor rest", "net, tcp", ONLY_1_17, STAYS_READABLE),
+            new Failure("waits for no event let the processor rest", "net MSG", ONLY_1_17, STAYS_READABLE),
             new Failure("an endpoint closes while its read is answered", "psm3", ALL_VERSIONS, READS_HERE),
             new Failure("a domain works on after closes under operations", "psm3", ALL_VERSIONS, READS_HERE),
             new Failure("fi_trywait of an event queue", "lnx", ALL_VERSIONS, NO_TRYWAIT),
