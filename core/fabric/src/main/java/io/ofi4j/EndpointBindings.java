@@ -350,7 +350,14 @@ final class EndpointBindings {
         if (receiveQueue != null) { receiveQueue.guard.checkThread(); }
     }
 
-    /** Whether {@link #checkThread} would throw nothing. */
+    /** Makes the calling thread the owner of what was handed over to it. */
+    void takeOverIfHeir() {
+        endpoint.domain.guard.takeOverIfHeir();
+        if (transmitQueue != null) { transmitQueue.guard.takeOverIfHeir(); }
+        if (receiveQueue != null) { receiveQueue.guard.takeOverIfHeir(); }
+    }
+
+    /** Whether {@link #checkThread} would throw nothing. The owner may bind a queue meanwhile, which changes that. */
     boolean admitsCaller() {
         Thread caller = Thread.currentThread();
         return endpoint.domain.admits(caller) && (transmitQueue == null || transmitQueue.guard.admits(caller))

@@ -232,6 +232,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
         lock.lock();
         try {
             if (lifeCycle.isOpen() && reader.isForCaller()) { readNext(); }
+        } catch (WrongThreadException e) {
+            return; // another thread has bound an endpoint and its queue meanwhile, and makes progress
         } finally {
             lock.unlock();
         }
@@ -547,8 +549,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
         /** Makes the thread the owner of what was handed over to it. */
         private void checkThread() {
             for (Endpoint endpoint : endpoints) {
-                if (endpoint.quirks.has(Fact.EVENT_READS_COMPLETE) || endpoint.bindings.admitsCaller()) {
+                if (endpoint.quirks.has(Fact.EVENT_READS_COMPLETE)) {
                     endpoint.bindings.checkThread();
+                } else {
+                    endpoint.bindings.takeOverIfHeir();
                 }
             }
         }

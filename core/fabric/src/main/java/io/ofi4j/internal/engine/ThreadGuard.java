@@ -176,9 +176,19 @@ public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
 
     private void takeOver() {
         Thread caller = Thread.currentThread();
-        if (heir != caller) { throw wrongThread(); }
+        takeOverIfHeir();
+        if (owner != caller) { throw wrongThread(); }
+    }
+
+    /**
+     * Makes the calling thread the owner if this was handed over to it. Otherwise it does nothing, also where another
+     * thread owns it.
+     */
+    public void takeOverIfHeir() {
+        Thread caller = Thread.currentThread();
+        if (heir != caller) { return; }
         StackRoom.require(); // after the next statement it would be nobody's
-        if (!HEIR.compareAndSet(this, caller, (Thread) null)) { throw wrongThread(); }
+        if (!HEIR.compareAndSet(this, caller, (Thread) null)) { return; }
         owner = caller;
         setUnlocked(caller);
     }
