@@ -1,6 +1,7 @@
 package io.ofi4j.netty;
 
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.errors.FabricException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +18,7 @@ final class Slots {
     static final int NONE = -1;
 
     private final int length;
-    private final int maxBlocks;
+    private int maxBlocks;
     private final Supplier<MemoryRegion> newBlock;
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final List<ByteBuffer> buffers = new ArrayList<>();
@@ -41,7 +42,14 @@ final class Slots {
     void give(int number) { freeNumbers[free++] = number; }
 
     private void grow() {
-        MemoryRegion region = newBlock.get();
+        MemoryRegion region;
+        try {
+            region = newBlock.get();
+        } catch (FabricException e) { // there is no more memory: what there is must do
+            if (regions.isEmpty()) { throw e; }
+            maxBlocks = regions.size();
+            return;
+        }
         int first = count();
         regions.add(region);
         buffers.add(region.segment().asByteBuffer());
